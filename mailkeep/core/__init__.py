@@ -1,0 +1,1 @@
+"""Words of the product: pure values and refusals, no input or output."""

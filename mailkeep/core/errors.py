@@ -1,0 +1,200 @@
+"""Refusals: every published error code with its HTTP status, one class a row of the catalogue.
+
+A *refusal* is an answer that the caller can act on; it is raised anywhere below the HTTP layer and
+rendered in one place (`web.envelope`). A *failure* is the outside world's (database away, MTA
+refusing); it is logged and retried, `permanent` or not. Everything else is a bug: 500 INTERNAL_ERROR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypedDict
+
+
+class FieldFault(TypedDict):
+    """One faulty field: its path in the body or query (`to[0].email`) and what is wrong with it."""
+
+    field: str
+    reason: str
+
+
+class Refusal(Exception):
+    """A published refusal. `details` (JSON-ready) goes to `error.details`, null when empty."""
+
+    code: ClassVar[str]
+    status: ClassVar[int]
+    text: ClassVar[str]
+
+    def __init__(self, message: str | None = None, **details: Any) -> None:
+        super().__init__(message or self.text)
+        self.message = message or self.text
+        self.details: Mapping[str, Any] | None = details or None
+        self.retry_after: int | None = None
+
+
+class InvalidJson(Refusal):
+    code, status, text = "INVALID_JSON", 400, "The body is not valid JSON."
+
+
+class MissingFields(Refusal):
+    code, status, text = "MISSING_FIELDS", 400, "Required fields are missing."
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        super().__init__(f"Required fields are missing: {', '.join(fields)}.", fields=list(fields))
+
+
+class InvalidField(Refusal):
+    code, status, text = "INVALID_FIELD", 400, "A field has an invalid value."
+
+    def __init__(self, faults: Sequence[FieldFault]) -> None:
+        super().__init__(
+            "; ".join(f"{fault['field']}: {fault['reason']}" for fault in faults[:5]) + ".",
+            fields=list(faults),
+        )
+
+
+def invalid_field(field: str, reason: str) -> InvalidField:
+    """The refusal for a single faulty field."""
+    return InvalidField([{"field": field, "reason": reason}])
+
+
+class InvalidPagination(Refusal):
+    code, status, text = "INVALID_PAGINATION", 400, "Malformed cursor, limit, sort or order."
+
+
+class InvalidSender(Refusal):
+    code, status, text = "INVALID_SENDER", 400, "The sender address is malformed."
+
+
+class InvalidRecipient(Refusal):
+    """`details`: `field` (to, cc, bcc, reply_to) and `index` (position in it, null for reply_to)."""
+
+    code, status, text = "INVALID_RECIPIENT", 400, "A recipient address is malformed."
+
+
+class InvalidHeader(Refusal):
+    code, status, text = "INVALID_HEADER", 400, "A custom header is not allowed."
+
+
+class WeakPassword(Refusal):
+    code, status, text = "WEAK_PASSWORD", 400, "The password is too weak."
+
+
+class EmptyBatch(Refusal):
+    code, status, text = "EMPTY_BATCH", 400, "The batch is empty."
+
+
+class BatchTooLarge(Refusal):
+    code, status, text = "BATCH_TOO_LARGE", 400, "A batch holds at most 100 messages."
+
+
+class AuthRequired(Refusal):
+    code, status, text = "AUTH_REQUIRED", 401, "This call needs a session cookie or an API key."
+
+
+class SessionInvalid(Refusal):
+    code, status, text = "SESSION_INVALID", 401, "The session is unknown, ended or expired."
+
+
+class ApiKeyInvalid(Refusal):
+    code, status, text = "API_KEY_INVALID", 401, "The API key is unknown, revoked or expired."
+
+
+class InvalidCredentials(Refusal):
+    code, status, text = "INVALID_CREDENTIALS", 401, "Wrong email or password."
+
+
+class Forbidden(Refusal):
+    code, status, text = "FORBIDDEN", 403, "Your role or domains do not allow this."
+
+
+class ApiKeyDomainScope(Refusal):
+    code, status, text = "API_KEY_DOMAIN_SCOPE", 403, "The API key is not scoped to this."
+
+
+class DomainInactive(Refusal):
+    code, status, text = "DOMAIN_INACTIVE", 403, "The domain is deactivated."
+
+
+class SenderDomainUnknown(Refusal):
+    """DOMAIN_NOT_FOUND of the sending endpoints: the sender's domain is not managed here."""
+
+    code, status, text = "DOMAIN_NOT_FOUND", 403, "The sender's domain is not managed here."
+
+
+class MailboxSuspended(Refusal):
+    code, status, text = "MAILBOX_SUSPENDED", 403, "Sending is suspended for this address."
+
+
+class NotFound(Refusal):
+    code, status, text = "NOT_FOUND", 404, "No such resource."
+
+
+class DomainNotFound(Refusal):
+    """DOMAIN_NOT_FOUND everywhere but in sending: a `domain_id` that names no domain."""
+
+    code, status, text = "DOMAIN_NOT_FOUND", 404, "No domain has this id."
+
+
+class MethodNotAllowed(Refusal):
+    code, status, text = "METHOD_NOT_ALLOWED", 405, "The path does not take this method."
+
+
+class Conflict(Refusal):
+    """`details.reason` names the kind of conflict in snake_case."""
+
+    code, status, text = "CONFLICT", 409, "The change conflicts with what exists."
+
+
+class DomainExists(Refusal):
+    code, status, text = "DOMAIN_EXISTS", 409, "The domain is already registered."
+
+
+class PayloadTooLarge(Refusal):
+    code, status, text = "PAYLOAD_TOO_LARGE", 413, "The request body is too large."
+
+
+class UnsupportedMediaType(Refusal):
+    code, status, text = "UNSUPPORTED_MEDIA_TYPE", 415, "A body must be application/json, not encoded."
+
+
+class RateLimitExceeded(Refusal):
+    """Carries `retry_after` (seconds) for the Retry-After header."""
+
+    code, status, text = "RATE_LIMIT_EXCEEDED", 429, "Too many requests; try again later."
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 1, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.retry_after = retry_after
+
+
+class InternalError(Refusal):
+    code, status, text = "INTERNAL_ERROR", 500, "Something went wrong on our side."
+
+
+class SendFailed(Refusal):
+    code, status, text = "SEND_FAILED", 500, "The mail transfer agent did not take the message."
+
+
+class SendUnavailable(Refusal):
+    code, status, text = "SEND_UNAVAILABLE", 503, "Sending is not configured on this server."
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 60, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.retry_after = retry_after
+
+
+class Unavailable(Refusal):
+    code, status, text = "UNAVAILABLE", 503, "The service is temporarily unavailable."
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 2, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.retry_after = retry_after
+
+
+class Failure(Exception):
+    """The outside world failed us; `permanent` says that trying again is useless."""
+
+    def __init__(self, message: str, *, permanent: bool = False) -> None:
+        super().__init__(message)
+        self.permanent = permanent

@@ -1,0 +1,85 @@
+"""Pages of a list by key, never by offset, and the sealed cursors that carry the key.
+
+A cursor opens only for the caller, list, filters, sort and order that it was made for, and for 24 hours.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, Literal, TypeVar
+from uuid import UUID
+
+from mailkeep.core.errors import InvalidPagination
+from mailkeep.core.secret import Vault, from_text, to_text
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 200
+CURSOR_LIFETIME = timedelta(hours=24)
+
+T = TypeVar("T")
+
+Order = Literal["asc", "desc"]
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """What a caller asks of a list: `after` is the last key seen (sort value, id), None for the first page."""
+
+    limit: int
+    sort: str
+    order: Order
+    after: Key | None
+    filters: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Rows of one page and the key to go on from, None on the last page."""
+
+    rows: list[T]
+    next_key: Key | None
+
+
+def parse_limit(text: str | None) -> int:
+    """`limit` of a list: ASCII digits, 1 to 200; 50 when absent."""
+    if text is None:
+        return DEFAULT_LIMIT
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= MAX_LIMIT):
+        raise InvalidPagination(f"limit must be 1 to {MAX_LIMIT}.", field="limit")
+    return int(text)
+
+
+def seal_cursor(vault: Vault, key: Key, bound_to: bytes, now: datetime) -> str:
+    """The opaque `next_cursor` for `key`; `bound_to` names caller, list, filters, sort and order."""
+    plain = json.dumps([int(now.timestamp()), [_plain(part) for part in key]]).encode()
+    return to_text(vault.seal("cursor", plain, bound_to))
+
+
+def open_cursor(vault: Vault, cursor: str, bound_to: bytes, now: datetime) -> Key:
+    """The key in `cursor`; INVALID_PAGINATION where it was altered, is too old or belongs elsewhere."""
+    sealed = from_text(cursor)
+    plain = vault.open("cursor", sealed, bound_to) if sealed else None
+    if plain is None:
+        raise InvalidPagination("The cursor is malformed or belongs to another list.", field="cursor")
+    made_at, parts = json.loads(plain)
+    if now.timestamp() - made_at > CURSOR_LIFETIME.total_seconds():
+        raise InvalidPagination("The cursor is older than 24 hours.", field="cursor")
+    return tuple(_typed(part) for part in parts)
+
+
+def _plain(part: Any) -> list[str]:
+    if isinstance(part, datetime):
+        return ["t", part.isoformat()]
+    if isinstance(part, UUID):
+        return ["u", str(part)]
+    return ["s", str(part)]
+
+
+def _typed(part: list[str]) -> Any:
+    kind, text = part
+    if kind == "t":
+        return datetime.fromisoformat(text)
+    return UUID(text) if kind == "u" else text

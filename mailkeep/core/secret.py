@@ -1,0 +1,92 @@
+"""Secrets: sealing with the master secret, tokens and their hashes.
+
+One master secret (32 bytes) stands behind everything; each purpose has a key of its own, derived by HKDF
+(RFC 5869) with the purpose as `info`, so that a cursor can never pass for a cookie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+
+class Vault:
+    """Seals and signs with keys derived from the master secret (at least 32 bytes)."""
+
+    __slots__ = ("_keys", "_master")
+
+    def __init__(self, master: bytes) -> None:
+        if len(master) < 32:
+            raise ValueError("the master secret must have at least 32 bytes")
+        self._master = master
+        self._keys: dict[str, bytes] = {}
+
+    def _key(self, purpose: str) -> bytes:
+        key = self._keys.get(purpose)
+        if key is None:
+            key = HKDF(SHA256(), 32, None, purpose.encode()).derive(self._master)
+            self._keys[purpose] = key
+        return key
+
+    def seal(self, purpose: str, plain: bytes, bound_to: bytes = b"") -> bytes:
+        """AES-256-GCM with a random nonce; opens only with the same purpose and `bound_to` (e.g. a row's id)."""
+        nonce = os.urandom(12)
+        return nonce + AESGCM(self._key(purpose)).encrypt(nonce, plain, bound_to)
+
+    def open(self, purpose: str, sealed: bytes, bound_to: bytes = b"") -> bytes | None:
+        """The plain bytes, or None where `sealed` was altered or made for something else."""
+        if len(sealed) < 28:
+            return None
+        try:
+            return AESGCM(self._key(purpose)).decrypt(sealed[:12], sealed[12:], bound_to)
+        except InvalidTag:
+            return None
+
+    def sign(self, purpose: str, data: bytes) -> str:
+        """HMAC-SHA256 over `data`, in base64url."""
+        return to_text(hmac.digest(self._key(purpose), data, "sha256"))
+
+    def verify(self, purpose: str, data: bytes, signature: str) -> bool:
+        """Whether `signature` is ours, compared in constant time; never raises on odd text."""
+        return hmac.compare_digest(self.sign(purpose, data).encode(), signature.encode("utf-8", "replace"))
+
+
+def to_text(data: bytes) -> str:
+    """Base64url without padding."""
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def from_text(text: str) -> bytes | None:
+    """The reverse of `to_text`; None for anything that `to_text` would not have written."""
+    try:
+        data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+    except ValueError:
+        return None
+    return data if to_text(data) == text else None
+
+
+def new_token() -> str:
+    """256 random bits in base64url (43 characters)."""
+    return secrets.token_urlsafe(32)
+
+
+def token_hash(token: str) -> bytes:
+    """SHA-256 of a token: what is stored of it. Enough for 256 random bits; passwords need Argon2id."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+# Letters and digits that are not taken for one another when copied by hand.
+_ALPHABET = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+def new_password(length: int = 20) -> str:
+    """A random password for a person to copy once (about 116 bits at 20 characters)."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
