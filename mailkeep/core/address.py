@@ -1,0 +1,187 @@
+"""Mail addresses and domain names: one strict grammar and one canonical form, used wherever two are compared.
+
+Domains are IDNA2008 (RFC 5890–5893) A-labels in lower case. ASCII letters are the only thing folded: what is
+not already a valid U-label is refused and never mapped, so that no look-alike (full-width dot, soft hyphen,
+KELVIN SIGN, capital Ü) becomes another domain.
+
+Mailboxes are RFC 5321 §4.1.2 with Dot-string local parts, widened to UTF-8 by RFC 6531 §3.3. Quoted strings,
+comments, address literals and display names are refused: the text that is checked is the text that is used.
+
+Local parts compare by `fold_local`: NFC, then full case folding (CaseFolding.txt statuses C and F), then NFC.
+Unassigned code points are refused, so that a key never changes with the Unicode version.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from unicodedata import category, normalize
+
+import idna
+
+MAX_ADDRESS_OCTETS = 254
+"""RFC 5321 §4.5.3.1.3: a path of 256 octets, less its angle brackets."""
+MAX_LOCAL_OCTETS = 64
+MAX_DOMAIN_OCTETS = 253
+
+_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
+_WIDE_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]"
+_LOCAL = re.compile(rf"{_ATEXT}+(?:\.{_ATEXT}+)*")
+_WIDE_LOCAL = re.compile(rf"{_WIDE_ATEXT}+(?:\.{_WIDE_ATEXT}+)*")
+_LDH_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_UPPER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+_REFUSED_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | {
+    chr(code) for span in (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in span
+}
+
+
+class AddressError(ValueError):
+    """A malformed address or domain; `reason` is a phrase that fits after the field's name."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A parsed mailbox address: the local part as it was written, the domain in canonical A-label form."""
+
+    local_part: str
+    domain: str
+
+    @property
+    def smtputf8(self) -> bool:
+        """Whether the address can only travel under SMTPUTF8 (RFC 6531): its local part is not ASCII."""
+        return not self.local_part.isascii()
+
+    @property
+    def text(self) -> str:
+        """The address as header and envelope carry it; U-labels only beside a UTF-8 local part."""
+        if self.local_part.isascii():
+            return f"{self.local_part}@{self.domain}"
+        return f"{self.local_part}@{unicode_domain(self.domain)}"
+
+    @property
+    def key(self) -> str:
+        """What two equal addresses share: folded local part, `@`, A-label domain."""
+        return f"{fold_local(self.local_part)}@{self.domain}"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def normalize_domain(text: str, *, min_labels: int = 1) -> str:
+    """The canonical form of a domain name: IDNA2008 A-labels, ASCII lower case, no trailing dot.
+
+    Raises AddressError for anything that is not such a name already (but for ASCII case): IP literals and
+    numeric top labels, underscores, empty labels, labels over 63 octets, names over 253, fewer labels than
+    `min_labels`.
+    """
+    if not text:
+        raise AddressError("the domain is empty")
+    if len(text) > MAX_DOMAIN_OCTETS:
+        raise AddressError("the domain is longer than 253 octets")
+    labels = [_normalize_label(label) for label in text.translate(_UPPER).split(".")]
+    name = ".".join(labels)
+    if len(name) > MAX_DOMAIN_OCTETS:
+        raise AddressError("the domain is longer than 253 octets")
+    if len(labels) < min_labels:
+        raise AddressError(f"the domain has fewer than {min_labels} labels")
+    if _NUMBER.fullmatch(labels[-1]):
+        raise AddressError("the domain is an IP address or ends in a number")
+    return name
+
+
+def _normalize_label(label: str) -> str:
+    if not label:
+        raise AddressError("the domain has an empty label")
+    if label.startswith("xn--"):
+        _unicode_label(label)
+        return label
+    if label.isascii():
+        if len(label) > 63:
+            raise AddressError("a label of the domain is longer than 63 octets")
+        if not _LDH_LABEL.fullmatch(label):
+            raise AddressError("a label of the domain is not made of letters, digits and inner hyphens")
+        return label
+    try:
+        return idna.alabel(label).decode("ascii")
+    except ValueError:
+        raise AddressError("a label of the domain is not a valid IDNA2008 label") from None
+
+
+def _unicode_label(label: str) -> str:
+    """The U-label of an A-label; refused unless the way back gives the same A-label (RFC 5891 §5.4)."""
+    if len(label) > 63:
+        raise AddressError("a label of the domain is longer than 63 octets")
+    try:
+        wide = idna.ulabel(label)
+        if idna.alabel(wide) == label.encode():
+            return wide
+    except (ValueError, OverflowError):
+        pass
+    raise AddressError("a label of the domain is not a valid A-label")
+
+
+def unicode_domain(a_label: str) -> str:
+    """The U-label form, for people to read, of a name that `normalize_domain` gave."""
+    if "xn--" not in a_label:
+        return a_label
+    labels = a_label.split(".")
+    return ".".join(_unicode_label(label) if label.startswith("xn--") else label for label in labels)
+
+
+def fold_local(local: str) -> str:
+    """The form in which local parts compare: NFC(casefold(NFC(local))); `straße` and `STRASSE` agree.
+
+    The result may be up to three times as long as the input, in octets.
+    """
+    if local.isascii():
+        return local.lower()
+    return normalize("NFC", normalize("NFC", local).casefold())
+
+
+def strip_tag(local: str, delimiter: str) -> str | None:
+    """The local part before the first `delimiter` (`alice` of `alice+news`), None where there is no tag.
+
+    Also None where what remains would be no local part (`+x`, `a.+x`). `delimiter` is one ASCII atext
+    character; folding before or after comes to the same.
+    """
+    base, found, _ = local.partition(delimiter)
+    return base if found and base and not base.endswith(".") else None
+
+
+def parse_address(text: str, *, min_labels: int = 1) -> Address:
+    """Parses an addr-spec (RFC 5321 §4.1.2 Mailbox without quoted strings; RFC 6531 §3.3 for UTF-8).
+
+    Nothing is trimmed, unfolded or repaired. Raises AddressError, also for local parts over 64 octets,
+    addresses over 254, and control, space, bidi, format, invisible or unassigned characters.
+    """
+    local, at, domain = text.partition("@")
+    if not at:
+        raise AddressError("the address has no @")
+    if len(text) > MAX_ADDRESS_OCTETS:
+        raise AddressError("the address is longer than 254 octets")
+    if not _LOCAL.fullmatch(local):
+        _check_wide_local(local)
+    if len(local.encode()) > MAX_LOCAL_OCTETS:
+        raise AddressError("the local part is longer than 64 octets")
+    address = Address(local, normalize_domain(domain, min_labels=min_labels))
+    if len(address.text.encode()) > MAX_ADDRESS_OCTETS:
+        raise AddressError("the address is longer than 254 octets")
+    return address
+
+
+def _check_wide_local(local: str) -> None:
+    """Refuses a local part that is no Dot-string, before or after NFC (U+037E becomes a semicolon there)."""
+    if not local:
+        raise AddressError("the local part is empty")
+    if not _WIDE_LOCAL.fullmatch(local) or not _WIDE_LOCAL.fullmatch(normalize("NFC", local)):
+        raise AddressError("the local part has a forbidden character or a misplaced dot")
+    if any(category(char) in _REFUSED_CATEGORIES or char in _INVISIBLE for char in local):
+        raise AddressError("the local part has an invisible, control or unassigned character")
+    if any(category(atom[0])[0] == "M" for atom in local.split(".")):
+        raise AddressError("the local part has a combining mark without a base")
