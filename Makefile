@@ -1,0 +1,85 @@
+# `make` lists what there is. Everything is installed into .venv from the locks in requirements/.
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+# Nothing is built unseen: wheels only, but for dkimpy, whose build tools are pinned in build.lock.
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --root-user-action=ignore
+LOCKED := --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary dkimpy
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
+SOURCES := mailkeep tests bench docs conftest.py
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help setup dev up test check fmt generate bench lock clean
+
+# A virtual environment does not survive that its folder is moved or copied.
+$(shell [ ! -e $(VENV)/.place ] || [ "$$(cat $(VENV)/.place)" = "$$(pwd -P)" ] || rm -rf $(VENV))
+
+help: ## what can be made
+	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /\1\t/' | expand -t 12
+
+setup: $(VENV)/.runtime ## .venv with what `mailkeep` needs to run
+
+dev: $(VENV)/.dev ## .venv with the tools of `make check` and `make test` as well
+
+up: setup ## start Mailkeep on ./data (ARGS="--http 127.0.0.1:9090 …" for `mailkeep up`)
+	@exec $(BIN)/mailkeep up $(ARGS)
+
+test: dev check ## everything: checks, then all tests (ARGS="-k name" for pytest)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+check: dev ## formatting, lint, types, import contract, generated files
+	@$(BIN)/ruff format --check $(wildcard $(SOURCES))
+	@$(BIN)/ruff check $(wildcard $(SOURCES))
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports --no-cache --quiet || $(BIN)/lint-imports --no-cache
+	@$(BIN)/python docs/generate.py --check
+
+fmt: dev ## format, and mend what ruff can mend
+	@$(BIN)/ruff check --fix --quiet $(wildcard $(SOURCES)) || true
+	@$(BIN)/ruff format $(wildcard $(SOURCES))
+
+generate: dev ## write anew what is generated (docs/reference)
+	@$(BIN)/python docs/generate.py
+
+bench: $(patsubst bench/%.py,bench-%,$(wildcard bench/*.py)) ## all performance promises, one after the other
+
+bench-%: dev ## one of them: bench/NAME.py
+	@$(BIN)/python -m bench.$* $(ARGS)
+
+prove-%: dev ## a proof that takes longer than the tests may: tests/prove/NAME.py; kept in docs/proofs/NAME.txt
+	@mkdir -p docs/proofs
+	@$(BIN)/python -m tests.prove.$* $(ARGS) > docs/proofs/$*.txt.part; code=$$?; cat docs/proofs/$*.txt.part; \
+		[ $$code -eq 0 ] && mv docs/proofs/$*.txt.part docs/proofs/$*.txt
+
+lock: dev ## write the locks anew from pyproject.toml (UPGRADE=--upgrade for the newest versions)
+	@$(PIP) uv
+	@$(COMPILE) pyproject.toml --group dev --group build -o requirements/dev.lock
+	@$(COMPILE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock
+	@$(COMPILE) --group build -c requirements/dev.lock -o requirements/build.lock
+
+clean: ## remove .venv and caches; ./data stays
+	@rm -rf $(VENV) .ruff_cache .pytest_cache .hypothesis .schemathesis
+	@find $(wildcard $(SOURCES)) -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Mailkeep needs Python 3.11 or newer with venv. On Debian: apt install make python3-venv git" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(VENV)/.runtime: requirements/build.lock requirements/runtime.lock pyproject.toml | $(BIN)/python
+	@echo "Installing what is pinned in requirements/runtime.lock …" >&2
+	@$(PIP) $(LOCKED) -r requirements/build.lock
+	@$(PIP) $(LOCKED) -r requirements/runtime.lock
+	@$(PIP) --no-deps --no-build-isolation --no-index --editable .
+	@pwd -P > $(VENV)/.place
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
+	@echo "Installing what is pinned in requirements/dev.lock …" >&2
+	@$(PIP) $(LOCKED) -r requirements/dev.lock
+	@touch $@

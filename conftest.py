@@ -1,0 +1,42 @@
+"""What holds for every test: with MAILKEEP_REQUIRE_ALL=1, as in CI, nothing is skipped.
+
+A test that can't run here (no second database server, not root) skips and says what is missing. Where
+everything must be there, such a skip would hide a hole in the set-up, so it is turned into a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+REQUIRE_ALL = "MAILKEEP_REQUIRE_ALL"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get(REQUIRE_ALL) == "1":
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but {REQUIRE_ALL}=1: {_reason(report.longrepr)}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if report.skipped and os.environ.get(REQUIRE_ALL) == "1":
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but {REQUIRE_ALL}=1: {_reason(report.longrepr)}"
+    return report
+
+
+def _reason(longrepr: Any) -> str:
+    """Why it was skipped: the last of the triple (path, line, reason) that pytest keeps."""
+    match longrepr:
+        case (_, _, str(reason)):
+            return reason
+        case _:
+            return str(longrepr)
