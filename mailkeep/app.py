@@ -1,0 +1,26 @@
+"""The toolbox that a use case receives: settings, clock, secrets, database, and the mail clients.
+
+`conn` as a parameter is the caller's transaction; `app` means that the use case opens short ones itself and holds
+none over the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mailkeep.core.clock import Clock
+from mailkeep.core.secret import Vault
+from mailkeep.db.pool import Database
+from mailkeep.settings import Settings
+
+
+@dataclass(slots=True)
+class App:
+    """What every process of Mailkeep has at hand."""
+
+    settings: Settings
+    data_dir: Path
+    clock: Clock
+    vault: Vault
+    db: Database

@@ -1,0 +1,61 @@
+"""Keyset pages in SQL: a literal SELECT, the filters that are given, the key to go on from, one row more than asked.
+
+Only the filters that have a value stand in the statement, so that PostgreSQL plans for what is asked and page
+20,000 costs what page 1 costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, LiteralString
+
+from psycopg import AsyncConnection
+from psycopg.sql import SQL, Composed
+
+from mailkeep.core.page import Page, PageRequest
+
+Filter = tuple[LiteralString, str, Any]
+"""A condition, the named parameter in it, and its value; a filter whose value is None is left out."""
+
+
+async def fetch_page(
+    conn: AsyncConnection[dict[str, Any]],
+    select: LiteralString,
+    filters: Sequence[Filter],
+    page: PageRequest,
+    columns: Mapping[str, LiteralString],
+) -> Page[dict[str, Any]]:
+    """One page of `select` (which ends before WHERE and answers a column `id`).
+
+    `columns` names for each sort field the SQL expression to sort by; it must be selected under the field's name,
+    be NOT NULL, and stand in an index together with the id. The expression of the id itself sorts by age.
+    """
+    column, id_column = columns[page.sort], columns["id"]
+    by_id = column == id_column
+    given = [(condition, name, value) for condition, name, value in filters if value is not None]
+    clauses: list[SQL | Composed] = [SQL(condition) for condition, _, _ in given]
+    named: dict[str, Any] = {name: value for _, name, value in given}
+    if page.after is not None:
+        for index, part in enumerate(page.after):
+            named[f"after_{index}"] = part
+        clauses.append(_beyond(column, id_column, by_id, page.order == "desc"))
+    where = SQL(" WHERE ") + SQL(" AND ").join(clauses) if clauses else SQL("")
+    direction = SQL("DESC") if page.order == "desc" else SQL("ASC")
+    ending = SQL(" ORDER BY {} {}").format(SQL(column), direction)
+    if not by_id:
+        ending += SQL(", {} {}").format(SQL(id_column), direction)
+    named["page_rows"] = page.limit + 1
+    cursor = await conn.execute(SQL(select) + where + ending + SQL(" LIMIT %(page_rows)s"), named)
+    rows = await cursor.fetchall()
+    if len(rows) <= page.limit:
+        return Page(rows, None)
+    rows = rows[: page.limit]
+    last = rows[-1]
+    return Page(rows, (last["id"],) if by_id else (last[page.sort], last["id"]))
+
+
+def _beyond(column: LiteralString, id_column: LiteralString, by_id: bool, down: bool) -> Composed:
+    than = SQL("<") if down else SQL(">")
+    if by_id:
+        return SQL("{} {} %(after_0)s").format(SQL(column), than)
+    return SQL("({}, {}) {} (%(after_0)s, %(after_1)s)").format(SQL(column), SQL(id_column), than)

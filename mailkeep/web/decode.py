@@ -1,0 +1,321 @@
+"""Strict decoding: JSON as RFC 8259 means it, then fields against a `Struct`, all faults at once.
+
+Refused as INVALID_JSON: anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that overflow,
+lone surrogates, nesting deeper than 64. Then MISSING_FIELDS, then INVALID_FIELD with every fault. Control characters
+are refused in strings (LF, CR and TAB allowed where the field is marked `MultiLine`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct
+from msgspec import inspect as mi
+
+from mailkeep.core.errors import FieldFault, InvalidField, InvalidJson, MissingFields
+from mailkeep.core.ids import parse_uuid
+from mailkeep.web.fields import Patch
+
+S = TypeVar("S", bound=Struct)
+
+MAX_DEPTH = 64
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL_MULTILINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_INSTANT = re.compile(r"(?:19[7-9]|2[0-9]{2})[0-9]-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})")
+_DIGITS = re.compile(r"-?[0-9]{1,18}")
+
+
+def parse_json(body: bytes | memoryview) -> Any:
+    """The value of a JSON text, or INVALID_JSON."""
+    try:
+        text = str(body, "utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidJson("The body is not UTF-8.") from error
+    if text.startswith("\ufeff"):
+        raise InvalidJson("The body begins with a byte order mark.")
+    if _depth(text) > MAX_DEPTH:
+        raise InvalidJson(f"The body is nested deeper than {MAX_DEPTH}.")
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidJson(f"The body is not valid JSON: {error}.") from error
+    if "\\u" in text or "\\U" in text:
+        _refuse_surrogates(value)
+    return value
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest; brackets inside strings are not counted. Cheap for texts with few of them."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return 0
+    depth = deepest = 0
+    for token in _TOKENS.findall(text):
+        if token in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in "]}":
+            depth -= 1
+    return deepest
+
+
+_TOKENS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"the key {twice[:80]!r} stands twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is out of range")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20:
+        raise ValueError("a number is out of range")
+    return int(text)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
+
+
+def _refuse_surrogates(value: Any) -> None:
+    try:
+        msgspec.json.encode(value)
+    except (UnicodeEncodeError, ValueError) as error:
+        raise InvalidJson("A string holds a lone surrogate.") from error
+
+
+
+
+
+class _Faults:
+    """What is wrong with a body, gathered on the way."""
+
+    __slots__ = ("invalid", "missing")
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+        self.invalid: list[FieldFault] = []
+
+    def add(self, field: str, reason: str) -> None:
+        self.invalid.append({"field": field, "reason": reason})
+
+    def refuse(self) -> None:
+        if self.missing:
+            raise MissingFields(self.missing)
+        if self.invalid:
+            raise InvalidField(self.invalid)
+
+
+def decode_body(value: Any, into: type[S]) -> S:
+    """A parsed JSON value as `into`; MISSING_FIELDS or INVALID_FIELD with all faults."""
+    faults = _Faults()
+    if not isinstance(value, dict):
+        raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
+    made = _struct(value, _info(into), "", faults)
+    faults.refuse()
+    return made
+
+
+def decode_query(pairs: list[tuple[str, str]], into: type[S]) -> S:
+    """A query string as `into`: text is read as the field's type (true/false, digits); empty counts as absent."""
+    faults = _Faults()
+    given: dict[str, str] = {}
+    for name, text in pairs:
+        if name in given:
+            faults.add(name, "stands twice")
+        given[name] = text
+    info = _info(into)
+    types = {field.encode_name: field.type for field in info.fields}
+    value = {name: _from_text(text, types.get(name)) for name, text in given.items() if text != ""}
+    made = _struct(value, info, "", faults)
+    faults.refuse()
+    return made
+
+
+@cache
+def _info(into: type[Struct]) -> mi.StructType:
+    info = mi.type_info(into)
+    assert isinstance(info, mi.StructType)
+    return info
+
+
+def _from_text(text: str, kind: mi.Type | None) -> Any:
+    kind = _bare(kind) if kind else kind
+    if isinstance(kind, mi.BoolType):
+        return {"true": True, "false": False}.get(text, text)
+    if isinstance(kind, mi.IntType):
+        return int(text) if _DIGITS.fullmatch(text) else text
+    return text
+
+
+def _bare(kind: mi.Type) -> mi.Type:
+    if isinstance(kind, mi.Metadata):
+        return _bare(kind.type)
+    if isinstance(kind, mi.UnionType):
+        return _bare(next(t for t in kind.types if not isinstance(t, mi.NoneType)))
+    return kind
+
+
+def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _Faults) -> Any:
+    known = {field.encode_name for field in info.fields}
+    for name in value:
+        if name not in known:
+            faults.add(_join(path, name[:100]), "is not a field of this request")
+    patch = issubclass(info.cls, Patch)
+    arguments: dict[str, Any] = {}
+    for field in info.fields:
+        at = _join(path, field.encode_name)
+        given = value.get(field.encode_name, UNSET)
+        nullable = _takes_none(field.type)
+        if given is None and not nullable:
+            if patch:
+                faults.add(at, "must not be null")
+                continue
+            given = UNSET
+        if field.required and (given is UNSET or (given in ("", []) and not _may_be_empty(field.type))):
+            faults.missing.append(at)
+        elif given is not UNSET:
+            arguments[field.name] = None if given is None else _value(given, field.type, at, faults)
+    if faults.missing or faults.invalid:
+        return None
+    return info.cls(**arguments)
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _takes_none(kind: mi.Type) -> bool:
+    if isinstance(kind, mi.Metadata):
+        return _takes_none(kind.type)
+    return isinstance(kind, mi.NoneType) or (isinstance(kind, mi.UnionType) and kind.includes_none)
+
+
+def _may_be_empty(kind: mi.Type) -> bool:
+    return isinstance(kind, mi.Metadata) and bool(kind.extra and kind.extra.get("may_be_empty"))
+
+
+def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
+    multiline = False
+    while isinstance(kind, mi.Metadata | mi.UnionType):
+        if isinstance(kind, mi.Metadata):
+            multiline = multiline or bool(kind.extra and kind.extra.get("multiline"))
+            kind = kind.type
+        else:
+            kind = next(t for t in kind.types if not isinstance(t, mi.NoneType))
+    match kind:
+        case mi.StructType():
+            if isinstance(value, dict):
+                return _struct(value, kind, at, faults)  # pyright: ignore[reportUnknownArgumentType]
+            return faults.add(at, "must be an object")
+        case mi.ListType():
+            return _list(value, kind, at, faults)
+        case mi.DictType():
+            return _dict(value, kind, at, faults)
+        case mi.StrType():
+            return _text(value, kind, at, multiline, faults)
+        case mi.UUIDType():
+            found = parse_uuid(value) if isinstance(value, str) else None
+            return found or faults.add(at, "must be a UUID in canonical lower-case form")
+        case mi.DateTimeType():
+            return _instant(value, at, faults)
+        case mi.AnyType():
+            return value
+        case _:
+            return _scalar(value, kind, at, faults)
+
+
+def _list(value: Any, kind: mi.ListType, at: str, faults: _Faults) -> Any:
+    if not isinstance(value, list):
+        return faults.add(at, "must be an array")
+    items: list[Any] = value
+    if kind.max_length is not None and len(items) > kind.max_length:
+        return faults.add(at, f"must have at most {kind.max_length} items")
+    return [_value(item, kind.item_type, f"{at}[{index}]", faults) for index, item in enumerate(items)]
+
+
+def _dict(value: Any, kind: mi.DictType, at: str, faults: _Faults) -> Any:
+    if not isinstance(value, dict):
+        return faults.add(at, "must be an object")
+    entries: dict[str, Any] = value
+    if kind.max_length is not None and len(entries) > kind.max_length:
+        return faults.add(at, f"must have at most {kind.max_length} entries")
+    return {
+        _value(name, kind.key_type, f"{at} (key)", faults): _value(item, kind.value_type, _join(at, name[:100]), faults)
+        for name, item in entries.items()
+    }
+
+
+def _text(value: Any, kind: mi.StrType, at: str, multiline: bool, faults: _Faults) -> Any:
+    if not isinstance(value, str):
+        return faults.add(at, "must be a string")
+    if (_CONTROL_MULTILINE if multiline else _CONTROL).search(value):
+        return faults.add(at, "must not contain control characters")
+    if kind.max_length is not None and len(value) > kind.max_length:
+        return faults.add(at, f"must have at most {kind.max_length} characters")
+    if kind.min_length is not None and len(value) < kind.min_length:
+        return faults.add(at, f"must have at least {kind.min_length} characters")
+    if kind.pattern is not None and not re.fullmatch(kind.pattern, value):
+        return faults.add(at, f"must match {kind.pattern}")
+    return value
+
+
+def _instant(value: Any, at: str, faults: _Faults) -> Any:
+    if isinstance(value, str) and _INSTANT.fullmatch(value):
+        try:
+            return datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+    return faults.add(at, "must be an instant in ISO 8601 with its offset, as 2026-01-31T12:00:00Z")
+
+
+@cache
+def _bounds(kind: mi.Type) -> str:
+    match kind:
+        case mi.BoolType():
+            return "must be true or false"
+        case mi.IntType(ge=low, le=high):
+            return "must be an integer" + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+        case mi.EnumType(cls=cls):
+            return "must be one of " + ", ".join(str(member.value) for member in cls)
+        case mi.LiteralType(values=values):
+            return "must be one of " + ", ".join(str(v) for v in values)
+        case _:
+            return "has an invalid value"
+
+
+def _scalar(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
+    match kind:
+        case mi.BoolType() if isinstance(value, bool):
+            return value
+        case mi.IntType(ge=low, le=high) if isinstance(value, int) and not isinstance(value, bool):
+            if (low is None or value >= low) and (high is None or value <= high):
+                return value
+        case mi.EnumType(cls=cls) if isinstance(value, str) and value in [member.value for member in cls]:
+            return cls(value)
+        case mi.LiteralType(values=values) if isinstance(value, str) and value in values:
+            return value
+        case _:
+            pass
+    return faults.add(at, _bounds(kind))
+

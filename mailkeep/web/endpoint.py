@@ -1,0 +1,126 @@
+"""What an endpoint declares: method, path, who may, what goes in and out, which refusals, an example.
+
+The router, the policy check, the OpenAPI document and the test matrix are all taken from this one declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from msgspec import Struct
+
+from mailkeep.core.errors import NotFound, Refusal
+from mailkeep.core.ids import parse_uuid
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal
+
+PREFIX = "/api/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A paginated list: the fields it can be sorted by, the first of them the default (newest first)."""
+
+    sorts: tuple[str, ...] = ("created_at",)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call that the OpenAPI document shows and the tests run; `{name}` in path or values is filled from their cast."""
+
+    path: Mapping[str, str] = field(default_factory=dict[str, str])
+    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: Any = None
+    answer: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One method on one path. `path` begins after /api/v1 unless `bare` (also without the prefix) is set.
+
+    `action` is the policy's name of what is done (None: open to everybody); `audit` the name that a mutating call
+    has in the audit log; `data` the type of `data` in the answer; `refusals` what it can answer beyond what the
+    pipeline itself answers for its kind.
+    """
+
+    method: str
+    path: str
+    handler: Callable[[Any, Call], Awaitable[Reply]]
+    action: str | None
+    summary: str
+    tag: str
+    data: Any
+    description: str = ""
+    body: type[Struct] | None = None
+    query: type[Struct] | None = None
+    listing: Listing | None = None
+    status: int = 200
+    audit: str | None = None
+    resource: str | None = None  # what `{id}` names, for the audit row of a refused call
+    refusals: tuple[type[Refusal], ...] = ()
+    examples: tuple[Example, ...] = ()
+    content: str = "application/json"  # media type of the 200 answer where it is not the envelope
+    body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
+    login: bool = False  # held to the login throttle
+    bare: bool = False  # also served without the prefix
+
+
+@dataclass(slots=True)
+class Call:
+    """One request on its way: what came, and who sends it."""
+
+    endpoint: Endpoint
+    request_id: UUID
+    ip_address: str
+    user_agent: str | None
+    secure: bool
+    headers: Mapping[str, str]
+    path: Mapping[str, str]
+    query_pairs: Sequence[tuple[str, str]]
+    cookies: Mapping[str, str]
+    who: Principal | None = None
+    rate: Rate | None = None
+    raw_body: bytes = b""
+    body: Any = None
+    query: Any = None
+    page: PageRequest | None = None
+
+    def id(self, name: str = "id") -> UUID:
+        """The id in the path; one that is malformed names nothing (NOT_FOUND)."""
+        found = parse_uuid(self.path[name])
+        if found is None:
+            raise NotFound
+        return found
+
+    def caller(self) -> Principal:
+        """The authenticated caller (endpoints with an `action` always have one)."""
+        assert self.who is not None
+        return self.who
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A limit of requests as the RateLimit headers tell it: allowed in the window, left, seconds until it begins anew."""
+
+    limit: int
+    remaining: int
+    reset: int
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a handler answers: `data` (JSON-ready) for the envelope, or `content` (bytes or a stream) as it is.
+
+    `page` with its rows already in `data` adds `meta.pagination`. `cookies` are whole Set-Cookie values.
+    """
+
+    data: Any = None
+    page: Page[Any] | None = None
+    status: int | None = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    cookies: list[str] = field(default_factory=list[str])
+    content: bytes | AsyncIterator[bytes] | None = None
+    content_type: str = "application/json"

@@ -1,0 +1,66 @@
+"""The envelope of every answer, and the one place where a refusal becomes an HTTP answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from mailkeep.core.clock import iso
+from mailkeep.core.errors import MethodNotAllowed, Refusal
+from mailkeep.web.endpoint import Rate
+
+_encoder = msgspec.json.Encoder()
+
+SECURITY_HEADERS: tuple[tuple[str, str], ...] = (
+    ("cache-control", "no-store"),
+    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+)
+
+
+def success(data: Any, request_id: UUID, now: datetime, pagination: Mapping[str, Any] | None = None) -> bytes:
+    """The envelope around `data`."""
+    return _encoder.encode({"data": data, "error": None, "meta": _meta(request_id, now, pagination)})
+
+
+def refusal(wrong: Refusal, request_id: UUID, now: datetime) -> bytes:
+    """The envelope around a refusal."""
+    error = {"code": wrong.code, "message": wrong.message, "details": wrong.details}
+    return _encoder.encode({"data": None, "error": error, "meta": _meta(request_id, now, None)})
+
+
+def _meta(request_id: UUID, now: datetime, pagination: Mapping[str, Any] | None) -> dict[str, Any]:
+    meta: dict[str, Any] = {"request_id": str(request_id), "timestamp": iso(now)}
+    if pagination is not None:
+        meta["pagination"] = pagination
+    return meta
+
+
+def refusal_headers(wrong: Refusal) -> dict[str, str]:
+    """Headers that go with a refusal: Retry-After, Allow, WWW-Authenticate (RFC 9110 §10.2.3, §15.5.6, §11.6.1)."""
+    headers: dict[str, str] = {}
+    if wrong.retry_after is not None:
+        headers["retry-after"] = str(wrong.retry_after)
+    if isinstance(wrong, MethodNotAllowed) and wrong.details:
+        headers["allow"] = ", ".join(wrong.details["allow"])
+    if wrong.status == 401:
+        headers["www-authenticate"] = 'Bearer realm="mailkeep"'
+    return headers
+
+
+def rate_headers(rate: Rate | None) -> dict[str, str]:
+    """RateLimit-Limit, -Remaining and -Reset (seconds), empty where nothing is limited."""
+    if rate is None:
+        return {}
+    return {
+        "ratelimit-limit": str(rate.limit),
+        "ratelimit-remaining": str(rate.remaining),
+        "ratelimit-reset": str(rate.reset),
+    }

@@ -1,0 +1,75 @@
+"""Lists over HTTP: `limit`, `sort`, `order` and `cursor` in, `meta.pagination` out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from mailkeep.core.errors import InvalidPagination
+from mailkeep.core.page import Order, Page, PageRequest, open_cursor, parse_limit, seal_cursor
+from mailkeep.core.secret import Vault
+from mailkeep.web.endpoint import Call, Listing
+
+PARAMETERS = ("cursor", "limit", "sort", "order")
+
+
+def split(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """The parameters of paging, and the rest of the query (its filters)."""
+    paging: dict[str, str] = {}
+    rest: list[tuple[str, str]] = []
+    for name, value in pairs:
+        if name not in PARAMETERS:
+            rest.append((name, value))
+        elif name in paging:
+            raise InvalidPagination(f"{name} stands twice.", field=name)
+        else:
+            paging[name] = value
+    return paging, rest
+
+
+def request(call: Call, listing: Listing, vault: Vault, now: datetime) -> PageRequest:
+    """The page that `call` asks for, its filters already decoded in `call.query`."""
+    paging, _ = split(call.query_pairs)
+    sort = paging.get("sort", listing.sorts[0])
+    if sort not in listing.sorts:
+        raise InvalidPagination(f"sort must be one of {', '.join(listing.sorts)}.", field="sort")
+    order = _order(paging.get("order", "desc" if sort.endswith("_at") else "asc"))
+    page = PageRequest(parse_limit(paging.get("limit")), sort, order, None)
+    cursor = paging.get("cursor")
+    if not cursor:
+        return page
+    key = open_cursor(vault, cursor, _bound(call, page), now)
+    return PageRequest(page.limit, sort, order, key)
+
+
+def _order(text: str) -> Order:
+    if text == "asc":
+        return "asc"
+    if text == "desc":
+        return "desc"
+    raise InvalidPagination("order must be asc or desc.", field="order")
+
+
+def pagination(call: Call, page: Page[Any], vault: Vault, now: datetime) -> dict[str, Any]:
+    """`meta.pagination` of an answered page."""
+    if page.next_key is None or call.page is None:
+        return {"next_cursor": "", "has_more": False}
+    return {"next_cursor": seal_cursor(vault, page.next_key, _bound(call, call.page), now), "has_more": True}
+
+
+def _bound(call: Call, page: PageRequest) -> bytes:
+    """What a cursor is tied to: caller, list, filters, sort and order (not the limit)."""
+    who = call.who
+    filters = msgspec.json.encode(call.query, order="deterministic") if call.query is not None else b""
+    parts = [
+        call.endpoint.path,
+        str(who.admin_id if who else None),
+        str(who.key_id if who else None),
+        page.sort,
+        page.order,
+    ]
+    return hashlib.sha256("\n".join(parts).encode() + b"\n" + filters).digest()

@@ -1,0 +1,60 @@
+"""Where a request comes from: the client's address behind trusted proxies, and calls that a foreign site makes."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from mailkeep.core.errors import Forbidden
+from mailkeep.settings import Settings
+from mailkeep.web.endpoint import Call
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def client_address(request: Request, trusted: Sequence[str]) -> str:
+    """The peer's address; behind trusted proxies the right-most X-Forwarded-For hop that is not one of them."""
+    peer = request.client.host if request.client else ""
+    if not trusted or not _within(peer, tuple(trusted)):
+        return peer
+    hops = [hop.strip() for value in request.headers.getlist("x-forwarded-for") for hop in value.split(",")]
+    for hop in reversed(hops):
+        try:
+            found = str(ipaddress.ip_address(hop))
+        except ValueError:
+            break
+        peer = found
+        if not _within(found, tuple(trusted)):
+            break
+    return peer
+
+
+@lru_cache(maxsize=4096)
+def _within(address: str, networks: tuple[str, ...]) -> bool:
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(ip in ipaddress.ip_network(network) for network in networks)
+
+
+def refuse_foreign_origin(request: Request, call: Call, settings: Settings) -> None:
+    """Refuse an unsafe call that another site makes with the user's cookie, or a login that it forges.
+
+    SameSite=Strict and the JSON content type stand in front of this. Keys are not sent by browsers of their own accord.
+    """
+    if request.method in _SAFE or "authorization" in request.headers:
+        return
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site not in ("same-origin", "none"):
+        raise Forbidden("The call comes from another site.", reason="cross_site")
+    origin = request.headers.get("origin")
+    if origin is None:
+        return
+    own = {request.headers.get("host", "").lower(), urlsplit(settings.http.public_url).netloc.lower()}
+    if urlsplit(origin.lower()).netloc not in own:
+        raise Forbidden("The call comes from another site.", reason="cross_site")

@@ -1,0 +1,60 @@
+"""From method and path to an endpoint: a tree of path segments, exact before `{name}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from mailkeep.core.errors import MethodNotAllowed, NotFound
+from mailkeep.web.endpoint import PREFIX, Endpoint
+
+
+@dataclass(slots=True)
+class _Node:
+    exact: dict[str, _Node] = field(default_factory=dict["str", "_Node"])
+    any: _Node | None = None
+    name: str = ""
+    methods: dict[str, Endpoint] = field(default_factory=dict[str, Endpoint])
+
+
+class Router:
+    """All endpoints of one listener; two with the same method and path are a bug."""
+
+    def __init__(self, endpoints: Iterable[Endpoint], prefix: str = PREFIX) -> None:
+        self.endpoints = tuple(endpoints)
+        self._root = _Node()
+        for endpoint in self.endpoints:
+            self._add(prefix + endpoint.path, endpoint)
+            if endpoint.bare and prefix:
+                self._add(endpoint.path, endpoint)
+
+    def _add(self, path: str, endpoint: Endpoint) -> None:
+        node = self._root
+        for segment in path.strip("/").split("/"):
+            if segment.startswith("{"):
+                node.any = node.any or _Node(name=segment[1:-1])
+                node = node.any
+            else:
+                node = node.exact.setdefault(segment, _Node())
+        if endpoint.method in node.methods:
+            raise ValueError(f"two endpoints for {endpoint.method} {path}")
+        node.methods[endpoint.method] = endpoint
+
+    def match(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
+        """The endpoint and the path's parameters; NOT_FOUND, or METHOD_NOT_ALLOWED with `details.allow`."""
+        values: dict[str, str] = {}
+        node: _Node | None = self._root
+        for segment in path[1:].split("/"):
+            if node is None:
+                break
+            step = node.exact.get(segment)
+            if step is None and node.any is not None and segment:
+                step = node.any
+                values[step.name] = segment
+            node = step
+        if node is None or not node.methods:
+            raise NotFound("No such path.")
+        endpoint = node.methods.get("GET" if method == "HEAD" else method)
+        if endpoint is None:
+            raise MethodNotAllowed(allow=sorted(node.methods))
+        return endpoint, values
