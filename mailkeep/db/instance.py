@@ -1,0 +1,126 @@
+"""One data directory is one instance: its lock, its lasting id, and the short folder of its sockets."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from mailkeep.core.errors import Failure
+
+_ID = re.compile(r"[0-9a-f]{12}")
+_RUN_AS_ROOT = Path("/run/mailkeep")
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceLock:
+    """The hold on a data directory. The kernel drops it when the process ends, however it ends."""
+
+    fd: int
+
+    def release(self) -> None:
+        """Gives the data directory free; only once."""
+        os.close(self.fd)
+
+
+def acquire_lock(data_dir: Path) -> InstanceLock:
+    """Takes the data directory for this process, or fails at once, naming the process that has it."""
+    fd = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = _pid_in(fd)
+        os.close(fd)
+        named = f"process {holder}" if holder else "another process"
+        raise Failure(f"Mailkeep already runs on {data_dir} ({named}).", permanent=True) from None
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    return InstanceLock(fd)
+
+
+def lock_holder(data_dir: Path) -> int | None:
+    """The id of the process that runs on this data directory, None when none does."""
+    try:
+        fd = os.open(data_dir / "lock", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _pid_in(fd)
+    finally:
+        os.close(fd)
+    return None
+
+
+def _pid_in(fd: int) -> int | None:
+    text = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def instance_id(data_dir: Path) -> str:
+    """The instance's lasting name: 12 hex digits, drawn once and kept in the file `instance-id`."""
+    path = data_dir / "instance-id"
+    try:
+        text = path.read_text("ascii").strip()
+    except FileNotFoundError:
+        text = secrets.token_hex(6)
+        write_whole(path, text + "\n")
+    if not _ID.fullmatch(text):
+        raise Failure(f"{path} must hold 12 hex digits; restore it from a backup.", permanent=True)
+    return text
+
+
+def run_folder(data_dir: Path) -> Path:
+    """The folder of this instance's sockets, made where it is absent; short: a socket's path has 107 bytes.
+
+    `/run/mailkeep/<id>` (0711) for root, `/tmp/mailkeep-<uid>/<id>` (0700) for others. A folder that is a
+    link, or somebody else's, or writable for others, is refused: whoever made it could listen in our place.
+    """
+    uid = os.geteuid()
+    mode = 0o711 if uid == 0 else 0o700
+    temporary = Path(f"/tmp/mailkeep-{uid}")  # noqa: S108 - its owner and mode are checked
+    base = _RUN_AS_ROOT if uid == 0 else temporary
+    try:
+        own_folder(base, mode)
+    except OSError:
+        if uid != 0:
+            raise
+        base = temporary  # a read-only or missing /run, as in some containers
+        own_folder(base, mode)
+    folder = base / instance_id(data_dir)
+    own_folder(folder, mode)
+    return folder
+
+
+def own_folder(path: Path, mode: int) -> None:
+    """Makes a folder that is ours alone to write, or makes sure that the present one is."""
+    try:
+        path.mkdir(mode=mode)
+    except FileExistsError:
+        pass
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise Failure(f"{path} is not a folder of this account; remove it and start again.", permanent=True)
+    if found.st_mode & 0o777 != mode:
+        path.chmod(mode)
+
+
+def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
+    """Replaces a file in one step: a reader or a crash meets the old text or the new one, never a part."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), mode)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

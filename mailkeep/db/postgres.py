@@ -1,0 +1,284 @@
+"""The private PostgreSQL server: a child of ours, on a Unix socket, that starts, lives and ends with us.
+
+`start` makes the cluster where there is none, clears what a killed run left, and returns when the server
+answers. `supervise` starts it again whenever it ends unasked. The kernel tells it to shut down (fast, so
+that the next start has nothing to recover) the moment our main thread is gone, however we died.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import fcntl
+import logging
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from mailkeep.core.errors import Failure
+from mailkeep.db.instance import instance_id, lock_holder, run_folder
+from mailkeep.db.postgres_binaries import DEBIAN, Binaries, cluster_major, find_binaries
+from mailkeep.db.postgres_cluster import (
+    APP,
+    DATABASE,
+    OWNER,
+    SHELTER,
+    Place,
+    choose_place,
+    clean_environment,
+    make_cluster,
+    reachable,
+    write_configuration,
+)
+from mailkeep.db.postgres_leftovers import end_leftovers, wait_readable
+
+log = logging.getLogger("mailkeep.db")
+
+_PR_SET_PDEATHSIG = 1
+_LOG_BYTES = 10_000_000
+_READY_WITHIN = 300.0
+_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_AFTER = 0.1, 5.0, 60.0
+# Loaded here and not in the child: between fork and exec nothing may be imported.
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """How to connect, as libpq's conninfo: as the schema's owner (for migrations), and as the application."""
+
+    owner: str
+    app: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What start can be told otherwise: for tests, and for systems that keep things elsewhere."""
+
+    shelter: Path = SHELTER
+    debian: Path = DEBIAN
+    settings: Mapping[str, str] | None = None
+
+
+def socket_urls(run: Path) -> Urls:
+    """The addresses of the server whose sockets lie in this run folder."""
+
+    def url(user: str) -> str:
+        return make_conninfo(host=str(run / "pg"), port=5432, dbname=DATABASE, user=user)
+
+    return Urls(owner=url(OWNER), app=url(APP))
+
+
+def running_urls(data_dir: Path) -> Urls | None:
+    """The addresses of a running instance's server, None when none runs. For commands beside `up`."""
+    return socket_urls(run_folder(data_dir.resolve())) if lock_holder(data_dir) else None
+
+
+async def start(data_dir: Path, options: Options | None = None) -> PrivateServer:
+    """Starts the data directory's server, from the main thread, and returns it when it takes connections.
+
+    The caller holds `acquire_lock(data_dir)`. Fails, naming the way out, without binaries of the cluster's
+    version, on a cluster or run folder of somebody else, or when the server ends before it is ready.
+    """
+    options = options or Options()
+    data_dir = data_dir.resolve()
+    run = run_folder(data_dir)
+    hold = _hold(run, data_dir)
+    try:
+        place = choose_place(data_dir, instance_id(data_dir), options.shelter)
+        binaries = find_binaries(cluster_major(place.cluster), options.debian)
+        binaries = reachable(binaries, place.account, options.shelter)
+        if not place.cluster.exists():
+            make_cluster(binaries, place)
+    except BaseException:
+        os.close(hold)
+        raise
+    server = PrivateServer(data_dir, run, place, binaries, options.settings)
+    server.hold = hold
+    try:
+        await server.launch()
+    except BaseException:
+        await server.stop()
+        raise
+    return server
+
+
+class PrivateServer:
+    """One running server. `urls` tell how to connect, `notice` what the operator should know (or None)."""
+
+    def __init__(
+        self, data_dir: Path, run: Path, place: Place, binaries: Binaries, settings: Mapping[str, str] | None
+    ) -> None:
+        self.urls = socket_urls(run)
+        self.notice = place.notice
+        self.place = place
+        self.binaries = binaries
+        self.log_path = data_dir / "log" / "postgresql.log"
+        self.hold: int | None = None
+        self._run = run
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopping = False
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the server, None before the first launch."""
+        return self._process.pid if self._process else None
+
+    async def launch(self) -> None:
+        """Clears leftovers, starts the process and waits until it answers: five minutes, for recovery."""
+        await end_leftovers(self.place.cluster)
+        sockets = self._run / "pg"
+        sockets.mkdir(mode=0o700, exist_ok=True)
+        os.chown(sockets, self.place.account.uid, self.place.account.gid, follow_symlinks=False)
+        arguments = write_configuration(self._run, self.place, self.binaries, self._settings)
+        if self._stopping:
+            return
+        log_start = self._rotate_log()
+        self._process = self._spawn([*arguments, "-c", f"unix_socket_directories={sockets}"])
+        await self._until_ready(self._process, log_start)
+
+    async def supervise(self) -> None:
+        """Starts the server again whenever it ends unasked, at once and then with pauses of up to 5 seconds.
+
+        Returns after `stop`. Run it as a task of the main thread's loop.
+        """
+        pause = _FIRST_PAUSE
+        while not self._stopping and self._process:
+            since = monotonic()
+            status = await _end_of(self._process, None)
+            if self._stopping:
+                return
+            pause = _FIRST_PAUSE if monotonic() - since > _STEADY_AFTER else min(pause * 2, _LONGEST_PAUSE)
+            log.error("the database server ended unasked (status %s); it is started again", status)
+            await asyncio.sleep(pause)
+            try:
+                await self.launch()
+            except (Failure, OSError) as failure:
+                log.error("the database server could not be started again: %s", failure)
+
+    async def stop(self) -> None:
+        """Ends the server, rolling back what is open and writing all; after 6 seconds by force."""
+        self._stopping = True
+        process = self._process
+        steps = ((signal.SIGINT, 6.0), (signal.SIGQUIT, 2.0), (signal.SIGKILL, 1.0))
+        for number, patience in steps if process else ():
+            assert process
+            process.send_signal(number)
+            if await _end_of(process, patience) is not None:
+                break
+            log.warning("the database server did not follow %s within %.0f s", number.name, patience)
+        if self.hold is not None:
+            _sweep(self._run)
+            os.close(self.hold)
+            self.hold = None
+
+    def _spawn(self, arguments: list[str]) -> subprocess.Popen[bytes]:
+        if threading.current_thread() is not threading.main_thread():
+            # The kernel watches the thread that forked, not the process: with a worker the server would end.
+            raise RuntimeError("The database server must be started from the main thread.")
+        parent = os.getpid()
+        account = self.place.account
+
+        def end_with_parent() -> None:
+            # Here, because a change of user id clears it. SIGINT: fast, with nothing to recover afterwards.
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
+            if os.getppid() != parent:  # it died before we asked
+                os._exit(1)
+
+        with self.log_path.open("ab") as output:
+            return subprocess.Popen(
+                [str(self.binaries.bin_dir / "postgres"), "-D", str(self.place.cluster), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd="/",
+                env=clean_environment(),
+                user=None if account.is_us else account.uid,
+                group=None if account.is_us else account.gid,
+                extra_groups=None if account.is_us else [],
+                start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call, its function loaded beforehand
+            )
+
+    async def _until_ready(self, process: subprocess.Popen[bytes], log_start: int) -> None:
+        deadline = monotonic() + _READY_WITHIN
+        pause = 0.005
+        while True:
+            try:
+                conn = await psycopg.AsyncConnection.connect(self.urls.app, connect_timeout=5)
+            except psycopg.OperationalError as error:
+                refusal = str(error)
+            else:
+                await conn.close()
+                return
+            if process.poll() is not None:
+                said = self._last_words(log_start)
+                raise Failure(f"PostgreSQL did not start: {said} (see {self.log_path})")
+            if monotonic() > deadline:
+                raise Failure(f"PostgreSQL does not answer after {_READY_WITHIN:.0f} s: {refusal}")
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 0.1)
+
+    def _rotate_log(self) -> int:
+        """Puts an overlong log aside (one old file is kept); where the new server's lines will begin."""
+        self.log_path.parent.mkdir(mode=0o750, exist_ok=True)
+        try:
+            size = self.log_path.stat().st_size
+        except FileNotFoundError:
+            return 0
+        if size < _LOG_BYTES:
+            return size
+        self.log_path.replace(self.log_path.with_suffix(".log.1"))
+        return 0
+
+    def _last_words(self, log_start: int) -> str:
+        with self.log_path.open("rb") as file:
+            file.seek(log_start)
+            lines = file.read(100_000).decode("utf-8", "replace").splitlines()
+        fatal = [line for line in lines if "FATAL:" in line or "PANIC:" in line]
+        return (fatal or lines or ["it said nothing"])[-1].strip()
+
+
+async def _end_of(process: subprocess.Popen[bytes], timeout: float | None) -> int | None:
+    """The process's exit status when it has ended, None when it still runs after `timeout` seconds."""
+    if process.poll() is None:
+        handle = os.pidfd_open(process.pid)
+        try:
+            await wait_readable(handle, timeout)
+        finally:
+            os.close(handle)
+    return process.poll()
+
+
+def _hold(run: Path, data_dir: Path) -> int:
+    """Takes the run folder: a copied data directory has the same id and must not meet our server."""
+    fd = os.open(run, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise Failure(
+            f"{data_dir} is a copy of a data directory that is in use: both have the id {run.name}. "
+            "To move data to a second instance, use backup and restore.",
+            permanent=True,
+        ) from None
+    return fd
+
+
+def _sweep(run: Path) -> None:
+    """Removes what the server had in the run folder, and the folder when nobody else has anything there."""
+    for name in ("postgresql.conf", "pg_hba.conf", "pg_ident.conf"):
+        (run / name).unlink(missing_ok=True)
+    for folder in (run / "pg", run):
+        try:
+            folder.rmdir()
+        except OSError:
+            return

