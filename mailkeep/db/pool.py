@@ -1,0 +1,139 @@
+"""The application's connections: a pool, the two ways to use it, and what a failing database is to callers.
+
+Whatever says "not now" (the server is away, starting, full, out of connections, or too slow) leaves here as
+the refusal `Unavailable`; all else leaves as psycopg raised it, for the store that knows what it means.
+"""
+
+from __future__ import annotations
+
+import select
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from mailkeep.core.errors import Unavailable
+
+Conn = psycopg.AsyncConnection[dict[str, Any]]
+
+_SESSION = "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s -c timezone=UTC"
+
+# SQLSTATE classes and codes (PostgreSQL, appendix A) that pass by themselves: connection, resources (53100 is
+# the full disk, 53300 too many connections), system error, and rollbacks that another try survives.
+_PASSING_CLASSES = ("08", "40", "53", "58")
+_PASSING = frozenset(
+    {
+        "25006",  # read-only: the primary has just moved
+        "25P03",  # idle in transaction for too long
+        "57014",  # statement timeout
+        "57P01",  # admin shutdown
+        "57P02",  # crash shutdown
+        "57P03",  # cannot connect now
+        "57P05",  # idle session timeout
+    }
+)
+
+
+class Database:
+    """The pool. Connections speak UTC, give rows as dicts, and end a statement after 30 seconds."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        min_size: int = 2,
+        max_size: int = 20,
+        timeout: float = 5.0,
+        application_name: str = "mailkeep",
+    ) -> None:
+        """`timeout`: seconds that a caller waits for a connection before `Unavailable`."""
+        self._pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
+            _conninfo(url, application_name),
+            connection_class=psycopg.AsyncConnection[dict[str, Any]],
+            # Autocommit, so that a transaction is always an explicit block, and a nested one a savepoint.
+            kwargs={"autocommit": True, "row_factory": dict_row},
+            min_size=min(min_size, max_size),
+            max_size=max_size,
+            open=False,
+            check=_refuse_dead,
+            timeout=timeout,
+            # An attempt gives up early, and the next caller starts a new one: the pool's own pauses double,
+            # so that after an outage of a minute it would try again only when another minute is over.
+            reconnect_timeout=2.0,
+            name=application_name,
+        )
+
+    async def open(self) -> None:
+        """Begins to connect. A database that is away is no error here, but for who asks for a connection."""
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Closes all connections; those in use when they come back."""
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def tx(self) -> AsyncGenerator[Conn]:
+        """A connection in one transaction: committed at the end of the block, rolled back on any exception.
+
+        `Unavailable` out of the commit itself leaves open whether it was done.
+        """
+        with _passing_troubles():
+            async with self._pool.connection() as conn, conn.transaction():
+                yield conn
+                if conn.info.transaction_status == TransactionStatus.INERROR:
+                    # PostgreSQL would answer COMMIT with a silent ROLLBACK.
+                    raise RuntimeError("a failed statement was swallowed inside a transaction")
+
+    @asynccontextmanager
+    async def autocommit(self) -> AsyncGenerator[Conn]:
+        """A connection on which each statement commits by itself."""
+        with _passing_troubles():
+            async with self._pool.connection() as conn:
+                yield conn
+
+
+def constraint_of(error: BaseException) -> str | None:
+    """The name of the constraint that a statement ran into, None for any other error."""
+    return error.diag.constraint_name if isinstance(error, psycopg.Error) else None
+
+
+def is_passing(error: psycopg.Error) -> bool:
+    """Whether the database's trouble is temporary: asking again later may well succeed."""
+    if error.sqlstate is None:  # no answer from a server: connection lost or refused, no room in the pool
+        return isinstance(error, psycopg.OperationalError)
+    return error.sqlstate in _PASSING or error.sqlstate[:2] in _PASSING_CLASSES
+
+
+@contextmanager
+def _passing_troubles() -> Generator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        if not is_passing(error):
+            raise
+        full = isinstance(error, errors.DiskFull)
+        raise Unavailable("The disk is full." if full else "The database is not available.") from error
+
+
+async def _refuse_dead(conn: Conn) -> None:
+    """Finds a connection that the server closed: only then is its socket readable. Costs no round trip."""
+    poll = select.poll()
+    poll.register(conn.fileno(), select.POLLIN)
+    if poll.poll(0):
+        await conn.execute("")  # or it has only said something; a closed one raises here
+
+
+def _conninfo(url: str, application_name: str) -> str:
+    given = conninfo_to_dict(url)
+    return make_conninfo(
+        url,
+        options=f"{given.get('options') or ''} {_SESSION}".strip(),
+        application_name=given.get("application_name") or application_name,
+        connect_timeout=given.get("connect_timeout") or 5,
+    )
