@@ -1,0 +1,42 @@
+"""The settings: one frozen tree, with default, bounds and meaning beside each field.
+
+Later sources win: defaults < `mailkeep.toml` in the data directory < environment `MAILKEEP_SECTION__KEY` <
+options of the command line. In the environment strings stand as they are, everything else as JSON
+(`MAILKEEP_CORS__ORIGINS='["https://app.example"]'`); a secret may stand in a file that `…_FILE` names.
+
+Nothing is guessed and nothing passed over: an unknown key or a wrong value is a fault that names the key, its
+source and what was expected, and all faults are told at once. Only this package reads TOML or the
+environment; everybody else is handed a `Settings`. `docs/reference/settings.md` is made from `describe()`.
+"""
+
+from __future__ import annotations
+
+from mailkeep.settings.sources import (
+    FILE_NAME,
+    Described,
+    FirstStart,
+    Loaded,
+    SettingsError,
+    Shown,
+    Source,
+    describe,
+    load,
+    show,
+)
+from mailkeep.settings.tree import Settings, endpoint, networks
+
+__all__ = [
+    "FILE_NAME",
+    "Described",
+    "FirstStart",
+    "Loaded",
+    "Settings",
+    "SettingsError",
+    "Shown",
+    "Source",
+    "describe",
+    "endpoint",
+    "load",
+    "networks",
+    "show",
+]

@@ -1,0 +1,229 @@
+"""Where settings come from: file, environment, options; each value checked, each fault told."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, cast, get_origin
+
+import msgspec
+
+from mailkeep.settings.tree import FIELDS, SECTIONS, Field, Settings
+
+FILE_NAME = "mailkeep.toml"
+PREFIX = "MAILKEEP_"
+MASK = "********"
+
+Source = Literal["default", "file", "env", "option"]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStart:
+    """What only the first start of a data directory asks for; None where the environment is silent."""
+
+    secret_file: str | None
+    admin_email: str | None
+    admin_password: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings, with the source of every key (`section.key`)."""
+
+    settings: Settings
+    sources: Mapping[str, Source]
+    first_start: FirstStart
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One setting; `type` says in words what is expected."""
+
+    key: str
+    type: str
+    default: object
+    doc: str
+    secret: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One setting as an administrator may see it: a secret that is set is masked."""
+
+    key: str
+    value: object
+    default: object
+    source: Source
+    doc: str
+
+
+class SettingsError(ValueError):
+    """The settings are refused; `faults` has one line for each fault, naming key, source and expectation."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+def load(
+    data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None
+) -> Loaded:
+    """Read and check all sources; no `environ` means this process's. `options` map keys to text.
+
+    Raises SettingsError with every fault found, also for a file that can't be read or is not TOML.
+    """
+    environ = os.environ if environ is None else environ
+    faults: list[str] = []
+    layers: list[tuple[Source, list[_Given]]] = [
+        ("file", _from_file(data_dir / FILE_NAME, faults)),
+        ("env", _from_environ(environ, faults)),
+        ("option", [_Given(key, f"option {key}", text=text) for key, text in (options or {}).items()]),
+    ]
+    values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+    sources: dict[str, Source] = dict.fromkeys(FIELDS, "default")
+    for source, layer in layers:
+        for given in layer:
+            try:
+                section, _, name = given.key.partition(".")
+                values[section][name] = _checked(given)
+                sources[given.key] = source
+            except ValueError as fault:
+                faults.append(f"{given.key} ({given.where}): {fault}")
+    settings = Settings(**{name: section(**values[name]) for name, section in SECTIONS.items()})
+    first_start = _first_start(environ, faults)
+    if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
+        faults.append("mta.host: expected a host name, because mta.mode is smtp")
+    if faults:
+        raise SettingsError(faults)
+    return Loaded(settings, sources, first_start)
+
+
+def describe() -> list[Described]:
+    """Every setting there is, in the order of this file."""
+    return [Described(key, f.expected, f.default, f.doc, f.secret) for key, f in FIELDS.items()]
+
+
+def show(loaded: Loaded, *, changed_only: bool = False) -> list[Shown]:
+    """Every setting with its value and source, or only those that a source has set."""
+    shown: list[Shown] = []
+    for key, setting in FIELDS.items():
+        section, _, name = key.partition(".")
+        value = getattr(getattr(loaded.settings, section), name)
+        source = loaded.sources[key]
+        if not (changed_only and source == "default"):
+            shown.append(
+                Shown(key, MASK if setting.secret and value else value, setting.default, source, setting.doc)
+            )
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a source gives for a key: a value from TOML, or text."""
+
+    key: str
+    where: str
+    value: object = None
+    text: str | None = None
+
+
+def _from_file(path: Path, faults: list[str]) -> list[_Given]:
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as fault:
+        faults.append(f"{path}: {fault}")
+        return []
+    given: list[_Given] = []
+    for section, table in tree.items():
+        if not isinstance(table, dict) or section not in SECTIONS:
+            fault = "expected a table" if section in SECTIONS else _unknown(section, SECTIONS)
+            faults.append(f"{section} ({path}): {fault}")
+            continue
+        given += [
+            _Given(f"{section}.{name}", str(path), value)
+            for name, value in cast(dict[str, object], table).items()
+        ]
+    return given
+
+
+def _from_environ(environ: Mapping[str, str], faults: list[str]) -> list[_Given]:
+    variables = {f"{PREFIX}{key.replace('.', '__').upper()}": key for key in FIELDS}
+    files = {f"{variable}_FILE": key for variable, key in variables.items() if FIELDS[key].secret}
+    given: list[_Given] = []
+    for variable in sorted(name for name in environ if name.startswith(PREFIX)):
+        if variable in variables:
+            given.append(_Given(variables[variable], variable, text=environ[variable]))
+        elif variable in files:
+            if variable.removesuffix("_FILE") in environ:
+                faults.append(
+                    f"{files[variable]}: both {variable.removesuffix('_FILE')} and {variable} are set"
+                )
+                continue
+            try:
+                text = Path(environ[variable]).read_text(encoding="utf-8").rstrip("\r\n")
+                given.append(_Given(files[variable], variable, text=text))
+            except (OSError, ValueError) as fault:
+                faults.append(f"{files[variable]} ({variable}): {fault}")
+        elif _means_a_setting(variable):
+            faults.append(f"{variable}: {_unknown(variable, [*variables, *files])}")
+    return given
+
+
+def _first_start(environ: Mapping[str, str], faults: list[str]) -> FirstStart:
+    password = environ.get("MAILKEEP_ADMIN_PASSWORD") or None
+    if file := environ.get("MAILKEEP_ADMIN_PASSWORD_FILE"):
+        try:
+            password = Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, ValueError) as fault:
+            faults.append(f"MAILKEEP_ADMIN_PASSWORD_FILE: {fault}")
+    return FirstStart(
+        environ.get("MAILKEEP_SECRET_FILE") or None, environ.get("MAILKEEP_ADMIN_EMAIL") or None, password
+    )
+
+
+def _means_a_setting(variable: str) -> bool:
+    """Two underscores, or one after the name of a section: MAILKEEP_HTTP_LISTEN must not be passed over."""
+    name = variable.removeprefix(PREFIX).lower()
+    return "__" in name or any(name.startswith(f"{section}_") for section in SECTIONS)
+
+
+def _checked(given: _Given) -> object:
+    setting = FIELDS.get(given.key)
+    if setting is None:
+        raise ValueError(_unknown(given.key, FIELDS))
+    try:
+        value = _decoded(setting, given)
+        if setting.grammar and (value != "" or setting.default != ""):
+            setting.grammar.check(value)
+    except ValueError as fault:
+        said = given.value if given.text is None else given.text
+        raise ValueError(
+            f"expected {setting.expected}" + ("" if setting.secret else f", not {said!r}")
+        ) from fault
+    return value
+
+
+def _decoded(setting: Field, given: _Given) -> object:
+    value: Any
+    if given.text is None:
+        value = msgspec.convert(given.value, setting.base)
+    elif setting.base is str or get_origin(setting.base) is Literal:
+        value = msgspec.convert(given.text, setting.base)
+    else:
+        value = msgspec.json.decode(given.text, type=setting.base)
+    if isinstance(value, str) and not (value.isprintable() and value.strip() == value):
+        raise ValueError("a control character, or a space at an end")
+    if isinstance(value, int | float) and not (setting.low or 0) <= value <= (setting.high or 0):
+        raise ValueError("out of bounds, or not a number")
+    return value
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+    return "unknown setting" + (f"; did you mean {near[0]}?" if near else "")

@@ -1,0 +1,49 @@
+"""MAILKEEP_REQUIRE_ALL=1 turns what is skipped into a failure, and nothing else."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SUITE = """
+import pytest
+
+def test_passes(): pass
+
+def test_skips(): pytest.skip("no such server here")
+
+@pytest.mark.skipif(True, reason="not today")
+def test_is_marked(): raise AssertionError
+
+@pytest.mark.xfail(strict=True)
+def test_is_expected_to_fail(): raise AssertionError
+"""
+MODULE = "import pytest\npytest.importorskip('no_such_module_at_all')\n"
+
+
+@pytest.mark.parametrize(
+    "require, summary",
+    [("0", "1 passed, 3 skipped, 1 xfailed"), ("1", "1 failed, 1 passed, 1 xfailed, 2 errors")],
+)
+def test_a_skip_fails_where_everything_is_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, require: str, summary: str
+):
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    (tmp_path / "test_module.py").write_text(MODULE)
+    monkeypatch.setenv("MAILKEEP_REQUIRE_ALL", require)
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    pytest_here = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", "."]
+    run = subprocess.run(
+        [*pytest_here, "--continue-on-collection-errors"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert summary in run.stdout.splitlines()[-1], run.stdout + run.stderr
+    assert ("no such server here" in run.stdout) == (require == "1")
