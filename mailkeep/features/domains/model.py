@@ -1,0 +1,54 @@
+"""A managed domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.core.address import unicode_domain
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A managed domain; `name` in A-labels. `max_*` None: no limit; `default_quota_bytes` 0: none."""
+
+    id: UUID
+    name: str
+    active: bool
+    sending_enabled: bool
+    receiving_enabled: bool
+    description: str
+    max_mailboxes: int | None
+    max_aliases: int | None
+    default_quota_bytes: int
+    plus_delimiter: str | None
+    dns_status: str
+    dns_checked_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def unicode_name(self) -> str:
+        """The name in U-labels, for people to read."""
+        return unicode_domain(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a domain holds: mailboxes (without the trash), aliases, and the bytes of mail in those mailboxes."""
+
+    mailboxes: int = 0
+    aliases: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which domains a list shows; `domains` are those that the caller sees, None for all; `name` is a part of
+    it.
+    """
+
+    domains: list[UUID] | None
+    active: bool | None = None
+    name: str | None = None

@@ -1,0 +1,123 @@
+"""The use cases of domains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from mailkeep.core.errors import DomainExists, DomainNotFound, NotFound, Refusal
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.audit import service as audit
+from mailkeep.features.audit.model import Deed, Target
+from mailkeep.features.dkim import service as dkim
+from mailkeep.features.dkim.model import Key
+from mailkeep.features.domains import rules, store, wire
+from mailkeep.features.domains.model import Domain, Filter, Usage
+
+
+async def get(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+    """The domain that `who` wants to do `action` in; DOMAIN_NOT_FOUND, then FORBIDDEN or
+    API_KEY_DOMAIN_SCOPE.
+    """
+    return _permitted(await store.find(conn, domain_id), who, action)
+
+
+async def get_by_path(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+    """`get`, for a domain that the path names: an unknown one is NOT_FOUND."""
+    return _permitted(await store.find(conn, domain_id), who, action, NotFound)
+
+
+async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+    """`get`, and DOMAIN_INACTIVE where the domain is deactivated."""
+    domain = await get(conn, who, action, domain_id)
+    rules.refuse_inactive(domain)
+    return domain
+
+
+async def get_locked(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+    """`get`, the domain held until the transaction ends, so that what is counted in it stays true.
+
+    Who takes the lock of routes too takes that one first.
+    """
+    return _permitted(await store.find_locked(conn, domain_id), who, action)
+
+
+async def get_active_locked(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+    """`get_locked`, and DOMAIN_INACTIVE where the domain is deactivated."""
+    domain = await get_locked(conn, who, action, domain_id)
+    rules.refuse_inactive(domain)
+    return domain
+
+
+async def find_by_name(conn: Conn, name: str) -> Domain | None:
+    """The domain of this name (canonical: A-labels, lower case), None where it is not managed here."""
+    return await store.find_by_name(conn, name)
+
+
+async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
+    """What each of these domains holds; an unknown id is left out."""
+    return await store.usage(conn, domain_ids)
+
+
+async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[tuple[Domain, Usage]]:
+    """A page of domains, each with what it holds."""
+    found = await store.page(conn, wanted, asked)
+    held = await store.usage(conn, [domain.id for domain in found.rows]) if found.rows else {}
+    return Page([(domain, held.get(domain.id, Usage())) for domain in found.rows], found.next_key)
+
+
+async def refuse_taken(conn: Conn, name: str) -> None:
+    """DOMAIN_EXISTS before work is spent on a name that is taken; `create` decides."""
+    if await store.find_by_name(conn, name) is not None:
+        raise DomainExists(name=name)
+
+
+async def create(conn: Conn, who: Principal, domain: Domain, key: Key) -> None:
+    """Write a new domain with its first DKIM key; DOMAIN_EXISTS where the name is taken."""
+    await store.insert(conn, domain)
+    await dkim.insert(conn, key)
+    after = wire.audited(domain) | {"dkim_selector": key.selector}
+    await audit.record(conn, who, domain.created_at, Deed("domain.create", _target(domain), after=after))
+
+
+async def change(
+    conn: Conn, who: Principal, at: datetime, domain_id: UUID, changes: dict[str, Any]
+) -> Domain:
+    """Change the given columns of a domain; answers it as it is then."""
+    before = _permitted(await store.find_locked(conn, domain_id), who, "domain.write", NotFound)
+    after = replace(before, **changes)
+    if after == before:
+        return before
+    after = replace(after, updated_at=at)
+    await store.update(conn, after)
+    states = (wire.audited(before), wire.audited(after))
+    await audit.record_change(conn, who, at, "domain.update", _target(after), states)
+    return after
+
+
+async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> Domain:
+    """Delete a domain, with its keys and what is in the trash; CONFLICT while mailboxes or aliases exist."""
+    domain = _permitted(await store.find_locked(conn, domain_id), who, "domain.write", NotFound)
+    held = (await store.usage(conn, [domain_id]))[domain_id]
+    rules.refuse_in_use(held)
+    await store.delete(conn, domain_id)
+    await audit.record(conn, who, at, Deed("domain.delete", _target(domain), before=wire.audited(domain)))
+    return domain
+
+
+def _permitted(
+    domain: Domain | None, who: Principal, action: str, missing: type[Refusal] = DomainNotFound
+) -> Domain:
+    if domain is None:
+        raise missing
+    allow_on(who, action, domain.id)
+    return domain
+
+
+def _target(domain: Domain) -> Target:
+    return Target("domain", domain.id, domain.id, domain.name)
