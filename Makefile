@@ -4,9 +4,10 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
-# Nothing is built unseen: wheels only, but for dkimpy, whose build tools are pinned in build.lock.
+# Wheels only, but for dkimpy, whose build tools stand in build.lock. So does pip: what python3 -m venv brings varies.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --root-user-action=ignore
-LOCKED := --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary dkimpy
+WHEELS := --require-hashes --no-deps --only-binary :all:
+LOCKED := $(WHEELS) --no-binary dkimpy --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
 SOURCES := mailkeep tests bench docs conftest.py
@@ -23,8 +24,10 @@ help: ## what can be made
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /\1\t/' | expand -t 12
 
 setup: $(VENV)/.runtime ## .venv with what `mailkeep` needs to run
+	@:
 
 dev: $(VENV)/.dev ## .venv with the tools of `make check` and `make test` as well
+	@:
 
 up: setup ## start Mailkeep on ./data (ARGS="--http 127.0.0.1:9090 …" for `mailkeep up`)
 	@exec $(BIN)/mailkeep up $(ARGS)
@@ -36,7 +39,7 @@ check: dev ## formatting, lint, types, import contract, generated files
 	@$(BIN)/ruff format --check $(wildcard $(SOURCES))
 	@$(BIN)/ruff check $(wildcard $(SOURCES))
 	@$(BIN)/pyright
-	@$(BIN)/lint-imports --no-cache --quiet || $(BIN)/lint-imports --no-cache
+	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/python docs/generate.py --check
 
 fmt: dev ## format, and mend what ruff can mend
@@ -73,7 +76,7 @@ $(BIN)/python:
 
 $(VENV)/.runtime: requirements/build.lock requirements/runtime.lock pyproject.toml | $(BIN)/python
 	@echo "Installing what is pinned in requirements/runtime.lock …" >&2
-	@$(PIP) $(LOCKED) -r requirements/build.lock
+	@$(PIP) $(WHEELS) -r requirements/build.lock
 	@$(PIP) $(LOCKED) -r requirements/runtime.lock
 	@$(PIP) --no-deps --no-build-isolation --no-index --editable .
 	@pwd -P > $(VENV)/.place
