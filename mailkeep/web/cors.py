@@ -15,9 +15,13 @@ def headers(given: Mapping[str, str], origins: Sequence[str]) -> dict[str, str]:
     if not origins:
         return {}
     origin = given.get("origin")
-    if origin not in origins:
+    if origin is None or origin not in origins:
         return {"vary": "Origin"}
-    return {"access-control-allow-origin": origin, "vary": "Origin", "access-control-expose-headers": _EXPOSED}
+    return {
+        "access-control-allow-origin": origin,
+        "vary": "Origin",
+        "access-control-expose-headers": _EXPOSED,
+    }
 
 
 def preflight(request: Request, origins: Sequence[str]) -> Response | None:

@@ -1,8 +1,8 @@
 """Strict decoding: JSON as RFC 8259 means it, then fields against a `Struct`, all faults at once.
 
-Refused as INVALID_JSON: anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that overflow,
-lone surrogates, nesting deeper than 64. Then MISSING_FIELDS, then INVALID_FIELD with every fault. Control characters
-are refused in strings (LF, CR and TAB allowed where the field is marked `MultiLine`).
+Refused as INVALID_JSON: anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that
+overflow, lone surrogates, nesting deeper than 64. Then MISSING_FIELDS, then INVALID_FIELD with every fault.
+Control characters are refused in strings (LF, CR and TAB allowed where the field is marked `MultiLine`).
 """
 
 from __future__ import annotations
@@ -13,27 +13,36 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import msgspec
-from msgspec import UNSET, Struct
-from msgspec import inspect as mi
+from msgspec import UNSET, Struct, inspect as mi
 
 from mailkeep.core.errors import FieldFault, InvalidField, InvalidJson, MissingFields
 from mailkeep.core.ids import parse_uuid
 from mailkeep.web.fields import Patch
+from mailkeep.web.slices import CUT_BODIES_OVER, Slice, cut, restore
 
 S = TypeVar("S", bound=Struct)
 
 MAX_DEPTH = 64
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_MULTILINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_INSTANT = re.compile(r"(?:19[7-9]|2[0-9]{2})[0-9]-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})")
+_INSTANT = re.compile(
+    r"(?:19[7-9]|2[0-9]{2})[0-9]-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})"
+)
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
-def parse_json(body: bytes | memoryview) -> Any:
-    """The value of a JSON text, or INVALID_JSON."""
+def parse_json(body: bytes) -> Any:
+    """The value of a JSON text, or INVALID_JSON. Large strings of a large body are answered as `Slice`."""
+    if len(body) > CUT_BODIES_OVER:
+        rest, slices = cut(body)
+        return restore(_parse(rest), slices) if slices else _parse(rest)
+    return _parse(body)
+
+
+def _parse(body: bytes) -> Any:
     try:
         text = str(body, "utf-8")
     except UnicodeDecodeError as error:
@@ -46,7 +55,7 @@ def parse_json(body: bytes | memoryview) -> Any:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise InvalidJson(f"The body is not valid JSON: {error}.") from error
-    if "\\u" in text or "\\U" in text:
+    if "\\u" in text:
         _refuse_surrogates(value)
     return value
 
@@ -56,11 +65,12 @@ def _depth(text: str) -> int:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return 0
     depth = deepest = 0
-    for token in _TOKENS.findall(text):
-        if token in "[{":
+    for match in _TOKENS.finditer(text):
+        first = text[match.start()]  # of a string only its quote: an attachment is not copied
+        if first in "[{":
             depth += 1
             deepest = max(deepest, depth)
-        elif token in "]}":
+        elif first in "]}":
             depth -= 1
     return deepest
 
@@ -88,13 +98,15 @@ def _finite(text: str) -> float:
     return number
 
 
-def _whole(text: str) -> int:
-    if len(text) > 20:
-        raise ValueError("a number is out of range")
-    return int(text)
+def _whole(text: str) -> int | float:
+    """An integer; beyond 64 bits the nearest float, which no field for integers takes."""
+    number = int(text) if len(text) <= 19 else _finite(text)
+    return number if -(1 << 63) <= number < 1 << 63 else float(number)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
+)
 
 
 def _refuse_surrogates(value: Any) -> None:
@@ -102,9 +114,6 @@ def _refuse_surrogates(value: Any) -> None:
         msgspec.json.encode(value)
     except (UnicodeEncodeError, ValueError) as error:
         raise InvalidJson("A string holds a lone surrogate.") from error
-
-
-
 
 
 class _Faults:
@@ -131,13 +140,13 @@ def decode_body(value: Any, into: type[S]) -> S:
     faults = _Faults()
     if not isinstance(value, dict):
         raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
-    made = _struct(value, _info(into), "", faults)
+    made = _struct(cast(dict[str, Any], value), _info(into), "", faults)
     faults.refuse()
     return made
 
 
 def decode_query(pairs: list[tuple[str, str]], into: type[S]) -> S:
-    """A query string as `into`: text is read as the field's type (true/false, digits); empty counts as absent."""
+    """A query string as `into`: text is read as the field's type (true/false, digits), empty as absent."""
     faults = _Faults()
     given: dict[str, str] = {}
     for name, text in pairs:
@@ -169,11 +178,19 @@ def _from_text(text: str, kind: mi.Type | None) -> Any:
 
 
 def _bare(kind: mi.Type) -> mi.Type:
-    if isinstance(kind, mi.Metadata):
-        return _bare(kind.type)
-    if isinstance(kind, mi.UnionType):
-        return _bare(next(t for t in kind.types if not isinstance(t, mi.NoneType)))
-    return kind
+    return _peel(kind)[0]
+
+
+def _peel(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
+    """A type without its annotations and its None, and what the annotations mark it with (`web.fields`)."""
+    marks: dict[str, Any] = {}
+    while isinstance(kind, mi.Metadata | mi.UnionType):
+        if isinstance(kind, mi.UnionType):
+            kind = next(t for t in kind.types if not isinstance(t, mi.NoneType))
+        else:
+            marks |= cast(Any, kind).extra or {}
+            kind = kind.type
+    return kind, marks
 
 
 def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _Faults) -> Any:
@@ -212,28 +229,26 @@ def _takes_none(kind: mi.Type) -> bool:
 
 
 def _may_be_empty(kind: mi.Type) -> bool:
-    return isinstance(kind, mi.Metadata) and bool(kind.extra and kind.extra.get("may_be_empty"))
+    return "may_be_empty" in _peel(kind)[1]
 
 
 def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
-    multiline = False
-    while isinstance(kind, mi.Metadata | mi.UnionType):
-        if isinstance(kind, mi.Metadata):
-            multiline = multiline or bool(kind.extra and kind.extra.get("multiline"))
-            kind = kind.type
-        else:
-            kind = next(t for t in kind.types if not isinstance(t, mi.NoneType))
+    kind, marks = _peel(kind)
+    if "own_code" in marks and isinstance(value, str):
+        return value
+    if isinstance(value, Slice) and not isinstance(kind, mi.AnyType):
+        value = value.text()
     match kind:
         case mi.StructType():
             if isinstance(value, dict):
-                return _struct(value, kind, at, faults)  # pyright: ignore[reportUnknownArgumentType]
+                return _struct(cast(dict[str, Any], value), kind, at, faults)
             return faults.add(at, "must be an object")
         case mi.ListType():
             return _list(value, kind, at, faults)
         case mi.DictType():
             return _dict(value, kind, at, faults)
         case mi.StrType():
-            return _text(value, kind, at, multiline, faults)
+            return _text(value, kind, at, "multiline" in marks, faults)
         case mi.UUIDType():
             found = parse_uuid(value) if isinstance(value, str) else None
             return found or faults.add(at, "must be a UUID in canonical lower-case form")
@@ -248,7 +263,7 @@ def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
 def _list(value: Any, kind: mi.ListType, at: str, faults: _Faults) -> Any:
     if not isinstance(value, list):
         return faults.add(at, "must be an array")
-    items: list[Any] = value
+    items = cast(list[Any], value)
     if kind.max_length is not None and len(items) > kind.max_length:
         return faults.add(at, f"must have at most {kind.max_length} items")
     return [_value(item, kind.item_type, f"{at}[{index}]", faults) for index, item in enumerate(items)]
@@ -257,11 +272,13 @@ def _list(value: Any, kind: mi.ListType, at: str, faults: _Faults) -> Any:
 def _dict(value: Any, kind: mi.DictType, at: str, faults: _Faults) -> Any:
     if not isinstance(value, dict):
         return faults.add(at, "must be an object")
-    entries: dict[str, Any] = value
+    entries = cast(dict[str, Any], value)
     if kind.max_length is not None and len(entries) > kind.max_length:
         return faults.add(at, f"must have at most {kind.max_length} entries")
     return {
-        _value(name, kind.key_type, f"{at} (key)", faults): _value(item, kind.value_type, _join(at, name[:100]), faults)
+        _value(name, kind.key_type, f"{at} (key)", faults): _value(
+            item, kind.value_type, _join(at, name[:100]), faults
+        )
         for name, item in entries.items()
     }
 
@@ -289,13 +306,16 @@ def _instant(value: Any, at: str, faults: _Faults) -> Any:
     return faults.add(at, "must be an instant in ISO 8601 with its offset, as 2026-01-31T12:00:00Z")
 
 
-@cache
 def _bounds(kind: mi.Type) -> str:
     match kind:
         case mi.BoolType():
             return "must be true or false"
         case mi.IntType(ge=low, le=high):
-            return "must be an integer" + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+            return (
+                "must be an integer"
+                + (f" from {low}" if low is not None else "")
+                + (f" to {high}" if high is not None else "")
+            )
         case mi.EnumType(cls=cls):
             return "must be one of " + ", ".join(str(member.value) for member in cls)
         case mi.LiteralType(values=values):
@@ -318,4 +338,3 @@ def _scalar(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
         case _:
             pass
     return faults.add(at, _bounds(kind))
-

@@ -1,6 +1,6 @@
 """What an endpoint declares: method, path, who may, what goes in and out, which refusals, an example.
 
-The router, the policy check, the OpenAPI document and the test matrix are all taken from this one declaration.
+Router, policy check, OpenAPI document and test matrix are all taken from this one declaration.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A call that the OpenAPI document shows and the tests run; `{name}` in path or values is filled from their cast."""
+    """A call that the OpenAPI document shows and the tests run.
+
+    `{name}` in path or values is filled from the tests' cast, and with made-up values in the document.
+    """
 
     path: Mapping[str, str] = field(default_factory=dict[str, str])
     query: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -39,11 +42,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One method on one path. `path` begins after /api/v1 unless `bare` (also without the prefix) is set.
+    """One method on one path. `path` begins after /api/v1; see `bare` and `prefixed` for paths without it.
 
-    `action` is the policy's name of what is done (None: open to everybody); `audit` the name that a mutating call
-    has in the audit log; `data` the type of `data` in the answer; `refusals` what it can answer beyond what the
-    pipeline itself answers for its kind.
+    `action` is the policy's name of what is done (None: open to everybody); `audit` the name that a mutating
+    call has in the audit log; `data` the type of `data` in the answer; `refusals` what it can answer beyond
+    what the pipeline itself answers for its kind.
     """
 
     method: str
@@ -62,10 +65,15 @@ class Endpoint:
     resource: str | None = None  # what `{id}` names, for the audit row of a refused call
     refusals: tuple[type[Refusal], ...] = ()
     examples: tuple[Example, ...] = ()
-    content: str = "application/json"  # media type of the 200 answer where it is not the envelope
+    content: str = (
+        "application/json"  # media type of the successful answer; others than JSON have no envelope
+    )
+    enveloped: bool = True  # JSON without the envelope: False
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
     login: bool = False  # held to the login throttle
     bare: bool = False  # also served without the prefix
+    prefixed: bool = True  # served under the prefix
+    documented: bool = True  # stands in the OpenAPI document
 
 
 @dataclass(slots=True)
@@ -103,7 +111,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit of requests as the RateLimit headers tell it: allowed in the window, left, seconds until it begins anew."""
+    """A limit as the RateLimit headers tell it: allowed in the window, left, seconds until it begins anew."""
 
     limit: int
     remaining: int
@@ -112,7 +120,7 @@ class Rate:
 
 @dataclass(slots=True)
 class Reply:
-    """What a handler answers: `data` (JSON-ready) for the envelope, or `content` (bytes or a stream) as it is.
+    """What a handler answers: `data` (JSON-ready) for the envelope, or `content` (bytes, a stream) as it is.
 
     `page` with its rows already in `data` adds `meta.pagination`. `cookies` are whole Set-Cookie values.
     """

@@ -44,7 +44,7 @@ def _meta(request_id: UUID, now: datetime, pagination: Mapping[str, Any] | None)
 
 
 def refusal_headers(wrong: Refusal) -> dict[str, str]:
-    """Headers that go with a refusal: Retry-After, Allow, WWW-Authenticate (RFC 9110 §10.2.3, §15.5.6, §11.6.1)."""
+    """What goes with it: Retry-After, Allow, WWW-Authenticate (RFC 9110 §10.2.3, §10.2.1, §11.6.1)."""
     headers: dict[str, str] = {}
     if wrong.retry_after is not None:
         headers["retry-after"] = str(wrong.retry_after)

@@ -1,6 +1,6 @@
 """Types of fields as they stand on the wire, for the `wire` modules of features.
 
-Request bodies are `msgspec.Struct`s built from these; responses too, with times already written by `core.clock.iso`.
+Request bodies are `msgspec.Struct`s built from these; responses too, with times written by `core.clock.iso`.
 """
 
 from __future__ import annotations
@@ -9,12 +9,28 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-__all__ = ["UNSET", "Body", "Email", "MayBeEmpty", "MultiLine", "Patch", "Query", "Text", "Timestamp", "UnsetType"]
+__all__ = [
+    "UNSET",
+    "Body",
+    "Email",
+    "MayBeEmpty",
+    "MultiLine",
+    "Patch",
+    "Query",
+    "Text",
+    "Timestamp",
+    "UnsetType",
+]
 
 MULTILINE: dict[str, Any] = {"multiline": True}
 MAY_BE_EMPTY: dict[str, Any] = {"may_be_empty": True}
+OWN_CODE: dict[str, Any] = {
+    "own_code": True
+}  # the field's content is judged by its feature, with a code of its own
 
-Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, milliseconds")]
+Timestamp = Annotated[
+    str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, milliseconds")
+]
 Text = Annotated[str, Meta(max_length=1000)]
 Email = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"})]
 MultiLine = Annotated[str, Meta(extra=MULTILINE)]
@@ -26,7 +42,7 @@ class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Patch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The body of a PATCH: every field optional (`UNSET`); null is refused unless the field's type takes None."""
+    """The body of a PATCH: every field optional (`UNSET`); null is refused unless its type takes None."""
 
 
 class Query(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

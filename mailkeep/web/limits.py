@@ -18,7 +18,7 @@ _REMEMBERED = 100_000
 
 
 class AddressLimit:
-    """`per_second` requests a second for each source, `burst` at once; 0 turns it off."""
+    """`per_second` requests a second for each source, `burst` (at least 1) at once; 0 a second: no limit."""
 
     def __init__(self, per_second: float, burst: int) -> None:
         self._rate = per_second

@@ -62,11 +62,12 @@ def pagination(call: Call, page: Page[Any], vault: Vault, now: datetime) -> dict
 
 
 def _bound(call: Call, page: PageRequest) -> bytes:
-    """What a cursor is tied to: caller, list, filters, sort and order (not the limit)."""
+    """What a cursor is tied to: caller, list (its path with ids), filters, sort and order (not the limit)."""
     who = call.who
     filters = msgspec.json.encode(call.query, order="deterministic") if call.query is not None else b""
     parts = [
         call.endpoint.path,
+        *(f"{name}={value}" for name, value in sorted(call.path.items())),
         str(who.admin_id if who else None),
         str(who.key_id if who else None),
         page.sort,

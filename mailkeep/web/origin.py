@@ -1,4 +1,4 @@
-"""Where a request comes from: the client's address behind trusted proxies, and calls that a foreign site makes."""
+"""Where a request comes from: the client's address behind trusted proxies, and calls by a foreign site."""
 
 from __future__ import annotations
 
@@ -17,20 +17,39 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def client_address(request: Request, trusted: Sequence[str]) -> str:
-    """The peer's address; behind trusted proxies the right-most X-Forwarded-For hop that is not one of them."""
-    peer = request.client.host if request.client else ""
+    """The peer's address; behind trusted proxies the right-most X-Forwarded-For hop that is none of them."""
+    peer = _plain(request.client.host if request.client else "")
     if not trusted or not _within(peer, tuple(trusted)):
         return peer
     hops = [hop.strip() for value in request.headers.getlist("x-forwarded-for") for hop in value.split(",")]
     for hop in reversed(hops):
         try:
-            found = str(ipaddress.ip_address(hop))
+            ipaddress.ip_address(hop)
         except ValueError:
             break
-        peer = found
-        if not _within(found, tuple(trusted)):
+        peer = _plain(hop)
+        if not _within(peer, tuple(trusted)):
             break
     return peer
+
+
+def is_secure(request: Request, settings: Settings) -> bool:
+    """Whether the client speaks TLS: to us, to the public address, or to a trusted proxy that says so."""
+    if request.scope.get("scheme") == "https" or settings.http.public_url.startswith("https:"):
+        return True
+    peer = _plain(request.client.host if request.client else "")
+    told = request.headers.get("x-forwarded-proto", "").strip().lower()
+    return told == "https" and _within(peer, tuple(settings.http.trusted_proxies))
+
+
+@lru_cache(maxsize=4096)
+def _plain(address: str) -> str:
+    """An address in its shortest form; an IPv4 address also where a socket shows it as ::ffff:a.b.c.d."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str((isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped) or ip)
 
 
 @lru_cache(maxsize=4096)
@@ -45,7 +64,7 @@ def _within(address: str, networks: tuple[str, ...]) -> bool:
 def refuse_foreign_origin(request: Request, call: Call, settings: Settings) -> None:
     """Refuse an unsafe call that another site makes with the user's cookie, or a login that it forges.
 
-    SameSite=Strict and the JSON content type stand in front of this. Keys are not sent by browsers of their own accord.
+    SameSite=Strict and the JSON content type stand in front of this. No browser sends a key unasked.
     """
     if request.method in _SAFE or "authorization" in request.headers:
         return
@@ -56,5 +75,6 @@ def refuse_foreign_origin(request: Request, call: Call, settings: Settings) -> N
     if origin is None:
         return
     own = {request.headers.get("host", "").lower(), urlsplit(settings.http.public_url).netloc.lower()}
-    if urlsplit(origin.lower()).netloc not in own:
+    scheme, _, host = origin.lower().partition("://")
+    if scheme not in ("http", "https") or host not in own:
         raise Forbidden("The call comes from another site.", reason="cross_site")

@@ -6,7 +6,9 @@ What it needs from above is handed in as a `Gate`: who calls, and what becomes o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -34,7 +36,7 @@ from mailkeep.web import cors, envelope, listing
 from mailkeep.web.decode import decode_body, decode_query, parse_json
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
 from mailkeep.web.limits import AddressLimit
-from mailkeep.web.origin import client_address, refuse_foreign_origin
+from mailkeep.web.origin import client_address, is_secure, refuse_foreign_origin
 from mailkeep.web.router import Router
 
 log = structlog.get_logger("mailkeep.web")
@@ -46,11 +48,19 @@ class Toolbox(Protocol):
     """What the pipeline uses of the application's toolbox."""
 
     @property
-    def settings(self) -> Settings: ...
+    def settings(self) -> Settings:
+        """The settings; limits are read once, the rest on each request."""
+        ...
+
     @property
-    def clock(self) -> Clock: ...
+    def clock(self) -> Clock:
+        """The time."""
+        ...
+
     @property
-    def vault(self) -> Vault: ...
+    def vault(self) -> Vault:
+        """What seals cursors."""
+        ...
 
 
 class Gate(Protocol):
@@ -65,11 +75,26 @@ class Gate(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answered request: its endpoint's path with the placeholders (`other`: none), a refusal's code."""
+
+    method: str
+    path: str
+    status: int
+    seconds: float
+    code: str | None
+
+
 class Meter(Protocol):
     """Counts requests for the metrics."""
 
-    def observe(self, method: str, path: str, status: int, seconds: float) -> None:
-        """One answered request; `path` is the endpoint's, with its placeholders."""
+    def in_flight(self) -> AbstractContextManager[object]:
+        """Stands around one request, from its head to the end of its answer."""
+        ...
+
+    def observe(self, answered: Answered) -> None:
+        """Count one answered request, its body perhaps still being sent."""
         ...
 
 
@@ -82,13 +107,18 @@ class Pipeline:
         self._router = router
         self._gate = gate
         self._meter = meter
-        self._addresses = AddressLimit(limits.requests_per_second, 2 * limits.requests_per_second)
+        self._addresses = AddressLimit(
+            limits.requests_per_second, max(1, round(2 * limits.requests_per_second))
+        )
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request; other scopes are not ours."""
-        if scope["type"] != "http":
-            return
+        if scope["type"] == "http":
+            with self._meter.in_flight() if self._meter else nullcontext():
+                await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         now = self._app.clock()
         request_id = uuid7(now)
@@ -101,7 +131,9 @@ class Pipeline:
         except ClientDisconnect:
             return
         except Exception:
-            log.exception("request failed", request_id=str(request_id), method=request.method, path=request.url.path)
+            log.exception(
+                "request failed", request_id=str(request_id), method=request.method, path=scope["path"]
+            )
             response = self._refuse(InternalError(), state)
         response.headers["x-request-id"] = str(request_id)
         for name, value in envelope.SECURITY_HEADERS:
@@ -109,11 +141,13 @@ class Pipeline:
         response.headers.update(envelope.rate_headers(state.rate))
         response.headers.update(cors.headers(request.headers, self._app.settings.cors.origins))
         if self._meter:
-            path = state.call.endpoint.path if state.call else "other"
-            self._meter.observe(request.method, path, response.status_code, asyncio.get_running_loop().time() - started)
+            path = state.endpoint.path if state.endpoint else "other"
+            seconds = asyncio.get_running_loop().time() - started
+            self._meter.observe(Answered(request.method, path, response.status_code, seconds, state.code))
         await response(scope, receive, send)
 
     def _refuse(self, wrong: Refusal, state: _State) -> Response:
+        state.code = wrong.code
         body = envelope.refusal(wrong, state.request_id, self._app.clock())
         return Response(body, wrong.status, envelope.refusal_headers(wrong), "application/json")
 
@@ -124,16 +158,17 @@ class Pipeline:
         preflight = cors.preflight(request, settings.cors.origins)
         if preflight is not None:
             return preflight
-        path = request.url.path
-        endpoint, values = self._router.match(request.method, path)
+        # The path as the server took it, not by way of a URL, in which the Host header has a say.
+        endpoint, values = self._router.match(request.method, request.scope["path"])
+        state.endpoint = endpoint
         if endpoint.login:
             state.rate = self._limit(self._logins, address, now, state)
-        call = state.call = Call(
+        call = Call(
             endpoint=endpoint,
             request_id=state.request_id,
             ip_address=address,
             user_agent=(request.headers.get("user-agent") or "")[:500].replace("\x00", "") or None,
-            secure=request.url.scheme == "https" or settings.http.public_url.startswith("https:"),
+            secure=is_secure(request, settings),
             headers=request.headers,
             path=values,
             query_pairs=request.query_params.multi_items(),
@@ -173,7 +208,9 @@ class Pipeline:
         if endpoint.query is not None:
             call.query = decode_query(pairs, endpoint.query)
         elif pairs:
-            raise InvalidField([{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs])
+            raise InvalidField(
+                [{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs]
+            )
         if endpoint.listing is not None:
             call.page = listing.request(call, endpoint.listing, self._app.vault, now)
         _decode_body(call)
@@ -198,41 +235,58 @@ class Pipeline:
 class _State:
     """What is known of a request when it is answered, however far it came."""
 
-    __slots__ = ("call", "rate", "request_id")
+    __slots__ = ("code", "endpoint", "rate", "request_id")
 
     def __init__(self, request_id: UUID) -> None:
         self.request_id = request_id
         self.rate: Rate | None = None
-        self.call: Call | None = None
+        self.endpoint: Endpoint | None = None
+        self.code: str | None = None
 
 
-async def _read(request: Request, limit: int, seconds: float) -> bytes:
-    """The body, at most `limit` bytes of it, refused by its announced length before a byte is read."""
+async def _read(request: Request, limit: int, silence: float) -> bytes:
+    """The body, at most `limit` bytes; `silence`: the seconds that may pass between two pieces of it.
+
+    Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
+    """
     headers = request.headers
-    announced = headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit:
+    announced = headers.get("content-length", "0")
+    if not _is_number(announced) or int(announced) > limit:
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-    if "content-encoding" in headers and headers["content-encoding"].lower() != "identity":
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Encoded bodies are not taken.")
     chunks: list[bytes] = []
     size = 0
-    try:
-        async with asyncio.timeout(seconds):
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > limit:
-                    raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-                chunks.append(chunk)
-    except TimeoutError as slow:
-        raise InvalidJson("The body did not arrive in time.") from slow
-    if size and not _is_json(headers):
-        raise UnsupportedMediaType
+    async for chunk in _pieces(request, silence):
+        if chunk and not size and not _is_json(headers):
+            raise UnsupportedMediaType
+        size += len(chunk)
+        if size > limit:
+            raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
+        chunks.append(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 18
+
+
+async def _pieces(request: Request, silence: float) -> AsyncIterator[bytes]:
+    stream = aiter(request.stream())
+    while True:
+        try:
+            async with asyncio.timeout(silence):
+                piece = await anext(stream, None)
+        except TimeoutError as slow:
+            raise InvalidJson(f"The body did not go on for {silence:g} seconds.") from slow
+        if piece is None:
+            return
+        yield piece
 
 
 def _is_json(headers: Mapping[str, str]) -> bool:
     kind, _, parameters = headers.get("content-type", "").lower().partition(";")
-    charset = parameters.strip().removeprefix("charset=").strip('"')
+    charset = parameters.strip(" ;").removeprefix("charset=").strip('"')
     return kind.strip() == "application/json" and charset in ("", "utf-8", "utf8")
 
 

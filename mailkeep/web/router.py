@@ -1,4 +1,7 @@
-"""From method and path to an endpoint: a tree of path segments, exact before `{name}`."""
+"""From method and path to an endpoint: a tree of path segments, exact before `{name}`.
+
+`{name}` stands for a segment of one or more printable characters: an id with a NUL in it is no path of ours.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,19 @@ class Router:
         self.endpoints = tuple(endpoints)
         self._root = _Node()
         for endpoint in self.endpoints:
-            self._add(prefix + endpoint.path, endpoint)
-            if endpoint.bare and prefix:
+            if endpoint.prefixed:
+                self._add(prefix + endpoint.path, endpoint)
+            if endpoint.bare and (prefix or not endpoint.prefixed):
                 self._add(endpoint.path, endpoint)
 
     def _add(self, path: str, endpoint: Endpoint) -> None:
         node = self._root
         for segment in path.strip("/").split("/"):
             if segment.startswith("{"):
-                node.any = node.any or _Node(name=segment[1:-1])
+                name = segment[1:-1]
+                node.any = node.any or _Node(name=name)
+                if node.any.name != name:
+                    raise ValueError(f"{path}: a sibling calls {{{name}}} {{{node.any.name}}}")
                 node = node.any
             else:
                 node = node.exact.setdefault(segment, _Node())
@@ -48,7 +55,7 @@ class Router:
             if node is None:
                 break
             step = node.exact.get(segment)
-            if step is None and node.any is not None and segment:
+            if step is None and node.any is not None and segment.isprintable() and segment:
                 step = node.any
                 values[step.name] = segment
             node = step
@@ -56,5 +63,7 @@ class Router:
             raise NotFound("No such path.")
         endpoint = node.methods.get("GET" if method == "HEAD" else method)
         if endpoint is None:
-            raise MethodNotAllowed(allow=sorted(node.methods))
+            raise MethodNotAllowed(
+                allow=sorted({*node.methods, "HEAD"} if "GET" in node.methods else node.methods)
+            )
         return endpoint, values
