@@ -1,9 +1,9 @@
 """Writes `migrations/0002_fold.sql`: `mailkeep_fold`, the SQL twin of `core.address.fold_local`.
 
-PostgreSQL has no full case folding before 18, and there only of its own Unicode version; so the table comes from
-Python's. Assigned code points never change their folding (Unicode stability policy), hence a database and
-a Python of different versions agree on all that both know. Run `python -m mailkeep.db.fold_sql > FILE` for
-a migration of a later Unicode version; an applied migration is never rewritten.
+PostgreSQL has no full case folding before 18, and there only of its own Unicode version; so the table comes
+from Python's. Assigned code points never change their folding (Unicode stability policy), hence a database
+and a Python of different versions agree on all that both know. Run `python -m mailkeep.db.fold_sql > FILE`
+for a migration of a later Unicode version; an applied migration is never rewritten.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Iterable
 _WIDTH = 18  # code points a line
 
 _TEMPLATE = """\
--- NFC(casefold(NFC(x))), equal to mailkeep.core.address.fold_local for every code point assigned in Unicode {version}.
--- Written by mailkeep/db/fold_sql.py. Full case folding (CaseFolding.txt, statuses C and F): translate() for the
--- {singles} code points that become one other, a loop for the {multiples} that become two or three.
+-- NFC(casefold(NFC(x))), equal to mailkeep.core.address.fold_local for every code point assigned in Unicode
+-- {version}. Written by mailkeep/db/fold_sql.py. Full case folding (CaseFolding.txt, statuses C and F):
+-- translate() for the {singles} code points that become another, a loop for the {multiples} that become more.
 
 CREATE FUNCTION mailkeep_fold(p_text text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE

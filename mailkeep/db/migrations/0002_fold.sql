@@ -1,6 +1,6 @@
--- NFC(casefold(NFC(x))), equal to mailkeep.core.address.fold_local for every code point assigned in Unicode 14.0.0.
--- Written by mailkeep/db/fold_sql.py. Full case folding (CaseFolding.txt, statuses C and F): translate() for the
--- 1426 code points that become one other, a loop for the 104 that become two or three.
+-- NFC(casefold(NFC(x))), equal to mailkeep.core.address.fold_local for every code point assigned in Unicode
+-- 14.0.0. Written by mailkeep/db/fold_sql.py. Full case folding (CaseFolding.txt, statuses C and F):
+-- translate() for the 1426 code points that become another, a loop for the 104 that become more.
 
 CREATE FUNCTION mailkeep_fold(p_text text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE

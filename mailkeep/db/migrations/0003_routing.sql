@@ -89,8 +89,8 @@ END
 $$;
 
 -- Expands addresses to the end by a worklist. Each source (alias, or mailbox with its forward) is visited once, so
--- that a circle ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the
--- first address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, circle.
+-- that a loop ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the
+-- first address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, loop.
 CREATE FUNCTION route_walk(p_texts text[], p_keys text[], OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
 DECLARE
@@ -142,7 +142,7 @@ BEGIN
             ELSIF hit.id = ANY (visited) THEN
                 up := parents[i];
                 WHILE up > 0 AND reason IS NULL LOOP
-                    reason := CASE WHEN sources[up] = hit.id THEN 'circle' END;
+                    reason := CASE WHEN sources[up] = hit.id THEN 'loop' END;
                     up := parents[up];
                 END LOOP;
             ELSE
@@ -183,7 +183,7 @@ CREATE FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb
                WHEN 'domain_inactive' THEN ' leads nowhere: its domain is deactivated'
                WHEN 'receiving_disabled' THEN ' leads nowhere: its domain does not receive mail'
                WHEN 'mailbox_inactive' THEN ' leads nowhere: the mailbox is deactivated'
-               WHEN 'circle' THEN ' leads back to itself'
+               WHEN 'loop' THEN ' leads back to itself'
                ELSE ' leads nowhere: nobody has this address' END ORDER BY e.place), '[]')
       FROM unnest(p_dead_ends) WITH ORDINALITY AS e (dead_end, place)
      WHERE p_own OR NOT (e.dead_end->>'own')::boolean
@@ -220,13 +220,13 @@ CREATE FUNCTION route_warnings_of(p_texts text[], p_keys text[]) RETURNS jsonb L
     SELECT route_warnings(w.dead_ends, true) FROM route_walk(p_texts, p_keys) w
 $$;
 
--- Every writer of aliases and of forwards takes this first: a circle may run over several domains, so that no
+-- Every writer of aliases and of forwards takes this first: a loop may run over several domains, so that no
 -- smaller lock holds. It ends with the transaction.
 CREATE FUNCTION lock_routes() RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(hashtext('mailkeep.routes'))
 $$;
 
--- The aliases and mailboxes that an address may lead to, as the refusal of chains and circles counts them: an exact
+-- The aliases and mailboxes that an address may lead to, as the refusal of chains and loops counts them: an exact
 -- source counts even where a mailbox shares its address (the mailbox may go), a source without the tag only
 -- where nothing matches exactly, the catch-all only where nothing else answers. Deactivated domains and mailboxes count.
 CREATE FUNCTION route_nodes(p_key text) RETURNS TABLE (node uuid) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
@@ -260,7 +260,7 @@ $$;
 
 -- The destinations of an alias, or forwards of a mailbox, that lead back to it. To be asked after the write, in
 -- its transaction and under lock_routes(): none must be left at commit.
-CREATE FUNCTION route_circle(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE
+CREATE FUNCTION route_loop(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE
 SET enable_seqscan TO off SET jit TO off AS $$
 DECLARE
     reached  uuid[];
