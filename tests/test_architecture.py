@@ -95,7 +95,7 @@ def test_store_wire_routes_and_jobs_are_private_to_their_feature():
 
 
 def test_rules_are_pure():
-    """No await, clock, settings, database, HTTP or logging in a feature's rules; parsers of `mail` are pure too."""
+    """No await, clock, settings, database, HTTP or logging in rules; the parsers of `mail` are pure too."""
     barred = re.compile(
         r"(?:mailkeep\.(?:db|web|app|settings|run)|psycopg|starlette|structlog|logging|asyncio)\b"
     )
