@@ -1,0 +1,116 @@
+"""SMTP and LMTP replies: the value, its wire form, and the parser of those that a server sends us.
+
+RFC 5321 §4.2 (three digits, multi-line replies), RFC 2034 and RFC 3463 (enhanced status codes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from functools import lru_cache
+
+MAX_LINE = 4096  # RFC 5321 §4.5.3.1.5 says 512; real servers write longer explanations
+MAX_LINES = 200
+
+_ENHANCED = re.compile(r"([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |$)")
+_UNPRINTABLE = re.compile(r"[^\n -~]")
+
+
+class MalformedReply(ValueError):
+    """What the server sent is no SMTP reply; the connection can't be trusted any further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply: `code` (200 to 599), `enhanced` ("5.1.1", empty if there is none) and `text`.
+
+    The lines of a multi-line reply stand in `text` separated by LF, without their enhanced codes.
+    """
+
+    code: int
+    enhanced: str
+    text: str
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the command was taken: 2xx, and 354."""
+        return self.code < 400
+
+    @property
+    def permanent(self) -> bool:
+        """Whether trying the same again is useless: 5xx."""
+        return self.code >= 500
+
+    def wire(self) -> bytes:
+        """The reply as bytes. Whatever is not printable ASCII becomes `?`: no text can add a line."""
+        text = self.text if self.text.isascii() and self.text.isprintable() else _printable(self.text)
+        status = f"{self.enhanced} " if self.enhanced else ""
+        if "\n" not in text:
+            return f"{self.code} {status}{text}\r\n".encode("ascii")
+        *first, last = text.split("\n")
+        lines = [f"{self.code}-{status}{line}\r\n" for line in first]
+        return "".join([*lines, f"{self.code} {status}{last}\r\n"]).encode("ascii")
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (str(self.code), self.enhanced, self.text.replace("\n", " "))))
+
+
+def _printable(text: str) -> str:
+    return _UNPRINTABLE.sub("?", text.replace("\r\n", "\n"))
+
+
+@lru_cache(maxsize=256)
+def _parse_line(line: bytes) -> tuple[Reply, bool]:
+    """One line of a reply without its line end; and whether it is the reply's last line."""
+    code, separator = line[:3], line[3:4]
+    if not code.isdigit() or not b"200" <= code <= b"599" or separator not in (b" ", b"-", b""):
+        raise MalformedReply(f"not an SMTP reply: {line[:80]!r}")
+    text = line[4:].decode("utf-8", "replace")
+    match = _ENHANCED.match(text)
+    enhanced = match[1] if match else ""
+    return Reply(int(code), enhanced, text[match.end() :] if match else text), separator != b"-"
+
+
+class ReplyParser:
+    """Cuts a stream of bytes into replies, within `MAX_LINE` and `MAX_LINES`."""
+
+    __slots__ = ("_earlier", "_rest")
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._earlier: list[Reply] = []
+
+    def feed(self, data: bytes, replies: deque[Reply]) -> None:
+        """Append to `replies` those that `data` completes. Raises `MalformedReply`.
+
+        Lines may end with a bare LF: unlike message content, nothing of a reply is passed on as syntax.
+        """
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            if len(line) > MAX_LINE:
+                raise MalformedReply("reply line too long")
+            reply, last = _parse_line(line.rstrip(b"\r"))
+            if last and not self._earlier:
+                replies.append(reply)
+            else:
+                self._collect(reply, last, replies)
+        if len(self._rest) > MAX_LINE:
+            raise MalformedReply("reply line too long")
+
+    def _collect(self, reply: Reply, last: bool, replies: deque[Reply]) -> None:
+        self._earlier.append(reply)
+        first = self._earlier[0]
+        if reply.code != first.code:
+            raise MalformedReply(f"codes {first.code} and {reply.code} in one reply")
+        if len(self._earlier) > MAX_LINES:
+            raise MalformedReply("reply of too many lines")
+        if last:
+            text = "\n".join(part.text for part in self._earlier)
+            replies.append(Reply(first.code, reply.enhanced or first.enhanced, text))
+            self._earlier = []
+
+    @property
+    def pending(self) -> bool:
+        """Whether part of a reply has been read that is not complete yet."""
+        return bool(self._rest or self._earlier)

@@ -1,0 +1,145 @@
+"""Message content between DATA and its final dot (RFC 5321 §4.1.1.4, §4.5.2): read, checked, and stuffed.
+
+Only <CRLF>.<CRLF> ends a message, and only <CRLF> ends a line. A bare CR or LF is a fault, never a line
+end: readers that disagree about it are what SMTP smuggling lives on. Pure: bytes in, bytes out.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+_END = b"\r\n.\r\n"
+_PREFIXES = tuple(_END[:length] for length in (4, 3, 2, 1))
+
+
+class Fault(Enum):
+    """Why a message can't be taken whose end is still to be found, or never will be."""
+
+    BARE_NEWLINE = "bare newline"
+    TOO_LARGE = "too large"
+    HEADER_LINE_TOO_LONG = "header line too long"
+    ENDLESS = "no end in sight"
+
+
+class DataReader:
+    """Reads one message's content: finds its end, takes the stuffed dots away, checks and counts.
+
+    `size` counts the content, CRLFs included, dots unstuffed. `size_limit`, `header_line_limit` and
+    `drain_limit` are in bytes; the last bounds what is read of a message that is too large.
+    """
+
+    __slots__ = (
+        "_carry",
+        "_drain_limit",
+        "_header_line_limit",
+        "_in_header",
+        "_line",
+        "_size_limit",
+        "_started",
+        "done",
+        "fault",
+        "rest",
+        "size",
+    )
+
+    def __init__(self, size_limit: int, *, header_line_limit: int, drain_limit: int) -> None:
+        self._size_limit = size_limit
+        self._header_line_limit = header_line_limit
+        self._drain_limit = drain_limit
+        self._carry = b"\r\n"  # the CRLF of the DATA line: a dot right behind it ends the empty message
+        self._started = False
+        self._in_header = True
+        self._line = 0
+        self.size = 0
+        self.done = False
+        self.fault: Fault | None = None
+        self.rest = b""
+
+    def feed(self, data: bytes | bytearray) -> bytes:
+        """Take what was received; return the content to keep, empty once there is a `fault`.
+
+        After the end `done` is set and `rest` holds what followed it. After BARE_NEWLINE and ENDLESS
+        nothing more may be fed: there is no end that both sides agree on, or it is too far away.
+        """
+        content = self._content(self._carry + data)
+        if self.fault is Fault.BARE_NEWLINE:
+            return b""
+        if not self._started and content:
+            content, self._started = content[2:], True
+        self.size += len(content)
+        if self._in_header and self.fault is None:
+            self._check_header(content)
+        if self.size > self._size_limit:
+            self.fault = self.fault or Fault.TOO_LARGE
+            if not self.done and self.size > self._drain_limit:
+                self.fault = Fault.ENDLESS
+        return content if self.fault is None else b""
+
+    def _content(self, data: bytes) -> bytes:
+        """Up to the end, or to where the end might begin: whole lines' worth, checked and unstuffed."""
+        dotted = data.find(b"\r\n.")
+        end = data.find(_END, dotted) if dotted >= 0 else -1
+        if end >= 0:
+            self.done, self.rest = True, data[end + len(_END) :]
+            content = data[: end + 2]
+        else:
+            held = next((len(prefix) for prefix in _PREFIXES if data.endswith(prefix)), 0)
+            self._carry = data[len(data) - held :]
+            content = data[: len(data) - held]
+        if has_bare_newline(content):
+            self.fault = Fault.BARE_NEWLINE
+        return content.replace(b"\r\n.", b"\r\n") if dotted >= 0 else content
+
+    def _check_header(self, content: bytes) -> None:
+        """Line lengths up to the empty line; a CRLF is never split over two calls."""
+        if self._line == 0 and content.startswith(b"\r\n"):
+            self._in_header = False
+            return
+        end = content.find(b"\r\n\r\n")
+        self._in_header = end < 0
+        lines = (content if end < 0 else content[:end]).split(b"\r\n")
+        first = self._line + len(lines[0])
+        self._line = len(lines[-1]) if len(lines) > 1 else first
+        if max(first, *map(len, lines)) > self._header_line_limit:
+            self.fault = Fault.HEADER_LINE_TOO_LONG
+
+
+def has_bare_newline(content: bytes) -> bool:
+    """Whether `content` holds a CR or LF that is not part of a CRLF."""
+    feeds = content.count(b"\n")
+    return feeds != content.count(b"\r") or (feeds > 0 and feeds != content.count(b"\r\n"))
+
+
+class BareNewline(ValueError):
+    """Content handed over for sending has a bare CR or LF; it is never put on the wire."""
+
+
+class DotStuffer:
+    """Doubles the dots at line starts of content on its way out, chunk by chunk."""
+
+    __slots__ = ("_held", "_line_start")
+
+    def __init__(self) -> None:
+        self._line_start = True
+        self._held = b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The chunk in its stuffed form; a CR at its end waits for the next. Raises `BareNewline`."""
+        chunk = self._held + chunk if self._held else chunk
+        self._held = b""
+        if chunk.endswith(b"\r"):
+            chunk, self._held = chunk[:-1], b"\r"
+        if not chunk:
+            return b""
+        if has_bare_newline(chunk):
+            raise BareNewline("bare CR or LF in message content")
+        stuffed = chunk.replace(b"\r\n.", b"\r\n..")
+        if self._line_start and chunk.startswith(b"."):
+            stuffed = b"." + stuffed
+        self._line_start = chunk.endswith(b"\n")
+        return stuffed
+
+    def finish(self) -> None:
+        """Say that no chunk follows. Raises `BareNewline` for a CR at the very end."""
+        if self._held:
+            raise BareNewline("bare CR at the end of the message content")

@@ -1,0 +1,77 @@
+"""Delivery into a Maildir: whole, private, and once for each delivery id."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mailkeep.mail.maildir import deliver, remove_stale
+
+
+def files(maildir: Path) -> list[str]:
+    return sorted(f"{path.parent.name}/{path.name}" for path in maildir.glob("*/*"))
+
+
+def test_a_message_lies_in_new_whole_and_private(tmp_path: Path) -> None:
+    maildir = tmp_path / "mail" / "box"
+    delivery = deliver(
+        maildir, iter([b"Subject: x\r\n", b"", b"\r\nbody\r\n"]), delivery_id="d1", host="mx.test"
+    )
+    assert files(maildir) == ["new/d1.mx.test,S=20"]
+    assert delivery.fresh
+    assert delivery.path.read_bytes() == b"Subject: x\r\n\r\nbody\r\n"
+    assert delivery.size == 20
+    assert stat.S_IMODE(delivery.path.stat().st_mode) == 0o600
+    for folder in (maildir.parent, maildir, maildir / "new", maildir / "cur", maildir / "tmp"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_delivery_tried_again_makes_no_second_copy(tmp_path: Path) -> None:
+    first = deliver(tmp_path, [b"one"], delivery_id="d1", first_try=True)
+    again = deliver(tmp_path, [b"one"], delivery_id="d1")
+    assert (again.path, again.size, again.fresh) == (first.path, 3, False)
+    assert files(tmp_path) == ["new/d1.localhost,S=3"]
+
+
+def test_nor_where_a_client_has_read_the_first(tmp_path: Path) -> None:
+    first = deliver(tmp_path, [b"one"], delivery_id="d1")
+    seen = tmp_path / "cur" / f"{first.path.name}:2,RS"
+    first.path.rename(seen)
+    assert deliver(tmp_path, [b"one"], delivery_id="d1").path == seen
+    assert files(tmp_path) == ["cur/d1.localhost,S=3:2,RS"]
+
+
+def test_an_id_that_another_begins_with_is_another_delivery(tmp_path: Path) -> None:
+    deliver(tmp_path, [b"one"], delivery_id="d1")
+    assert deliver(tmp_path, [b"two"], delivery_id="d").fresh
+    assert len(files(tmp_path)) == 2
+
+
+def test_a_delivery_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    def broken() -> Iterator[bytes]:
+        yield b"half"
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        deliver(tmp_path, broken(), delivery_id="d1")
+    assert files(tmp_path) == []
+
+
+def test_what_a_crash_left_is_removed_when_it_is_old(tmp_path: Path) -> None:
+    deliver(tmp_path, [b"one"], delivery_id="d1")
+    for name, at in (("old", 1000), ("young", 2000)):
+        left = tmp_path / "tmp" / name
+        left.write_bytes(b"half")
+        os.utime(left, (at, at))
+    assert remove_stale(tmp_path, 1500) == 1
+    assert files(tmp_path) == ["new/d1.localhost,S=3", "tmp/young"]
+    assert remove_stale(tmp_path / "absent", 1500) == 0
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "a.b", ".a", "a:2,S", "a\n", "x" * 129])
+def test_ids_that_are_no_part_of_a_name_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError):
+        deliver(tmp_path, [b"one"], delivery_id=name)
+    assert list(tmp_path.iterdir()) == []
