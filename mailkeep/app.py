@@ -12,6 +12,7 @@ from pathlib import Path
 from mailkeep.core.clock import Clock
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
+from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.settings import Settings
 
 
@@ -24,3 +25,4 @@ class App:
     clock: Clock
     vault: Vault
     db: Database
+    mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured

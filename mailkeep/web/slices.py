@@ -60,7 +60,7 @@ def cut(body: bytes) -> tuple[bytes, dict[str, Slice]]:
 
 
 def _end_of_string(body: bytes, start: int) -> int:
-    """Where the string that begins at `start` is closed: the next quote after an even count of backslashes."""
+    """Where the string begun at `start` is closed: the next quote after an even run of backslashes."""
     end = body.find(b'"', start)
     while end > start and body[end - 1] == _BACKSLASH:
         first = end - 1

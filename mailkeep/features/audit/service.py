@@ -48,7 +48,12 @@ async def record(conn: Conn, who: Principal, at: datetime, deed: Deed) -> None:
 
 
 async def record_change(
-    conn: Conn, who: Principal, at: datetime, action: str, target: Target, change: tuple[Mapping[str, Any], Mapping[str, Any]]
+    conn: Conn,
+    who: Principal,
+    at: datetime,
+    action: str,
+    target: Target,
+    change: tuple[Mapping[str, Any], Mapping[str, Any]],
 ) -> None:
     """Write the entry of a change from one shown state to another: only the fields that differ."""
     before, after = rules.changed(*change)
@@ -68,7 +73,13 @@ async def refused(app: App, call: Call, wrong: Refusal) -> None:
         domain_id if isinstance(domain_id, UUID) else None,
     )
     reason = (wrong.details or {}).get("reason")
-    deed = Deed(endpoint.audit, target, more={"reason": reason} if reason else {}, outcome=outcome, error_code=wrong.code)
+    deed = Deed(
+        endpoint.audit,
+        target,
+        more={"reason": reason} if reason else {},
+        outcome=outcome,
+        error_code=wrong.code,
+    )
     async with app.db.tx() as conn:
         await record(conn, who, app.clock(), deed)
 

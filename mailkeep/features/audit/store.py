@@ -43,7 +43,11 @@ async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[Entry]:
         [
             ("e.domain_id = ANY(%(domains)s)", "domains", wanted.domains),
             ("e.action = %(action)s", "action", wanted.action),
-            ("e.admin_id = %(admin_id)s AND EXISTS (SELECT FROM admins a WHERE a.id = e.admin_id)", "admin_id", wanted.admin_id),
+            (
+                "e.admin_id = %(admin_id)s AND EXISTS (SELECT FROM admins a WHERE a.id = e.admin_id)",
+                "admin_id",
+                wanted.admin_id,
+            ),
             ("e.resource_type = %(resource_type)s", "resource_type", wanted.resource_type),
             ("e.resource_id = %(resource_id)s", "resource_id", wanted.resource_id),
             ("e.domain_id = %(domain_id)s", "domain_id", wanted.domain_id),
@@ -58,4 +62,3 @@ async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[Entry]:
 
 def _entry(row: dict[str, Any]) -> Entry:
     return Entry(**row)
-

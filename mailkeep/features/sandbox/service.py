@@ -1,0 +1,157 @@
+"""Taking outbound mail, showing it, and seeing to its recipients."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.address import AddressError, parse_address
+from mailkeep.core.errors import NotFound
+from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal
+from mailkeep.db.pool import Conn
+from mailkeep.features.audit import service as audit
+from mailkeep.features.audit.model import Deed, Target
+from mailkeep.features.dkim import service as dkim
+from mailkeep.features.domains import service as domains
+from mailkeep.features.messages import service as messages
+from mailkeep.features.messages.model import Fate
+from mailkeep.features.receiving import service as receiving
+from mailkeep.features.receiving.model import Arrived
+from mailkeep.features.routing import service as routing
+from mailkeep.features.sandbox import rules, store
+from mailkeep.features.sandbox.model import Caught, Due, content_path
+from mailkeep.mail import content_file
+from mailkeep.mail.dkim import sign
+from mailkeep.mail.head import MAX_HEAD, Head, parse_head
+from mailkeep.mail.spool import Received
+
+
+@dataclass(frozen=True, slots=True)
+class Unsigned(Exception):
+    """A managed domain has no key that opens: the message must wait rather than leave unsigned."""
+
+    domain: str
+
+
+async def take(app: App, mail_from: str, rcpt_to: list[str], content: Received) -> Caught:
+    """Sign, keep and queue a message; it is on disk when this answers."""
+    at = app.clock()
+    head = parse_head(content.head(MAX_HEAD))
+    signatures = await _signatures(app, head, content)
+    caught_id = uuid7(at)
+    path = content_path(app.data_dir, caught_id)
+    size = await asyncio.to_thread(content_file.write, path, _signed(signatures, content))
+    caught = Caught(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
+    async with app.db.tx() as conn:
+        await store.insert(conn, caught)
+    return caught
+
+
+async def _signatures(app: App, head: Head, content: Received) -> bytes:
+    """DKIM-Signature fields by the From domain's keys; none for a domain that is not ours (a forwarded message)."""
+    domain = _domain_of(head.from_address)
+    if domain is None:
+        return b""
+    async with app.db.autocommit() as conn:
+        keys = await dkim.active_keys(conn, app.vault, domain)
+        if not keys and await domains.find_by_name(conn, domain):
+            raise Unsigned(domain)
+    if not keys:
+        return b""
+    return await asyncio.to_thread(sign, content.chunks(), domain, keys, app.clock())
+
+
+def _domain_of(address: str) -> str | None:
+    try:
+        return parse_address(address).domain
+    except AddressError:
+        return None
+
+
+def _signed(signatures: bytes, content: Received) -> Iterator[bytes]:
+    yield signatures
+    yield from content.chunks()
+
+
+async def run_due(app: App, most: int = 100) -> int:
+    """See to the recipients whose next try has come; how many there were."""
+    async with app.db.autocommit() as conn:
+        found = await store.due(conn, app.clock(), most)
+    for due in found:
+        await _try(app, due)
+    return len(found)
+
+
+async def _try(app: App, due: Due) -> None:
+    attempts = due.attempts + 1
+    fate = await _fate(app, due, attempts)
+    at = app.clock()
+    again = at + timedelta(seconds=rules.RETRY_SECONDS)
+    async with app.db.tx() as conn:
+        if fate.status == "deferred":
+            await store.put_off(conn, due.caught.id, due.recipient, attempts, again)
+        elif not await store.done(conn, due.caught.id, due.recipient):
+            return
+        message_id = await messages.find_outbound(conn, due.caught.message_id)
+        if message_id is not None:
+            next_at = again if fate.status == "deferred" else None
+            told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at)
+            await messages.record_fate(conn, at, told)
+
+
+async def _fate(app: App, due: Due, attempts: int) -> rules.Fate:
+    async with app.db.autocommit() as conn:
+        route = await routing.route(conn, due.recipient)
+    if route.decision == "not_managed":
+        return rules.outside(due.recipient, attempts)
+    if route.decision == "deliver":
+        caught, path = due.caught, content_path(app.data_dir, due.caught.id)
+        arrived = Arrived(
+            queue_id=caught.queue_id,
+            mail_from=caught.mail_from,
+            recipients=[(due.recipient, route)],
+            head=parse_head(await asyncio.to_thread(_first_bytes, path)),
+            size=caught.size,
+            content=lambda: content_file.read(path),
+            source="system",
+        )
+        await receiving.deliver(app, arrived)
+    return rules.inside(route.decision, attempts)
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_HEAD)
+
+
+async def page(conn: Conn, asked: PageRequest) -> Page[Caught]:
+    """A page of what was caught."""
+    return await store.page(conn, asked)
+
+
+async def raw(app: App, caught_id: UUID) -> bytes:
+    """A caught message as it would have left, signatures and all."""
+    async with app.db.autocommit() as conn:
+        found = await store.find(conn, caught_id)
+    path = content_path(app.data_dir, caught_id)
+    if found is None or not path.exists():
+        raise NotFound
+    return await asyncio.to_thread(path.read_bytes)
+
+
+async def clear(app: App, who: Principal) -> int:
+    """Remove what was caught and is seen to; how many messages."""
+    async with app.db.tx() as conn:
+        removed = await store.clear(conn)
+        deed = Deed("sandbox.clear", Target("sandbox", None), more={"removed": len(removed)})
+        await audit.record(conn, who, app.clock(), deed)
+    for caught_id in removed:
+        await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
+    return len(removed)

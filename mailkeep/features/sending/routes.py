@@ -1,0 +1,100 @@
+"""Paths of sending."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    BatchTooLarge,
+    DomainInactive,
+    EmptyBatch,
+    InvalidHeader,
+    InvalidRecipient,
+    InvalidSender,
+    MailboxSuspended,
+    SenderDomainUnknown,
+    SendFailed,
+    SendUnavailable,
+)
+from mailkeep.features.sending import service, wire
+from mailkeep.settings import Settings
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+_MAX_BATCH = 100
+
+
+async def _send(app: App, call: Call) -> Reply:
+    return Reply(wire.sent(await service.send(app, call.caller(), wire.asked(call.body))))
+
+
+async def _send_batch(app: App, call: Call) -> Reply:
+    items = call.body.messages
+    if not items:
+        raise EmptyBatch
+    if len(items) > _MAX_BATCH:
+        raise BatchTooLarge(f"A batch holds at most {_MAX_BATCH} messages, this one {len(items)}.")
+    if app.mta is None:
+        raise SendUnavailable
+    outcomes = await service.send_all(app, call.caller(), [wire.asked_in_batch(item) for item in items])
+    return Reply(wire.batch(outcomes))
+
+
+def body_limit(settings: Settings) -> int:
+    """1.5 times the message size limit, in bytes, for the whole call."""
+    return settings.limits.message_size_bytes * 3 // 2
+
+
+_EXAMPLE = {
+    "from": {"email": "hello@example.test", "name": "Example"},
+    "to": [{"email": "someone@elsewhere.test"}],
+    "subject": "Welcome",
+    "text_body": "Good to have you here.",
+}
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/send",
+        handler=_send,
+        action="send",
+        audit="message.send",
+        resource="message",
+        summary="Send a message",
+        description="200 means that the mail transfer agent has taken the message.",
+        tag="Sending",
+        body=wire.SendBody,
+        body_limit=body_limit,
+        data=wire.SentMessage,
+        refusals=(
+            InvalidSender,
+            InvalidRecipient,
+            InvalidHeader,
+            SenderDomainUnknown,
+            DomainInactive,
+            ApiKeyDomainScope,
+            MailboxSuspended,
+            SendFailed,
+            SendUnavailable,
+        ),
+        examples=(
+            Example(body=_EXAMPLE),
+            Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
+        ),
+    ),
+    Endpoint(
+        method="POST",
+        path="/send/batch",
+        handler=_send_batch,
+        action="send",
+        audit="message.send",
+        resource="message",
+        summary="Send up to 100 messages",
+        description="Each message is judged on its own; the answer is 200 when some of them fail.",
+        tag="Sending",
+        body=wire.BatchBody,
+        body_limit=body_limit,
+        data=wire.BatchAnswer,
+        refusals=(EmptyBatch, BatchTooLarge, SendUnavailable),
+        examples=(Example(body={"messages": [_EXAMPLE, _EXAMPLE | {"subject": "Once more"}]}),),
+    ),
+)

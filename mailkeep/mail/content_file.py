@@ -1,0 +1,54 @@
+"""Content of messages in files: written whole and synced, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+_CHUNK = 256 << 10
+
+
+def write(path: Path, chunks: Iterable[bytes | memoryview]) -> int:
+    """Write a new file and bring it to disk, name and all; its size in bytes. Blocks: call it in a thread.
+
+    The file appears under its name only when it is complete; one that is there already is replaced.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    size = 0
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
+            for chunk in chunks:
+                size += file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    _sync(path.parent)
+    return size
+
+
+def _sync(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def read(path: Path) -> Iterator[bytes]:
+    """The content in chunks of at most 256 KiB."""
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def remove(path: Path) -> None:
+    """Delete the file and, where it was the last, its folder; nothing happens where it is gone."""
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        path.parent.rmdir()
