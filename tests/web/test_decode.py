@@ -1,0 +1,342 @@
+"""Strict decoding: the traps of JSON and of Python's own parsers, each with the refusal it must get."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+from msgspec import UNSET, Meta, UnsetType
+
+from mailkeep.core.errors import InvalidField, InvalidJson, MissingFields, Refusal
+from mailkeep.core.principal import Role
+from mailkeep.web.decode import MAX_DEPTH, decode_body, decode_query, parse_json
+from mailkeep.web.fields import Body, Email, MayBeEmpty, MultiLine, Patch, Query, Text
+from mailkeep.web.slices import CUT_STRINGS_OVER, Slice
+
+ID = UUID("01890000-0000-7000-8000-000000000001")
+
+
+class Address(Body, frozen=True):
+    email: Email
+    name: Text | UnsetType = UNSET
+
+
+class Letter(Body, frozen=True):
+    domain_id: UUID
+    to: Annotated[list[Address], Meta(max_length=2)]
+    source: MayBeEmpty
+    subject: Text = ""
+    text: MultiLine | UnsetType = UNSET
+    rate: Annotated[int, Meta(ge=0, le=100)] = 60
+    active: bool = True
+    role: Role = Role.ADMIN
+    mode: Literal["fast", "slow"] = "fast"
+    headers: Annotated[dict[str, str], Meta(max_length=2)] | UnsetType = UNSET
+    since: datetime | None = None
+    note: Annotated[str, Meta(min_length=2, max_length=5, pattern="[a-z]+")] | None = None
+
+
+class Change(Patch, frozen=True):
+    destination: Text | UnsetType = UNSET
+    note: Text | UnsetType | None = UNSET
+
+
+class Filter(Query, frozen=True):
+    domain_id: UUID | None = None
+    active: bool | None = None
+    size: Annotated[int, Meta(ge=0)] | None = None
+    since: datetime | None = None
+    name: Text | None = None
+
+
+def letter(**fields: Any) -> dict[str, Any]:
+    return {"domain_id": str(ID), "to": [{"email": "a@b.test"}], "source": ""} | fields
+
+
+def faults(value: Any, into: type[Any] = Letter) -> dict[str, str]:
+    with pytest.raises(InvalidField) as caught:
+        decode_body(value, into)
+    assert caught.value.details
+    return {fault["field"]: fault["reason"] for fault in caught.value.details["fields"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b" ",
+        b"{",
+        b'{"a": 1,}',
+        b"{'a': 1}",
+        b'{"a": 1} {"b": 2}',
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": -Infinity}',
+        b'{"a": 1e400}',
+        b'{"a": -1e400}',
+        b'{"a": 01}',
+        b'{"a": +1}',
+        b'{"a": .5}',
+        b'{"a": 0x10}',
+        b'{"a": 1_0}',
+        '{"a": １２}'.encode(),
+        b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"a": 1, "a": 2}',
+        b'{"a": {"b": 1, "\\u0062": 2}}',
+        b'{"a": "\\ud800"}',
+        b'{"a": "\\udc00\\ud800"}',
+        b'{"\\ud800": 1}',
+        b'{"a": "\\uD8"}',
+        b'{"a": "\n"}',
+        b'{"a": "\x00"}',
+        b'{"a": tru}',
+        b"// comment\n{}",
+        b"\xef\xbb\xbf{}",
+        b'{"a": "\xff"}',
+        b'{"a": "\xed\xa0\x80"}',
+        b'{"a": "\xc0\x80"}',
+        '{"a": 1}'.encode("utf-16"),
+        '{"a": 1}'.encode("utf-16-le"),
+        '{"a": 1}'.encode("utf-32"),
+        b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1),
+        b"[" * 500_000,
+        b'{"a":' * 200_000,
+        b'{"a": "' + b"\\" * 70_000,
+    ],
+    ids=lambda body: repr(body[:24]),
+)
+def test_what_is_no_strict_json_is_refused(body: bytes):
+    with pytest.raises(InvalidJson):
+        parse_json(body)
+
+
+@pytest.mark.parametrize(
+    "body, value",
+    [
+        (b"null", None),
+        (b' {"a": [1, -2.5, true, null, "\\u00e9\\ud83d\\ude00"]} \r\n', {"a": [1, -2.5, True, None, "é😀"]}),
+        (b'{"a": 9223372036854775807}', {"a": 2**63 - 1}),
+        (b'{"a": "[[[[{{{{"}', {"a": "[[[[{{{{"}),
+        (b"[" * MAX_DEPTH + b"]" * MAX_DEPTH, None),
+        (b'["' + b"[" * 1000 + b'\\""]', ["[" * 1000 + '"']),
+    ],
+    ids=lambda value: repr(value)[:24],
+)
+def test_strict_json_is_read(body: bytes, value: Any):
+    read = parse_json(body)
+    assert value is None or read == value
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
+def test_an_integer_beyond_64_bits_is_no_integer(number: int):
+    assert faults(parse_json(json.dumps(letter(rate=number)).encode())) == {"rate": "must be an integer from 0 to 100"}
+
+
+def test_a_body_is_read_into_its_fields():
+    made = decode_body(
+        letter(since="2026-01-31T12:00:00+02:00", text="two\r\n\tlines", role="super_admin", note="abc"),
+        Letter,
+    )
+    assert (made.domain_id, made.source, made.rate, made.role) == (ID, "", 60, Role.SUPER_ADMIN)
+    assert made.to == [Address(email="a@b.test")]
+    assert made.since == datetime(2026, 1, 31, 10, tzinfo=UTC)
+    assert made.headers is UNSET
+
+
+@pytest.mark.parametrize(
+    "field, value, reason",
+    [
+        ("domain_id", "{01890000-0000-7000-8000-000000000001}", "UUID"),
+        ("domain_id", "urn:uuid:01890000-0000-7000-8000-000000000001", "UUID"),
+        ("domain_id", "01890000000070008000000000000001", "UUID"),
+        ("domain_id", "01890000-0000-7000-8000-00000000000A", "UUID"),
+        ("domain_id", "01890000-0000-7000-8000-00000000000１", "UUID"),
+        ("domain_id", "01890000-0000-7000-8000-000000000001\n", "UUID"),
+        ("domain_id", 7, "UUID"),
+        ("to", {}, "array"),
+        ("to", "a@b.test", "array"),
+        ("to", [{"email": "a@b.test"}] * 3, "at most 2 items"),
+        ("source", 1, "string"),
+        ("source", "a\x00b", "control"),
+        ("source", "x" * 1001, "at most 1000"),
+        ("subject", "two\nlines", "control"),
+        ("subject", "\x7f", "control"),
+        ("subject", "\x85", "control"),
+        ("text", "\x00", "control"),
+        ("text", "\x0b", "control"),
+        ("rate", True, "integer"),
+        ("rate", "5", "integer"),
+        ("rate", 5.0, "integer"),
+        ("rate", -1, "from 0"),
+        ("rate", 101, "to 100"),
+        ("active", 1, "true or false"),
+        ("active", "true", "true or false"),
+        ("role", "root", "domain_admin, admin, super_admin"),
+        ("role", ["admin"], "one of"),
+        ("mode", "medium", "fast, slow"),
+        ("mode", {}, "one of"),
+        ("headers", [], "object"),
+        ("headers", {"a": "1", "b": "2", "c": "3"}, "at most 2 entries"),
+        ("since", "2026-01-31", "instant"),
+        ("since", "2026-01-31T12:00:00", "instant"),
+        ("since", "2026-02-30T12:00:00Z", "instant"),
+        ("since", "９999-01-31T12:00:00Z", "instant"),
+        ("since", "2026-01-31T12:00:00Z\n", "instant"),
+        ("since", "2026-01-31T12:00:00+99:99", "instant"),
+        ("since", 1700000000, "instant"),
+        ("note", "a", "at least 2"),
+        ("note", "abcdef", "at most 5"),
+        ("note", "abc1", "match"),
+        ("surprise", 1, "not a field"),
+    ],
+    ids=lambda value: ascii(value)[:24],
+)
+def test_a_wrong_value_is_an_invalid_field(field: str, value: Any, reason: str):
+    found = faults(letter(**{field: value}))
+    assert list(found) == [field]
+    assert reason in found[field]
+
+
+def test_all_faults_are_told_at_once_with_their_places():
+    wrong = letter(to=[{"email": 1}, {"email": "a@b.test", "nmae": "x"}], headers={"X-A": 1}, rate="no")
+    assert list(faults(wrong)) == ["to[0].email", "to[1].nmae", "rate", "headers.X-A"]
+
+
+@pytest.mark.parametrize(
+    "value, missing",
+    [
+        ({}, ["domain_id", "to", "source"]),
+        ({"domain_id": None, "to": [], "source": None}, ["domain_id", "to", "source"]),
+        ({"domain_id": "", "to": [{}], "source": ""}, ["domain_id", "to[0].email"]),
+        ({"domain_id": str(ID), "to": [{"email": ""}], "source": ""}, ["to[0].email"]),
+        # Missing comes before invalid.
+        ({"domain_id": 5, "to": [{"email": "a@b.test"}], "surprise": 1}, ["source"]),
+    ],
+)
+def test_absent_null_and_empty_required_fields_are_missing(value: Any, missing: list[str]):
+    with pytest.raises(MissingFields) as caught:
+        decode_body(value, Letter)
+    assert caught.value.details == {"fields": missing}
+
+
+def test_null_for_an_optional_field_counts_as_absent():
+    made = decode_body(letter(rate=None, text=None, subject=None, headers=None, note=None), Letter)
+    assert (made.rate, made.text, made.subject, made.note) == (60, UNSET, "", None)
+
+
+def test_in_a_patch_null_is_refused_unless_the_field_takes_it():
+    assert decode_body({"note": None}, Change) == Change(note=None)
+    assert decode_body({}, Change) == Change()
+    assert faults({"destination": None}, Change) == {"destination": "must not be null"}
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 1, True])
+def test_a_body_that_is_no_object_is_refused(value: Any):
+    assert faults(value) == {"": "must be a JSON object"}
+
+
+def test_a_query_is_read_by_the_types_of_its_fields():
+    pairs = [("active", "false"), ("size", "10"), ("since", "2026-01-31T12:00:00Z"), ("name", "")]
+    assert decode_query(pairs, Filter) == Filter(active=False, size=10, since=datetime(2026, 1, 31, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("size", "1_0"),
+        ("size", " 12"),
+        ("size", "１２"),
+        ("size", "٣"),
+        ("size", "²"),
+        ("size", "1e3"),
+        ("size", "+1"),
+        ("size", "-1"),
+        ("size", "9" * 5000),
+        ("active", "1"),
+        ("active", "True"),
+        ("domain_id", "urn:uuid:01890000-0000-7000-8000-000000000001"),
+        ("since", "now"),
+        ("name", "a\x00"),
+        ("nmae", "x"),
+        ("\x00", "x"),
+    ],
+)
+def test_a_wrong_query_value_is_an_invalid_field(name: str, text: str):
+    with pytest.raises(InvalidField) as caught:
+        decode_query([(name, text)], Filter)
+    assert caught.value.details
+    assert [fault["field"] for fault in caught.value.details["fields"]] == [name]
+
+
+def test_a_query_parameter_that_stands_twice_is_refused():
+    with pytest.raises(InvalidField):
+        decode_query([("name", "a"), ("name", "b")], Filter)
+
+
+def test_a_large_string_is_left_where_it_is_and_read_like_any_other():
+    text = "é\\n" * CUT_STRINGS_OVER
+    read = parse_json(f'{{"a": "{text}", "b": "short"}}'.encode())
+    assert isinstance(read["a"], Slice)
+    assert read["b"] == "short"
+    assert read["a"].text() == "é\n" * CUT_STRINGS_OVER
+    assert faults(letter(subject=read["a"]))["subject"] == "must not contain control characters"
+
+
+@pytest.mark.parametrize("part", [b"\\x", b"\n", b"\xff", b"\\ud800"])
+def test_a_large_string_is_held_to_the_same_rules(part: bytes):
+    read = parse_json(b'{"subject": "' + b"a" * (CUT_STRINGS_OVER * 3) + part + b'"}')
+    with pytest.raises(InvalidJson):
+        decode_body(letter() | read, Letter)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(list(Letter.__struct_fields__)) | st.text(max_size=5), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+def refusal(read: Callable[..., object], *given: object) -> Refusal | None:
+    try:
+        read(*given)
+    except Refusal as wrong:
+        return wrong
+    return None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200))
+@example(b'{"a":"\\')
+@example(b'["\x80"]')
+def test_no_bytes_raise_anything_but_a_refusal(body: bytes):
+    assert isinstance(refusal(parse_json, body), InvalidJson | None)
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON)
+def test_strict_json_that_we_write_is_read_back(value: Any):
+    written = json.dumps(value).encode()
+    wrong = refusal(parse_json, written)
+    assert parse_json(written) == value if wrong is None else "surrogate" in wrong.message
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON | st.fixed_dictionaries({"domain_id": JSON, "to": JSON, "source": JSON}))
+def test_no_value_raises_anything_but_a_refusal(value: Any):
+    for into in (Letter, Change):
+        wrong = refusal(decode_body, value, into)
+        assert wrong is None or (wrong.status == 400 and wrong.details)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["size", "active", "domain_id", "since", "x"]), st.text()), max_size=4))
+def test_no_query_raises_anything_but_a_refusal(pairs: list[tuple[str, str]]):
+    assert isinstance(refusal(decode_query, pairs, Filter), MissingFields | InvalidField | None)
