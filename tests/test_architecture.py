@@ -170,7 +170,7 @@ def test_the_search_for_clocks_in_sql_finds_them(sql: str, tells: bool):
 def test_no_file_is_longer_than_400_lines():
     long = [
         f"{named(path)}: {count}"
-        for path in [*sources(), *sources(pattern="*.sql"), *sources(ROOT / "tests"), *sources(ROOT / "docs")]
+        for path in [*sources(), *sources(ROOT / "docs")]
         if (count := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
     ]
     assert long == []
