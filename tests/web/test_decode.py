@@ -295,7 +295,11 @@ def test_a_large_string_is_held_to_the_same_rules(part: bytes):
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from(list(Letter.__struct_fields__)) | st.text(max_size=5), inner, max_size=5)

@@ -1,0 +1,501 @@
+"""A request from the socket to the envelope: the order of refusals, limits, origins, cursors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mailkeep.core.errors import (
+    ApiKeyInvalid,
+    AuthRequired,
+    Conflict,
+    InvalidPagination,
+    RateLimitExceeded,
+    Refusal,
+    Unavailable,
+)
+from mailkeep.core.page import Page
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.secret import Vault
+from mailkeep.settings import Settings
+from mailkeep.web.endpoint import Call, Endpoint, Listing, Rate, Reply
+from mailkeep.web.fields import Body, Query, Text
+from mailkeep.web.pipeline import Answered, Pipeline
+from mailkeep.web.router import Router
+from tests.web.caller import Answer, Caller
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ADA = UUID("01890000-0000-7000-8000-0000000000a1")
+BOB = UUID("01890000-0000-7000-8000-0000000000b0")
+KEYS = {
+    "svc_ada": Principal(ADA, "ada", Role.SUPER_ADMIN, Actor.API_KEY, key_id=ADA),
+    "svc_bob": Principal(BOB, "bob", Role.DOMAIN_ADMIN, Actor.API_KEY, key_id=BOB),
+}
+
+
+class Thing(Body, frozen=True):
+    name: Text
+
+
+class Wanted(Query, frozen=True):
+    colour: Text | None = None
+
+
+async def _echo(_: Any, call: Call) -> Reply:
+    return Reply({"ip": call.ip_address, "secure": call.secure, "path": dict(call.path), "size": len(call.raw_body)})
+
+
+async def _conflict(_: Any, call: Call) -> Reply:
+    raise Conflict("taken", name=call.body.name)
+
+
+async def _break(_: Any, call: Call) -> Reply:
+    raise ZeroDivisionError("the secret of the house")
+
+
+async def _away(_: Any, call: Call) -> Reply:
+    raise Unavailable
+
+
+async def _count(_: Any, call: Call) -> Reply:
+    assert call.page
+    first = int(call.page.after[0]) + 1 if call.page.after else 0
+    rows = list(range(first, first + call.page.limit))
+    return Reply(rows, Page(rows, (str(rows[-1]),) if rows[-1] < 100 else None))
+
+
+async def _text(_: Any, call: Call) -> Reply:
+    return Reply(content=b"hello", content_type="text/plain", cookies=["a=1; Path=/", "b=2; Path=/"])
+
+
+def endpoint(method: str, path: str, handler: Any, action: str | None = "domain.list", **more: Any) -> Endpoint:
+    return Endpoint(method=method, path=path, handler=handler, action=action, summary="", tag="", data=None, **more)
+
+
+ENDPOINTS = (
+    endpoint("GET", "/open", _echo, None, bare=True),
+    endpoint("GET", "/live", _echo, None, bare=True, prefixed=False),
+    endpoint("POST", "/login", _echo, None, login=True),
+    endpoint("GET", "/things", _count, query=Wanted, listing=Listing(("created_at", "name"))),
+    endpoint("GET", "/domains/{id}/things", _count, listing=Listing()),
+    endpoint("POST", "/things", _conflict, "domain.create", body=Thing, audit="thing.create"),
+    endpoint("POST", "/echo", _echo, "domain.create"),
+    endpoint("POST", "/large", _echo, body_limit=lambda settings: settings.limits.message_size_bytes),
+    endpoint("GET", "/things/{id}", _echo),
+    endpoint("GET", "/broken", _break, None),
+    endpoint("GET", "/away", _away, None),
+    endpoint("GET", "/text", _text, None),
+)
+
+
+@dataclass
+class Toolbox:
+    settings: Settings = field(default_factory=Settings)
+    now: datetime = NOW
+    vault: Vault = field(default_factory=lambda: Vault(b"x" * 32))
+
+    def clock(self) -> datetime:
+        return self.now
+
+    def change(self, section: str, **values: Any) -> None:
+        changed = replace(getattr(self.settings, section), **values)
+        self.settings = replace(self.settings, **{section: changed})
+
+
+@dataclass
+class Gate:
+    recorded: list[str] = field(default_factory=list)
+    used_up: bool = False
+
+    async def authenticate(self, app: Any, call: Call) -> None:
+        kind, _, key = call.headers.get("authorization", "").partition(" ")
+        if not kind:
+            raise AuthRequired
+        call.who = KEYS.get(key)
+        if call.who is None:
+            raise ApiKeyInvalid
+        call.rate = Rate(60, 0 if self.used_up else 59, 30)
+        if self.used_up:
+            raise RateLimitExceeded(retry_after=30)
+
+    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
+        self.recorded.append(f"{call.endpoint.audit} {wrong.code}")
+
+
+@dataclass
+class Meter:
+    flying: int = 0
+    seen: list[Answered] = field(default_factory=list)
+
+    @contextmanager
+    def in_flight(self) -> Iterator[None]:
+        self.flying += 1
+        yield
+        self.flying -= 1
+
+    def observe(self, answered: Answered) -> None:
+        assert self.flying
+        self.seen.append(answered)
+
+
+class House:
+    """A pipeline with its neighbours, and calls to it."""
+
+    def __init__(self, **limits: float) -> None:
+        self.tools, self.gate, self.meter = Toolbox(), Gate(), Meter()
+        self.tools.change("limits", **limits)
+        self.pipeline = Pipeline(self.tools, Router(ENDPOINTS), self.gate, self.meter)
+        self.call = Caller(self.pipeline)
+        self.post = self.call.post
+
+
+ADA_KEY = {"authorization": "Bearer svc_ada"}
+BOB_KEY = {"authorization": "Bearer svc_bob"}
+JSON_TYPE = {"content-type": "application/json"}
+API = "/api/v1"
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+async def test_an_answer_is_an_envelope_with_its_headers(house: House):
+    answer = await house.call("GET", f"{API}/open")
+    assert set(answer.json) == {"data", "error", "meta"}
+    assert answer.json["error"] is None
+    assert answer.json["meta"] == {
+        "request_id": answer.headers["x-request-id"],
+        "timestamp": "2026-03-01T12:00:00.000Z",
+    }
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", answer.headers["x-request-id"]
+    )
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("path, status", [("/open", 200), ("/nowhere", 404), ("/things", 401), ("/broken", 500)])
+async def test_every_answer_has_the_security_headers(house: House, path: str, status: int):
+    answer = await house.call("GET", API + path, {"x-request-id": "mine", "origin": "https://app.example"})
+    assert answer.status == status
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert answer.headers["x-request-id"] != "mine"
+    assert "access-control-allow-origin" not in answer.headers
+    assert "vary" not in answer.headers
+
+
+async def test_a_bug_is_told_to_the_log_only(house: House):
+    answer = await house.call("GET", f"{API}/broken")
+    assert (answer.status, answer.code, answer.json["error"]["details"]) == (500, "INTERNAL_ERROR", None)
+    assert b"secret" not in answer.body
+
+
+async def test_unavailable_says_when_to_come_again(house: House):
+    answer = await house.call("GET", f"{API}/away")
+    assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "UNAVAILABLE", "2")
+
+
+@pytest.mark.parametrize("headers", [{}, ADA_KEY, {"authorization": "Bearer wrong"}])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/api", API, f"{API}/", f"{API}/nowhere", f"{API}/open/", f"{API}//open", f"{API}/things/a/b",
+     f"{API}/things/", f"{API}/things/a%00b", f"{API}/things/a%0Ab", f"{API}/live", "/things"],
+)  # fmt: skip
+async def test_an_unknown_path_is_not_found_with_and_without_credentials(
+    house: House, path: str, headers: dict[str, str]
+):
+    answer = await house.call("GET", path, headers)
+    assert (answer.status, answer.code) == (404, "NOT_FOUND")
+
+
+async def test_an_unknown_method_comes_before_credentials_and_names_the_others(house: House):
+    answer = await house.call("PUT", f"{API}/things")
+    assert (answer.status, answer.code) == (405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["allow"] == "GET, HEAD, POST"
+
+
+async def test_paths_without_the_prefix(house: House):
+    for path in ("/open", f"{API}/open", "/live"):
+        assert (await house.call("GET", path)).status == 200
+
+
+async def test_head_is_answered_as_get(house: House):
+    answer = await house.call("HEAD", f"{API}/open")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert int(answer.headers["content-length"]) > 0
+    assert (await house.call("HEAD", f"{API}/echo")).status == 405
+
+
+@pytest.mark.parametrize("host", ["mail.test/api/v1/open?", "mail.test/api/v1/open#", "[", "a@b:c", "", "\xff"])
+async def test_the_host_header_has_no_say_in_the_path(house: House, host: str):
+    answer = await house.call("GET", f"{API}/things", {"host": host})
+    assert (answer.status, answer.code) == (401, "AUTH_REQUIRED")
+
+
+async def test_a_question_mark_within_a_segment_stays_there(house: House):
+    answer = await house.call("GET", f"{API}/things/a%3Fb%23c?", ADA_KEY)
+    assert answer.data["path"] == {"id": "a?b#c"}
+
+
+async def test_content_and_cookies_of_a_handler_pass_as_they_are(house: House):
+    answer = await house.call("GET", f"{API}/text")
+    assert (answer.body, answer.headers["content-type"]) == (b"hello", "text/plain; charset=utf-8")
+    assert answer.headers.getlist("set-cookie") == ["a=1; Path=/", "b=2; Path=/"]
+
+
+async def test_refusals_come_in_their_order(house: House):
+    """One call with everything wrong; what is mended step by step uncovers the next refusal."""
+    big = b"{" * ((1 << 20) + 1)
+
+    async def send(headers: dict[str, str], body: bytes, method: str = "POST", path: str = "/things?x=1") -> Answer:
+        return await house.call(method, API + path, {"content-length": str(len(body))} | headers, [body])
+
+    steps = [
+        (await send({}, big, "POST", "/nowhere"), "NOT_FOUND"),
+        (await send({}, big, "PUT"), "METHOD_NOT_ALLOWED"),
+        (await send({}, big), "AUTH_REQUIRED"),
+        (await send({"authorization": "Bearer svc_no"}, big), "API_KEY_INVALID"),
+    ]
+    house.gate.used_up = True
+    steps.append((await send(BOB_KEY, big), "RATE_LIMIT_EXCEEDED"))
+    house.gate.used_up = False
+    steps += [
+        (await send(BOB_KEY, big), "PAYLOAD_TOO_LARGE"),
+        (await send(BOB_KEY, b"{}"), "UNSUPPORTED_MEDIA_TYPE"),
+        (await send(BOB_KEY | JSON_TYPE, b"{"), "FORBIDDEN"),
+        (await send(ADA_KEY | JSON_TYPE, b"{"), "INVALID_FIELD"),
+        (await send(ADA_KEY | JSON_TYPE, b"{", path="/things"), "INVALID_JSON"),
+        (await send(ADA_KEY | JSON_TYPE, b'{"nmae":1}', path="/things"), "MISSING_FIELDS"),
+        (await send(ADA_KEY | JSON_TYPE, b'{"name":1}', path="/things"), "INVALID_FIELD"),
+        (await send(ADA_KEY | JSON_TYPE, b'{"name":"a"}', path="/things"), "CONFLICT"),
+    ]
+    assert [answer.code for answer, _ in steps] == [code for _, code in steps]
+
+
+async def test_refused_changes_of_known_callers_are_recorded(house: House):
+    await house.post(f"{API}/things", {"name": "a"})
+    await house.post(f"{API}/things", {"name": "a"}, BOB_KEY)
+    await house.post(f"{API}/things", {"name": "a"}, ADA_KEY)
+    await house.post(f"{API}/echo", {"x": 1}, ADA_KEY)
+    assert house.gate.recorded == ["thing.create FORBIDDEN", "thing.create CONFLICT"]
+
+
+@pytest.mark.parametrize("announced", [str((1 << 20) + 1), "9" * 40, "-1", "\xb2", "1e3"])
+async def test_a_body_that_is_announced_too_large_is_refused_before_it_is_read(house: House, announced: str):
+    def pieces() -> Iterator[bytes]:
+        yield pytest.fail("it was read")
+
+    headers = ADA_KEY | JSON_TYPE | {"content-length": announced}
+    answer = await house.call("POST", f"{API}/echo", headers, pieces())
+    assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_a_body_in_pieces_is_refused_when_it_has_grown_too_large(house: House):
+    sent = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal sent
+        for _ in range(64):
+            sent += 1
+            yield b"[" * (64 << 10)
+
+    answer = await house.call("POST", f"{API}/echo", ADA_KEY | JSON_TYPE, pieces())
+    assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
+    assert answer.json["error"]["details"] == {"limit": 1 << 20}
+    assert sent == 17
+
+
+async def test_a_route_may_have_a_limit_of_its_own(house: House):
+    house.tools.change("limits", message_size_mb=2)
+    body = b'{"a":"' + b"x" * (1 << 20) + b'"}'
+    answer = await house.post(f"{API}/large", body, ADA_KEY)
+    assert answer.code == "INVALID_FIELD"
+    assert (await house.post(f"{API}/large", b"x" * ((2 << 20) + 1), ADA_KEY)).status == 413
+
+
+async def test_the_largest_body_passes(house: House):
+    body = b'{"name":"' + b"x" * ((1 << 20) - 11) + b'"}'
+    assert len(body) == 1 << 20
+    assert (await house.post(f"{API}/things", body, ADA_KEY)).code == "INVALID_FIELD"
+
+
+@pytest.mark.parametrize(
+    "headers, code",
+    [
+        ({}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "text/plain"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "application/x-www-form-urlencoded"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "multipart/form-data; boundary=x"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "application/jsonx"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "application/json; charset=utf-16"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "application/json", "content-encoding": "gzip"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "application/json", "content-encoding": "identity, gzip"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"content-type": "application/json", "content-encoding": "Identity"}, "CONFLICT"),
+        ({"content-type": "application/json"}, "CONFLICT"),
+        ({"content-type": "Application/JSON; Charset=UTF-8"}, "CONFLICT"),
+        ({"content-type": 'application/json;charset="utf-8";'}, "CONFLICT"),
+    ],
+)
+async def test_a_body_must_be_json_and_not_encoded(house: House, headers: dict[str, str], code: str):
+    answer = await house.call("POST", f"{API}/things", ADA_KEY | headers, [b'{"name"', b':"a"}'])
+    assert answer.code == code
+
+
+@pytest.mark.parametrize("body, code", [(b"", None), (b"{}", None), (b"null", None), (b'{"x":1}', "INVALID_FIELD")])
+async def test_a_call_without_fields_takes_no_fields(house: House, body: bytes, code: str | None):
+    answer = await house.post(f"{API}/echo", body, ADA_KEY)
+    assert answer.code == code
+
+
+async def test_a_body_is_missed_where_one_is_needed(house: House):
+    assert (await house.call("POST", f"{API}/things", ADA_KEY)).code == "INVALID_JSON"
+
+
+async def test_a_client_that_falls_silent_within_a_body_is_not_waited_for(house: House):
+    house.tools.change("http", body_timeout_seconds=0.1)
+    slow = await house.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, [b"{", b"}"], pause=0.5)
+    assert (slow.status, slow.code) == (400, "INVALID_JSON")
+    steady = await house.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, [b" "] * 8 + [b'{"name":"a"}'], pause=0.03)
+    assert steady.code == "CONFLICT"
+
+
+async def test_what_is_limited_says_so(house: House):
+    by_address = await house.call("GET", f"{API}/open")
+    assert by_address.headers["ratelimit-limit"] == "1000"
+    assert by_address.headers["ratelimit-remaining"] == "999"
+    by_key = await house.call("GET", f"{API}/things/a", ADA_KEY)
+    assert [by_key.headers[f"ratelimit-{name}"] for name in ("limit", "remaining", "reset")] == ["60", "59", "30"]
+    house.gate.used_up = True
+    refused = await house.call("GET", f"{API}/things/a", ADA_KEY)
+    assert (refused.status, refused.headers["retry-after"]) == (429, "30")
+    assert refused.headers["ratelimit-remaining"] == "0"
+
+
+async def test_an_address_is_limited_before_anything_else_and_alone():
+    house = House(requests_per_second=2)
+    codes = [(await house.call("GET", "/nowhere")).code for _ in range(5)]
+    assert codes == ["NOT_FOUND"] * 4 + ["RATE_LIMIT_EXCEEDED"]
+    refused = await house.call("GET", f"{API}/open")
+    assert (refused.status, refused.headers["retry-after"], refused.headers["ratelimit-remaining"]) == (429, "1", "0")
+    assert (await Caller(house.pipeline, "192.0.2.2")("GET", f"{API}/open")).status == 200
+    house.tools.now += timedelta(seconds=1)
+    assert [(await house.call("GET", f"{API}/open")).status for _ in range(3)] == [200, 200, 429]
+
+
+@pytest.mark.parametrize("per_second, passed", [(0, 8), (0.1, 1), (3, 6)])
+async def test_a_slow_limit_still_lets_one_pass_and_none_lets_all(per_second: float, passed: int):
+    house = House(requests_per_second=per_second)
+    answers = [await house.call("GET", f"{API}/open") for _ in range(8)]
+    assert [answer.status for answer in answers] == [200] * passed + [429] * (8 - passed)
+    assert ("ratelimit-limit" in answers[0].headers) == bool(per_second)
+
+
+async def test_an_ipv6_host_counts_by_its_network():
+    house = House(requests_per_second=0.5)
+    first, second = Caller(house.pipeline, "2001:db8::1"), Caller(house.pipeline, "2001:db8::ffff")
+    assert (await first("GET", f"{API}/open")).status == 200
+    assert (await second("GET", f"{API}/open")).status == 429
+    assert (await Caller(house.pipeline, "2001:db8:0:1::1")("GET", f"{API}/open")).status == 200
+
+
+async def test_logins_have_a_limit_of_their_own():
+    house = House(login_per_second=2)
+    assert [(await house.call("POST", f"{API}/login")).status for _ in range(4)] == [200, 200, 429, 429]
+    assert (await house.call("GET", f"{API}/open")).status == 200
+
+
+async def test_the_meter_sees_every_answer(house: House):
+    await house.call("GET", f"{API}/things/1", ADA_KEY)
+    await house.call("GET", f"{API}/things/1")
+    await house.call("GET", "/nowhere")
+    assert [(seen.path, seen.status, seen.code) for seen in house.meter.seen] == [
+        ("/things/{id}", 200, None),
+        ("/things/{id}", 401, "AUTH_REQUIRED"),
+        ("other", 404, "NOT_FOUND"),
+    ]
+    assert house.meter.flying == 0
+
+
+async def test_other_scopes_are_left_alone(house: House):
+    async def untouched(*_: Any) -> Any:
+        raise AssertionError("not ours")
+
+    await house.pipeline({"type": "lifespan"}, untouched, untouched)
+
+
+class TestCursors:
+    async def page(self, house: House, query: str, key: dict[str, str] = ADA_KEY, path: str = "/things") -> Answer:
+        return await house.call("GET", f"{API}{path}?{query}", key)
+
+    async def cursor(self, house: House, query: str = "limit=3", path: str = "/things") -> str:
+        answer = await self.page(house, query, path=path)
+        return answer.json["meta"]["pagination"]["next_cursor"]
+
+    async def test_a_list_goes_on_where_it_ended(self, house: House):
+        first = await self.page(house, "limit=3")
+        assert first.data == [0, 1, 2]
+        following = first.json["meta"]["pagination"]
+        assert following["has_more"] is True
+        second = await self.page(house, f"limit=5&cursor={following['next_cursor']}")
+        assert second.data == [3, 4, 5, 6, 7]
+        last = await self.page(house, "limit=200")
+        assert last.json["meta"]["pagination"] == {"next_cursor": "", "has_more": False}
+
+    async def test_an_empty_cursor_is_the_first_page(self, house: House):
+        assert (await self.page(house, "limit=1&cursor=")).data == [0]
+
+    @pytest.mark.parametrize(
+        "query",
+        ["limit=0", "limit=201", "limit=", "limit=+1", "limit=1_0", "limit=%20 1", "limit=%D9%A3", "limit=%C2%B2",
+         "limit=1&limit=2", "sort=colour", "sort=", "order=up", "order=ASC", "cursor=x", "cursor=%00",
+         "cursor=%C3%A9", "cursor=AAAA", "cursor=" + "A" * 4000, "limit=1.0", "limit=-1", "limit=" + "9" * 5000],
+    )  # fmt: skip
+    async def test_malformed_paging_is_refused(self, house: House, query: str):
+        answer = await self.page(house, query)
+        assert (answer.status, answer.code) == (400, InvalidPagination.code)
+
+    async def test_a_cursor_that_was_altered_is_refused(self, house: House):
+        cursor = await self.cursor(house)
+        for at in (0, len(cursor) // 2, len(cursor) - 1):
+            other = "A" if cursor[at] != "A" else "B"
+            altered = cursor[:at] + other + cursor[at + 1 :]
+            assert (await self.page(house, f"cursor={altered}")).code == "INVALID_PAGINATION"
+        assert (await self.page(house, f"cursor={cursor}A")).code == "INVALID_PAGINATION"
+
+    @pytest.mark.parametrize("query", ["colour=red", "sort=name", "order=asc", "sort=created_at&order=asc"])
+    async def test_a_cursor_belongs_to_its_filters_and_order(self, house: House, query: str):
+        cursor = await self.cursor(house)
+        assert (await self.page(house, f"{query}&cursor={cursor}")).code == "INVALID_PAGINATION"
+        assert (await self.page(house, f"sort=created_at&order=desc&colour=&cursor={cursor}")).status == 200
+
+    async def test_a_cursor_belongs_to_its_caller(self, house: House):
+        cursor = await self.cursor(house)
+        assert (await self.page(house, f"cursor={cursor}", BOB_KEY)).code == "INVALID_PAGINATION"
+
+    async def test_a_cursor_belongs_to_its_list(self, house: House):
+        of_one = await self.cursor(house, path="/domains/one/things")
+        for path, status in (("/domains/one/things", 200), ("/domains/two/things", 400), ("/things", 400)):
+            assert (await self.page(house, f"cursor={of_one}", path=path)).status == status
+
+    async def test_a_cursor_holds_for_a_day(self, house: House):
+        cursor = await self.cursor(house)
+        house.tools.now += timedelta(hours=24)
+        assert (await self.page(house, f"cursor={cursor}")).status == 200
+        house.tools.now += timedelta(seconds=1)
+        assert (await self.page(house, f"cursor={cursor}")).code == "INVALID_PAGINATION"
+
+    async def test_a_cursor_of_another_server_is_refused(self, house: House):
+        cursor = await self.cursor(house)
+        house.tools.vault = Vault(b"y" * 32)
+        assert (await self.page(house, f"cursor={cursor}")).code == "INVALID_PAGINATION"
