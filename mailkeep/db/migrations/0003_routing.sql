@@ -65,6 +65,14 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT jsonb_build_object('step', p_step, 'result', p_result, 'address', p_address, 'row', p_row)
 $$;
 
+-- One delivery; behind a hidden address only that address is told.
+CREATE FUNCTION route_delivery(p_type text, p_address text, p_mailbox_id uuid, p_hidden text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT jsonb_build_object('type', CASE WHEN p_hidden IS NULL THEN p_type ELSE 'external' END,
+                              'address', coalesce(p_hidden, p_address),
+                              'mailbox_id', CASE WHEN p_hidden IS NULL THEN p_mailbox_id END)
+$$;
+
 -- The steps of one look-up, from the mailbox to the row that answered.
 CREATE FUNCTION route_steps(p_address text, p_base text, p_rank integer, p_row jsonb, p_active boolean)
 RETURNS jsonb[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -89,15 +97,18 @@ END
 $$;
 
 -- Expands addresses to the end by a worklist. Each source (alias, or mailbox with its forward) is visited once, so
--- that a loop ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the
--- first address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, loop.
-CREATE FUNCTION route_walk(p_texts text[], p_keys text[], OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[])
+-- that a loop ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the first
+-- address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, loop.
+-- What lies behind an address in a domain outside p_visible (NULL: all are visible) is told under that address.
+CREATE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[],
+                           OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
 DECLARE
     texts    text[] := p_texts;
     keys     text[] := p_keys;
     parents  integer[] := array_fill(0, ARRAY[cardinality(p_keys)]);
     sources  uuid[] := '{}';      -- the row that answered for texts[i]
+    hidden   text[] := '{}';      -- the first address on the way to texts[i] that lies outside p_visible
     visited  uuid[] := '{}';
     outside  text[] := '{}';
     unkept   jsonb[] := '{}';     -- mailboxes that keep no copy of what they forward
@@ -107,34 +118,43 @@ DECLARE
     local    text;
     mailbox  jsonb;
     domain   record;
-    hit    record;
+    hit      record;
 BEGIN
     steps := '{}';
     deliveries := '{}';
     dead_ends := '{}';
     WHILE i < cardinality(keys) LOOP
         i := i + 1;
-        reason := NULL;
         SELECT d.id, d.name, d.active, d.receiving_enabled, d.plus_delimiter INTO domain
           FROM domains d WHERE d.name = split_part(keys[i], '@', 2);
+        hidden[i] := hidden[parents[i]];
         IF domain.id IS NULL THEN
-            steps := steps || route_step('domain', 'not_managed', texts[i], NULL);
+            IF hidden[i] IS NULL THEN
+                steps := steps || route_step('domain', 'not_managed', texts[i], NULL);
+            END IF;
             IF keys[i] <> ALL (outside) THEN
                 outside := outside || keys[i];
-                deliveries := deliveries || jsonb_build_object('type', 'external', 'address', texts[i], 'mailbox_id', NULL);
+                deliveries := deliveries || route_delivery('external', texts[i], NULL, hidden[i]);
             END IF;
             CONTINUE;
         END IF;
         reason := CASE WHEN NOT domain.active THEN 'domain_inactive'
                        WHEN NOT domain.receiving_enabled THEN 'receiving_disabled' END;
-        steps := steps || route_step('domain', coalesce(reason, 'managed'), texts[i],
-                                     jsonb_build_object('id', domain.id, 'name', domain.name));
+        IF hidden[i] IS NULL AND domain.id <> ALL (p_visible) THEN
+            hidden[i] := texts[i];
+            steps := steps || route_step('domain', coalesce(reason, 'managed'), texts[i], NULL);
+        ELSIF hidden[i] IS NULL THEN
+            steps := steps || route_step('domain', coalesce(reason, 'managed'), texts[i],
+                                         jsonb_build_object('id', domain.id, 'name', domain.name));
+        END IF;
         IF reason IS NULL THEN
             local := split_part(keys[i], '@', 1);
             SELECT r.* INTO hit FROM route_match(domain.id, domain.plus_delimiter, local) r;
-            steps := steps || route_steps(
-                texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name, hit.rank,
-                jsonb_build_object('id', hit.id, 'address', hit.source || '@' || domain.name), hit.active);
+            IF hidden[i] IS NULL THEN
+                steps := steps || route_steps(
+                    texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name, hit.rank,
+                    jsonb_build_object('id', hit.id, 'address', hit.source || '@' || domain.name), hit.active);
+            END IF;
             IF hit.id IS NULL THEN
                 reason := 'unknown_user';
             ELSIF NOT hit.active THEN
@@ -149,13 +169,13 @@ BEGIN
                 visited := visited || hit.id;
                 sources[i] := hit.id;
                 IF hit.rank IN (1, 3) THEN
-                    mailbox := jsonb_build_object('type', 'mailbox', 'address', texts[i], 'mailbox_id', hit.id);
+                    mailbox := route_delivery('mailbox', texts[i], hit.id, hidden[i]);
                     IF cardinality(hit.keys) = 0 OR hit.keep_copy THEN
                         deliveries := deliveries || mailbox;
                     ELSE
                         unkept := unkept || mailbox;
                     END IF;
-                    IF cardinality(hit.keys) > 0 THEN
+                    IF cardinality(hit.keys) > 0 AND hidden[i] IS NULL THEN
                         steps := steps || route_step(
                             'forward', CASE WHEN hit.keep_copy THEN 'copy_kept' ELSE 'no_copy' END, texts[i],
                             jsonb_build_object('id', hit.id, 'destinations', hit.texts));
@@ -167,11 +187,13 @@ BEGIN
             END IF;
         END IF;
         IF reason IS NOT NULL THEN
-            dead_ends := dead_ends || jsonb_build_object('address', texts[i], 'reason', reason, 'own', parents[i] = 0);
+            dead_ends := dead_ends || jsonb_build_object('address', coalesce(hidden[i], texts[i]), 'reason', reason,
+                                                         'own', parents[i] = 0);
         END IF;
     END LOOP;
     -- Mail for a mailbox whose forwards all lead nowhere for good stays in it.
-    IF cardinality(deliveries) = 0 AND NOT EXISTS (SELECT FROM unnest(dead_ends) e WHERE e->>'reason' = 'domain_inactive') THEN
+    IF cardinality(deliveries) = 0
+       AND NOT EXISTS (SELECT FROM unnest(dead_ends) e WHERE e->>'reason' = 'domain_inactive') THEN
         deliveries := unkept;
     END IF;
 END
@@ -179,28 +201,32 @@ $$;
 
 -- Dead ends as sentences, for those who administer.
 CREATE FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(jsonb_agg((e.dead_end->>'address') || CASE e.dead_end->>'reason'
+    SELECT coalesce(jsonb_agg(DISTINCT (e.dead_end->>'address') || CASE e.dead_end->>'reason'
                WHEN 'domain_inactive' THEN ' leads nowhere: its domain is deactivated'
                WHEN 'receiving_disabled' THEN ' leads nowhere: its domain does not receive mail'
                WHEN 'mailbox_inactive' THEN ' leads nowhere: the mailbox is deactivated'
                WHEN 'loop' THEN ' leads back to itself'
-               ELSE ' leads nowhere: nobody has this address' END ORDER BY e.place), '[]')
-      FROM unnest(p_dead_ends) WITH ORDINALITY AS e (dead_end, place)
+               ELSE ' leads nowhere: nobody has this address' END), '[]')
+      FROM unnest(p_dead_ends) e (dead_end)
      WHERE p_own OR NOT (e.dead_end->>'own')::boolean
 $$;
 
 -- Where p_address (local@domain, domain as A-label, nothing folded) goes. decision: deliver, not_managed,
--- domain_inactive, receiving_disabled, mailbox_inactive, unknown_user; deliveries only with deliver.
-CREATE FUNCTION route_address(p_address text) RETURNS TABLE (decision text, steps jsonb, deliveries jsonb, warnings jsonb)
+-- domain_inactive, receiving_disabled, mailbox_inactive, unknown_user; deliveries only with deliver. p_visible: whose
+-- insides may be told (NULL: all); it changes no decision.
+CREATE FUNCTION route_address(p_address text, p_visible uuid[] DEFAULT NULL)
+RETURNS TABLE (decision text, steps jsonb, deliveries jsonb, warnings jsonb)
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 DECLARE
-    domain_name text := CASE WHEN strpos(p_address, '@') > 0 THEN lower(split_part(p_address, '@', -1) COLLATE "C") ELSE '' END;
-    local_part  text := CASE WHEN strpos(p_address, '@') > 0 THEN left(p_address, -1 - length(domain_name)) ELSE p_address END;
+    is_address  boolean := strpos(p_address, '@') > 0;
+    domain_name text := CASE WHEN is_address THEN lower(split_part(p_address, '@', -1) COLLATE "C") ELSE '' END;
+    local_part  text := CASE WHEN is_address THEN left(p_address, -1 - length(domain_name)) ELSE p_address END;
     walk        record;
 BEGIN
     SELECT w.* INTO walk FROM route_walk(
         ARRAY[local_part || '@' || domain_name],
-        ARRAY[replace(mailkeep_fold(local_part), '@', ' ') || '@' || domain_name]) w;
+        ARRAY[replace(mailkeep_fold(local_part), '@', ' ') || '@' || domain_name],
+        p_visible) w;
     decision := CASE
         WHEN walk.steps[1]->>'result' = 'not_managed' THEN 'not_managed'
         WHEN cardinality(walk.deliveries) > 0 THEN 'deliver'
@@ -209,15 +235,18 @@ BEGIN
         ELSE 'unknown_user' END;
     steps := to_jsonb(CASE WHEN decision = 'deliver' THEN walk.steps
                       ELSE walk.steps || route_step('reject', decision, local_part || '@' || domain_name, NULL) END);
-    deliveries := to_jsonb(CASE WHEN decision = 'deliver' THEN walk.deliveries ELSE '{}' END);
+    deliveries := CASE WHEN decision <> 'deliver' THEN '[]'::jsonb
+                       WHEN p_visible IS NULL THEN to_jsonb(walk.deliveries)
+                       ELSE (SELECT jsonb_agg(DISTINCT d.delivery) FROM unnest(walk.deliveries) d (delivery)) END;
     warnings := CASE WHEN cardinality(walk.dead_ends) = 0 THEN '[]'::jsonb ELSE route_warnings(walk.dead_ends, false) END;
     RETURN NEXT;
 END
 $$;
 
 -- What is wrong with the destinations of an alias or the forwards of a mailbox, as sentences.
-CREATE FUNCTION route_warnings_of(p_texts text[], p_keys text[]) RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT route_warnings(w.dead_ends, true) FROM route_walk(p_texts, p_keys) w
+CREATE FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT route_warnings(w.dead_ends, true) FROM route_walk(p_texts, p_keys, p_visible) w
 $$;
 
 -- Every writer of aliases and of forwards takes this first: a loop may run over several domains, so that no
@@ -334,7 +363,10 @@ SET jit TO off AS $$
           CROSS JOIN unnest(a.destination_keys) k
          WHERE right(k, length(self.name) + 1) = '@' || self.name
     ), unanswered AS MATERIALIZED (
-        SELECT wanted.key FROM wanted WHERE EXISTS (SELECT FROM route_nodes(wanted.key) n, self WHERE n.node = self.id) LIMIT 10
+        SELECT wanted.key
+          FROM wanted
+         WHERE EXISTS (SELECT FROM route_nodes(wanted.key) n, self WHERE n.node = self.id)
+         LIMIT 10
     )
     SELECT DISTINCT a.source_local_part
       FROM self
