@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.web.caller import Caller
-from tests.web.test_pipeline import ADA_KEY, API, House
+from tests.web.house import ADA_KEY, API, House
 
 PROXIES = ("10.0.0.0/8", "fd00::/8", "127.0.0.1")
 

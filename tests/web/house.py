@@ -1,0 +1,158 @@
+"""A pipeline with neighbours of its own: endpoints, identity, meter and clock, no database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from mailkeep.core.errors import (
+    ApiKeyInvalid,
+    AuthRequired,
+    Conflict,
+    RateLimitExceeded,
+    Refusal,
+    Unavailable,
+)
+from mailkeep.core.page import Page
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.secret import Vault
+from mailkeep.settings import Settings
+from mailkeep.web.endpoint import Call, Endpoint, Listing, Rate, Reply
+from mailkeep.web.fields import Body, Query, Text
+from mailkeep.web.pipeline import Answered, Pipeline
+from mailkeep.web.router import Router
+from tests.web.caller import Caller
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ADA = UUID("01890000-0000-7000-8000-0000000000a1")
+BOB = UUID("01890000-0000-7000-8000-0000000000b0")
+KEYS = {
+    "svc_ada": Principal(ADA, "ada", Role.SUPER_ADMIN, Actor.API_KEY, key_id=ADA),
+    "svc_bob": Principal(BOB, "bob", Role.DOMAIN_ADMIN, Actor.API_KEY, key_id=BOB),
+}
+
+
+class Thing(Body, frozen=True):
+    name: Text
+
+
+class Wanted(Query, frozen=True):
+    colour: Text | None = None
+
+
+async def _echo(_: Any, call: Call) -> Reply:
+    return Reply({"ip": call.ip_address, "secure": call.secure, "path": dict(call.path), "size": len(call.raw_body)})
+
+
+async def _conflict(_: Any, call: Call) -> Reply:
+    raise Conflict("taken", name=call.body.name)
+
+
+async def _break(_: Any, call: Call) -> Reply:
+    raise ZeroDivisionError("the secret of the house")
+
+
+async def _away(_: Any, call: Call) -> Reply:
+    raise Unavailable
+
+
+async def _count(_: Any, call: Call) -> Reply:
+    assert call.page
+    first = int(call.page.after[0]) + 1 if call.page.after else 0
+    rows = list(range(first, first + call.page.limit))
+    return Reply(rows, Page(rows, (str(rows[-1]),) if rows[-1] < 100 else None))
+
+
+async def _text(_: Any, call: Call) -> Reply:
+    return Reply(content=b"hello", content_type="text/plain", cookies=["a=1; Path=/", "b=2; Path=/"])
+
+
+def endpoint(method: str, path: str, handler: Any, action: str | None = "domain.list", **more: Any) -> Endpoint:
+    return Endpoint(method=method, path=path, handler=handler, action=action, summary="", tag="", data=None, **more)
+
+
+ENDPOINTS = (
+    endpoint("GET", "/open", _echo, None, bare=True),
+    endpoint("GET", "/live", _echo, None, bare=True, prefixed=False),
+    endpoint("POST", "/login", _echo, None, login=True),
+    endpoint("GET", "/things", _count, query=Wanted, listing=Listing(("created_at", "name"))),
+    endpoint("GET", "/domains/{id}/things", _count, listing=Listing()),
+    endpoint("POST", "/things", _conflict, "domain.create", body=Thing, audit="thing.create"),
+    endpoint("POST", "/echo", _echo, "domain.create"),
+    endpoint("POST", "/large", _echo, body_limit=lambda settings: settings.limits.message_size_bytes),
+    endpoint("GET", "/things/{id}", _echo),
+    endpoint("GET", "/broken", _break, None),
+    endpoint("GET", "/away", _away, None),
+    endpoint("GET", "/text", _text, None),
+)
+
+
+@dataclass
+class Toolbox:
+    settings: Settings = field(default_factory=Settings)
+    now: datetime = NOW
+    vault: Vault = field(default_factory=lambda: Vault(b"x" * 32))
+
+    def clock(self) -> datetime:
+        return self.now
+
+    def change(self, section: str, **values: Any) -> None:
+        changed = replace(getattr(self.settings, section), **values)
+        self.settings = replace(self.settings, **{section: changed})
+
+
+@dataclass
+class Gate:
+    recorded: list[str] = field(default_factory=list)
+    used_up: bool = False
+
+    async def authenticate(self, app: Any, call: Call) -> None:
+        kind, _, key = call.headers.get("authorization", "").partition(" ")
+        if not kind:
+            raise AuthRequired
+        call.who = KEYS.get(key)
+        if call.who is None:
+            raise ApiKeyInvalid
+        call.rate = Rate(60, 0 if self.used_up else 59, 30)
+        if self.used_up:
+            raise RateLimitExceeded(retry_after=30)
+
+    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
+        self.recorded.append(f"{call.endpoint.audit} {wrong.code}")
+
+
+@dataclass
+class Meter:
+    flying: int = 0
+    seen: list[Answered] = field(default_factory=list)
+
+    @contextmanager
+    def in_flight(self) -> Iterator[None]:
+        self.flying += 1
+        yield
+        self.flying -= 1
+
+    def observe(self, answered: Answered) -> None:
+        assert self.flying
+        self.seen.append(answered)
+
+
+class House:
+    """A pipeline with its neighbours, and calls to it."""
+
+    def __init__(self, **limits: float) -> None:
+        self.tools, self.gate, self.meter = Toolbox(), Gate(), Meter()
+        self.tools.change("limits", **limits)
+        self.pipeline = Pipeline(self.tools, Router(ENDPOINTS), self.gate, self.meter)
+        self.call = Caller(self.pipeline)
+        self.post = self.call.post
+
+
+ADA_KEY = {"authorization": "Bearer svc_ada"}
+BOB_KEY = {"authorization": "Bearer svc_bob"}
+JSON_TYPE = {"content-type": "application/json"}
+API = "/api/v1"
