@@ -212,16 +212,15 @@ def chained_with(world: World, node: Node) -> tuple[set[str], set[str]]:
         nodes = {n for key in keys if key.endswith(f"@{domain}") for n in world.reached_from(key)}
         return {n for n in nodes if n[0] == "alias" and n != start}
 
-    others: list[Node] = [
-        ("alias", *key_of(source).rpartition("@")[::2]) for source, a in world.aliases.items() if a.active
-    ]
+    active = [key_of(source).rpartition("@") for source, alias in world.aliases.items() if alias.active]
+    others: list[Node] = [("alias", local, domain) for local, _, domain in active]
     behind = {n[1] for n in others if n[2] == node[2] and node in ahead(n)}
     return {n[1] for n in ahead(node)}, behind
 
 
 @pytest.fixture(scope="module")
 def conn(module_database_urls: Urls) -> Iterator[Conn]:
-    with psycopg.connect(module_database_urls.app, autocommit=True, row_factory=dict_row) as connection:
+    with Conn.connect(module_database_urls.app, autocommit=True, row_factory=dict_row) as connection:
         yield connection
 
 
@@ -463,7 +462,7 @@ def without_twins(world: World) -> World:
         seen: set[str] = set()
         for address in list(rows):
             if key_of(address) in seen:
-                del rows[address]  # pyright: ignore[reportArgumentType]
+                del rows[address]
             seen.add(key_of(address))
     return world
 
