@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from uuid import UUID
@@ -25,6 +25,10 @@ from mailkeep.mail.reply import Reply
 from mailkeep.mail.smtp_client import Lost, Refused, Submission
 
 log = structlog.get_logger("mailkeep.receiving")
+
+_MINUTE = 60
+_ROWS_A_MINUTE = 60
+_SOURCES = 10_000
 
 
 async def judge(app: App, address: str) -> tuple[Reply, Route]:
@@ -165,31 +169,31 @@ def _is_8bit(path: Path) -> bool:
     return any(not chunk.isascii() for chunk in content_file.read(path))
 
 
-@dataclass(slots=True)
-class _Window:
-    began: float
-    rows: int
+class RejectionBound:
+    """At most 60 recorded rejections a minute for one source; the rest are only counted."""
 
+    def __init__(self) -> None:
+        self._windows: dict[str, tuple[float, int]] = {}
+        self.passed_over = 0
 
-_SOURCES: dict[str, _Window] = {}
-_ROWS_A_MINUTE = 60
-
-
-def _may_record(source: str, now: float) -> bool:
-    window = _SOURCES.get(source)
-    if window is None or now - window.began >= 60:
-        if len(_SOURCES) > 10_000:
-            _SOURCES.clear()
-        window = _SOURCES[source] = _Window(now, 0)
-    window.rows += 1
-    return window.rows <= _ROWS_A_MINUTE
+    def take(self, source: str, at: datetime) -> bool:
+        """Whether another rejection of this source is recorded."""
+        now = at.timestamp()
+        began, rows = self._windows.get(source, (now, 0))
+        if now - began >= _MINUTE:
+            began, rows = now, 0
+        if len(self._windows) > _SOURCES:
+            self._windows = {name: window for name, window in self._windows.items() if now - window[0] < _MINUTE}
+        self._windows[source] = (began, rows + 1)
+        if rows < _ROWS_A_MINUTE:
+            return True
+        self.passed_over += 1
+        return False
 
 
 async def record_rejected(app: App, rejected: Rejected) -> None:
-    """Keep a row of what was refused at SMTP, within the bound for its source."""
+    """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
     at = app.clock()
-    if not _may_record(rejected.source, at.timestamp()):
-        return
     name = rejected.rcpt_to.rpartition("@")[2].lower()
     said = Said(rejected.smtp_code, rejected.enhanced_code, rejected.text)
     async with app.db.tx() as conn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -149,9 +149,18 @@ async def raw(app: App, caught_id: UUID) -> bytes:
 async def clear(app: App, who: Principal) -> int:
     """Remove what was caught and is seen to; how many messages."""
     async with app.db.tx() as conn:
-        removed = await store.clear(conn)
+        removed = await store.clear(conn, app.clock())
         deed = Deed("sandbox.clear", Target("sandbox", None), more={"removed": len(removed)})
         await audit.record(conn, who, app.clock(), deed)
+    for caught_id in removed:
+        await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
+    return len(removed)
+
+
+async def prune(app: App, before: datetime) -> int:
+    """Remove what was caught before an instant and is seen to; how many messages."""
+    async with app.db.tx() as conn:
+        removed = await store.clear(conn, before)
     for caught_id in removed:
         await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
     return len(removed)

@@ -92,13 +92,15 @@ async def find(conn: Conn, caught_id: UUID) -> Caught | None:
     return _caught(row) if row else None
 
 
-async def clear(conn: Conn) -> list[UUID]:
-    """Forget every caught message whose recipients are all seen to."""
+async def clear(conn: Conn, before: datetime) -> list[UUID]:
+    """Forget the messages caught before an instant whose recipients are all seen to."""
     cursor = await conn.execute(
         """
         DELETE FROM sandbox_messages s
-        WHERE NOT EXISTS (SELECT FROM sandbox_queue q WHERE q.message_id = s.id) RETURNING s.id
-        """
+        WHERE s.received_at <= %(before)s AND NOT EXISTS (SELECT FROM sandbox_queue q WHERE q.message_id = s.id)
+        RETURNING s.id
+        """,
+        {"before": before},
     )
     return [row["id"] for row in await cursor.fetchall()]
 

@@ -1,0 +1,57 @@
+"""Everything that the API answers, in one list: the features' endpoints and those that describe them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mailkeep.core.errors import Refusal
+from mailkeep.features.abuse.routes import ENDPOINTS as ABUSE
+from mailkeep.features.admins.routes import ENDPOINTS as ADMINS
+from mailkeep.features.aliases.routes import ENDPOINTS as ALIASES
+from mailkeep.features.apikeys.routes import ENDPOINTS as APIKEYS
+from mailkeep.features.audit import service as audit
+from mailkeep.features.audit.routes import ENDPOINTS as AUDIT
+from mailkeep.features.auth import service as auth
+from mailkeep.features.auth.routes import ENDPOINTS as AUTH
+from mailkeep.features.dns.routes import ENDPOINTS as DNS
+from mailkeep.features.domains.routes import ENDPOINTS as DOMAINS
+from mailkeep.features.health.routes import ENDPOINTS as HEALTH
+from mailkeep.features.mailboxes.routes import ENDPOINTS as MAILBOXES
+from mailkeep.features.messages.routes import ENDPOINTS as MESSAGES
+from mailkeep.features.routing.routes import ENDPOINTS as ROUTING
+from mailkeep.features.sandbox.routes import ENDPOINTS as SANDBOX
+from mailkeep.features.sending.routes import ENDPOINTS as SENDING
+from mailkeep.web.endpoint import Call, Endpoint
+from mailkeep.web.openapi import openapi_endpoints
+
+FEATURES: tuple[Endpoint, ...] = (
+    *AUTH,
+    *ADMINS,
+    *APIKEYS,
+    *DOMAINS,
+    *DNS,
+    *MAILBOXES,
+    *ABUSE,
+    *ALIASES,
+    *ROUTING,
+    *SENDING,
+    *MESSAGES,
+    *SANDBOX,
+    *AUDIT,
+    *HEALTH,
+)
+"""In the order of the documentation."""
+
+ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES))
+
+
+class Gate:
+    """Identity and audit, as the pipeline asks for them."""
+
+    async def authenticate(self, app: Any, call: Call) -> None:
+        """Who calls."""
+        await auth.authenticate(app, call)
+
+    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
+        """Record a refused change."""
+        await audit.refused(app, call, wrong)

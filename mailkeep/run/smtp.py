@@ -1,0 +1,122 @@
+"""The built-in SMTP listener: mail for managed domains, judged at RCPT, delivered before it is taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.ids import uuid7
+from mailkeep.features.receiving import service
+from mailkeep.features.receiving.model import Arrived, Rejected
+from mailkeep.features.routing.model import Route
+from mailkeep.mail.head import MAX_HEAD, parse_head
+from mailkeep.mail.headers import date_text
+from mailkeep.mail.reply import Reply
+from mailkeep.mail.session import Envelope, Limits, Session
+from mailkeep.mail.smtp_server import Server, serve
+from mailkeep.mail.spool import Received
+from mailkeep.settings import endpoint
+
+log = structlog.get_logger("mailkeep.smtp")
+
+_ROUTES = "routes"
+
+
+class InboundHandler:
+    """Asks routing at RCPT; at the end of data delivers and files, then takes the message."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._notes: set[asyncio.Task[None]] = set()
+        self._bound = service.RejectionBound()
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        """Any sender may write to us."""
+        session.state[_ROUTES] = {}
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        """The routing function's word."""
+        reply, route = await service.judge(self._app, address)
+        if reply.accepted:
+            _routes(session)[address] = route
+        return reply
+
+    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+        """Delivered, synced and filed before the 250."""
+        envelope = session.envelope
+        assert envelope is not None
+        at = self._app.clock()
+        queue_id = uuid7(at).hex
+        routes = _routes(session)
+        arrived = Arrived(
+            queue_id=queue_id,
+            mail_from=envelope.mail_from,
+            recipients=[(address, routes[address]) for address in dict.fromkeys(envelope.rcpt_to)],
+            head=parse_head(message.head(MAX_HEAD)),
+            size=message.size,
+            content=message.chunks,
+            source="smtp",
+            trace=self._received(session, queue_id, at),
+        )
+        if not await service.deliver(self._app, arrived):
+            return Reply(550, "5.1.1", "The mailbox is gone")
+        return Reply(250, "2.0.0", f"Ok: queued as {queue_id}")
+
+    def _received(self, session: Session, queue_id: str, at: datetime) -> bytes:
+        """The trace field (RFC 5321 §4.4); `with` as RFC 3848 has it."""
+        host = self._app.settings.server.hostname or "localhost"
+        peer = session.peer[0]
+        literal = f"[IPv6:{peer}]" if ":" in peer else f"[{peer}]"
+        utf8 = bool(session.envelope and session.envelope.smtputf8)
+        protocol = "UTF8SMTP" if utf8 else ("ESMTP" if session.extended else "SMTP")
+        helo = session.helo if session.helo.isascii() and session.helo.isprintable() else "unknown"
+        return (
+            f"Received: from {helo[:255]} ({literal})\r\n\tby {host} (Mailkeep) with {protocol} id {queue_id};"
+            f"\r\n\t{date_text(at)}\r\n"
+        ).encode()
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        """Keep what was refused for a recipient, beside the session."""
+        if rcpt_to is None or not self._bound.take(session.peer[0], self._app.clock()):
+            return
+        told = Rejected(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
+        task = asyncio.create_task(self._record(told))
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def _record(self, told: Rejected) -> None:
+        try:
+            await service.record_rejected(self._app, told)
+        except Unavailable:
+            log.warning("a rejection was not recorded: the database is away", rcpt_to=told.rcpt_to)
+        except Exception:
+            log.exception("a rejection was not recorded", rcpt_to=told.rcpt_to)
+
+    async def settle(self) -> None:
+        """Wait for the rejections that are still being written."""
+        if self._notes:
+            await asyncio.wait(self._notes, timeout=2)
+
+
+def _routes(session: Session) -> dict[str, Route]:
+    found = session.state.setdefault(_ROUTES, {})
+    assert isinstance(found, dict)
+    return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
+
+
+async def start(app: App, handler: InboundHandler) -> Server:
+    """Listen where the settings say."""
+    host, port = endpoint(app.settings.smtp.listen)
+    limits = Limits(
+        message_size=app.settings.limits.message_size_bytes * 103 // 100 + (64 << 10),
+        idle_seconds=app.settings.smtp.timeout_seconds,
+        sessions=app.settings.smtp.max_sessions,
+        spool_folder=app.data_dir / "tmp",
+    )
+    return await serve(host, port, handler, limits, hostname=app.settings.server.hostname or "localhost")

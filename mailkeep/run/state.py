@@ -1,0 +1,44 @@
+"""What a running instance tells of itself in its data directory: `run.json`, for the commands beside it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import msgspec
+
+from mailkeep.db.instance import lock_holder, write_whole
+
+_NAME = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A running instance: its process, version, start (ISO 8601) and addresses (URLs; SMTP as host:port)."""
+
+    pid: int
+    version: str
+    started_at: str
+    http: str
+    internal: str
+    smtp: str
+
+
+def write(data_dir: Path, state: State) -> None:
+    """Tell where we are."""
+    write_whole(data_dir / _NAME, msgspec.json.encode(asdict(state)).decode() + "\n", 0o600)
+
+
+def remove(data_dir: Path) -> None:
+    """We are gone."""
+    (data_dir / _NAME).unlink(missing_ok=True)
+
+
+def read(data_dir: Path) -> State | None:
+    """The instance that runs on this data directory; None where none does, or it is still starting."""
+    pid = lock_holder(data_dir)
+    try:
+        found = msgspec.json.decode((data_dir / _NAME).read_bytes(), type=State)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+    return found if pid == found.pid else None

@@ -1,0 +1,51 @@
+"""What runs beside the listeners for as long as the instance does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.partitions import ensure_partitions
+from mailkeep.features.mailboxes import jobs as mailboxes
+from mailkeep.features.receiving import service as receiving
+from mailkeep.features.sandbox import service as sandbox
+
+log = structlog.get_logger("mailkeep.tasks")
+
+_HOUSEKEEPING_SECONDS = 600.0
+_IDLE_SECONDS = 1.0
+
+
+async def housekeeping(app: App) -> None:
+    """Partitions ahead, the trash emptied, old content gone."""
+    async with app.db.tx() as conn:
+        await ensure_partitions(conn, app.clock())
+    await mailboxes.purge_trash(app)
+    await sandbox.prune(app, app.clock() - timedelta(days=app.settings.retention.content_days))
+
+
+async def every(seconds: float, what: str, work: Callable[[], Awaitable[object]]) -> None:
+    """Do `work` again and again, that many seconds apart, until cancelled; a fault is logged and tried again."""
+    while True:
+        try:
+            await work()
+        except Unavailable:
+            log.info("waiting for the database", task=what)
+        except Exception:
+            log.exception("a task stumbled", task=what)
+        await asyncio.sleep(seconds)
+
+
+async def run_forwards(app: App) -> None:
+    """Hand on what aliases send outside, until cancelled."""
+    await every(_IDLE_SECONDS, "forwards", lambda: receiving.forward_due(app))
+
+
+async def run_housekeeping(app: App) -> None:
+    """Keep the house, until cancelled."""
+    await every(_HOUSEKEEPING_SECONDS, "housekeeping", lambda: housekeeping(app))

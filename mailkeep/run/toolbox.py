@@ -1,0 +1,91 @@
+"""The toolbox, put together from a data directory: settings, master secret, database."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from mailkeep.app import App
+from mailkeep.core.clock import utc_now
+from mailkeep.core.errors import Failure
+from mailkeep.core.secret import Vault
+from mailkeep.db import postgres
+from mailkeep.db.instance import acquire_lock, lock_holder, write_whole
+from mailkeep.db.migrate import migrate
+from mailkeep.db.pool import Database
+from mailkeep.settings import Loaded, load
+
+SECRET = "secret"  # noqa: S105 - a file name
+DEFAULT_DATA_DIR = Path("data")
+
+
+def resolve_data_dir(option: Path | None) -> Path:
+    """The data directory that a command means: its option, else `./data`."""
+    return (option or DEFAULT_DATA_DIR).resolve()
+
+
+def make_data_dir(data_dir: Path) -> None:
+    """The data directory, closed to others, made where it is absent."""
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def open_vault(data_dir: Path, loaded: Loaded) -> Vault:
+    """The master secret: from MAILKEEP_SECRET_FILE, else the data directory's own, made at the first start."""
+    given = loaded.first_start.secret_file
+    path = Path(given) if given else data_dir / SECRET
+    if not given and not path.exists():
+        write_whole(path, base64.b64encode(os.urandom(32)).decode() + "\n", 0o600)
+    try:
+        text = path.read_text("ascii").strip()
+        master = base64.b64decode(text, validate=True)
+    except (OSError, ValueError) as error:
+        raise Failure(f"The master secret {path} can't be read: {error}", permanent=True) from error
+    if len(master) < 32:
+        raise Failure(f"The master secret {path} must be at least 32 bytes in base64.", permanent=True)
+    return Vault(master)
+
+
+@asynccontextmanager
+async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> AsyncGenerator[App]:
+    """An App for a command: on the running instance's database, else on the private server, started for it.
+
+    Without a running instance the schema is brought up to date first, as `up` does.
+    """
+    loaded = load(data_dir, options=options)
+    make_data_dir(data_dir)
+    vault = open_vault(data_dir, loaded)
+    database = loaded.settings.database
+    if database.url:
+        async with _with_database(data_dir, loaded, vault, database.url) as app:
+            yield app
+        return
+    if lock_holder(data_dir):
+        urls = postgres.running_urls(data_dir)
+        assert urls is not None
+        async with _with_database(data_dir, loaded, vault, urls.app) as app:
+            yield app
+        return
+    lock = acquire_lock(data_dir)
+    try:
+        server = await postgres.start(data_dir)
+        try:
+            await migrate(server.urls.owner, utc_now)
+            async with _with_database(data_dir, loaded, vault, server.urls.app) as app:
+                yield app
+        finally:
+            await server.stop()
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def _with_database(data_dir: Path, loaded: Loaded, vault: Vault, url: str) -> AsyncGenerator[App]:
+    db = Database(url, min_size=1, max_size=4)
+    await db.open()
+    try:
+        yield App(loaded.settings, data_dir, utc_now, vault, db)
+    finally:
+        await db.close()

@@ -1,0 +1,184 @@
+"""`mailkeep up`: the embedded profile, all parts in one process, PostgreSQL its only child.
+
+Order of start: lock, secret, database, schema, first administrator, sandbox, SMTP listener, HTTP. It ends in the
+reverse order within 10 seconds of SIGTERM or SIGINT: what is under way may finish, nothing new is taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+import uvloop
+
+from mailkeep import __version__
+from mailkeep.app import App
+from mailkeep.core.clock import iso, utc_now
+from mailkeep.db import postgres
+from mailkeep.db.instance import acquire_lock, write_whole
+from mailkeep.db.migrate import migrate
+from mailkeep.db.partitions import ensure_partitions
+from mailkeep.db.pool import Database
+from mailkeep.features.admins import service as admins
+from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.sandbox.jobs import run_queue
+from mailkeep.mail.smtp_connection import Relay
+from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.run import logs, sandbox, smtp, state, tasks
+from mailkeep.run.http import HttpListener
+from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.toolbox import make_data_dir, open_vault
+from mailkeep.settings import FirstStart, Loaded, endpoint, load
+from mailkeep.web.metrics import Metrics, internal_app
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+
+log = structlog.get_logger("mailkeep")
+
+_HTTP_GRACE = 4
+_SMTP_GRACE = 3.0
+
+
+def run(data_dir: Path, options: Mapping[str, str]) -> int:
+    """Run an instance in the foreground until it is told to end; the exit code."""
+    loaded = load(data_dir, options=options)
+    logs.configure(loaded.settings.log.level)
+    uvloop.run(_run(data_dir, loaded))
+    return 0
+
+
+async def _run(data_dir: Path, loaded: Loaded) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    async with contextlib.AsyncExitStack() as stack:
+        make_data_dir(data_dir)
+        stack.callback(acquire_lock(data_dir).release)
+        # The ports first: a fault that the operator can mend should show before anything is started.
+        settings = loaded.settings
+        public = HttpListener(*endpoint(settings.http.listen), "The API")
+        internal = HttpListener(*endpoint(settings.http.internal), "The internal listener")
+        app = await stack.enter_async_context(_application(data_dir, loaded))
+        first = await _first_admin(app, loaded.first_start)
+        wake = asyncio.Event()
+        await _open_way_out(app, wake, stack)
+        address = await _listen(app, public, internal, stack)
+        stack.enter_context(_background(tasks.run_forwards(app)))
+        stack.enter_context(_background(tasks.run_housekeeping(app)))
+        state.write(
+            data_dir, state.State(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
+        )
+        stack.callback(state.remove, data_dir)
+        _banner(public.url, address, first)
+        await ended.wait()
+        log.info("ending")
+
+
+@contextlib.asynccontextmanager
+async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
+    """The toolbox on a migrated database; the private server, where it is ours, ends after it."""
+    settings = loaded.settings
+    vault = open_vault(data_dir, loaded)
+    shutil.rmtree(data_dir / "tmp", ignore_errors=True)
+    (data_dir / "tmp").mkdir(mode=0o700)
+    async with contextlib.AsyncExitStack() as stack:
+        if settings.database.url:
+            owner, url = settings.database.owner_url or settings.database.url, settings.database.url
+        else:
+            server = await postgres.start(data_dir)
+            stack.push_async_callback(server.stop)
+            stack.enter_context(_background(server.supervise()))
+            if server.notice:
+                _say(server.notice)
+            owner, url = server.urls.owner, server.urls.app
+        await migrate(owner, utc_now)
+        db = Database(url, max_size=settings.database.pool_size)
+        await db.open()
+        stack.push_async_callback(db.close)
+        app = App(settings, data_dir, utc_now, vault, db)
+        async with db.tx() as conn:
+            await ensure_partitions(conn, app.clock())
+        yield app
+
+
+async def _first_admin(app: App, given: FirstStart) -> str | None:
+    """While there is no administrator, make one; what to tell the person at the terminal."""
+    path = app.data_dir / INITIAL_ADMIN_FILE
+    made = await admins.ensure_first_admin(
+        app, given.admin_email, given.admin_password, lambda password: write_whole(path, password + "\n", 0o600)
+    )
+    if made is None:
+        return None
+    if not made.generated:
+        return f"First administrator: {made.email}, with the password given."
+    return f"First administrator: {made.email}, password {made.password} (also in {path} until the first login)"
+
+
+async def _open_way_out(app: App, wake: asyncio.Event, stack: contextlib.AsyncExitStack) -> None:
+    """Where outbound mail is handed in: the sandbox's port, a smarthost, or nowhere."""
+    mta = app.settings.mta
+    hostname = app.settings.server.hostname or "localhost"
+    if mta.mode == "none":
+        return
+    if mta.mode == "sandbox":
+        server = await sandbox.start(app, wake)
+        stack.push_async_callback(server.close, _SMTP_GRACE)
+        stack.enter_context(_background(run_queue(app, wake)))
+        relay = Relay("127.0.0.1", server.port, helo=hostname)
+    else:
+        relay = Relay(
+            mta.host,
+            mta.port,
+            tls=mta.tls,
+            username=mta.username or None,
+            password=mta.password or None,
+            helo=hostname,
+        )
+    app.mta = SmtpPool(relay)
+    stack.push_async_callback(app.mta.close)
+
+
+async def _listen(
+    app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack
+) -> str:
+    """Open the listeners; the address of the SMTP one."""
+    inbound = smtp.InboundHandler(app)
+    server = await smtp.start(app, inbound)
+    stack.push_async_callback(inbound.settle)
+    stack.push_async_callback(server.close, _SMTP_GRACE)
+    metrics = Metrics()
+    pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
+    await internal.start(internal_app(app, metrics), grace_seconds=1)
+    stack.push_async_callback(internal.stop)
+    await public.start(pipeline, grace_seconds=_HTTP_GRACE)
+    stack.push_async_callback(public.stop)
+    return f"{endpoint(app.settings.smtp.listen)[0]}:{server.port}"
+
+
+@contextlib.contextmanager
+def _background(work: Coroutine[Any, Any, None]) -> Generator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+def _banner(url: str, smtp_address: str, first: str | None) -> None:
+    _say(f"Mailkeep {__version__} is up: {url} (documentation and API), SMTP {smtp_address}")
+    if first:
+        _say(first)
+
+
+def _say(line: str) -> None:
+    """A line for the person at the terminal."""
+    print(line, file=sys.stdout, flush=True)  # noqa: T201
