@@ -40,6 +40,7 @@ CREATE TABLE admins (
     totp_enabled      boolean NOT NULL DEFAULT false,
     oidc_provider     text,
     credentials_epoch integer NOT NULL DEFAULT 0,                                   -- raised to end all sessions
+    surviving_session_id uuid,                                                      -- the one that raised it last, and outlives that
     last_login_at     timestamptz,
     created_at        timestamptz NOT NULL,
     updated_at        timestamptz NOT NULL

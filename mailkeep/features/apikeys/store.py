@@ -1,0 +1,158 @@
+"""The SQL of API keys."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.errors import ApiKeyInvalid, NotFound
+from mailkeep.core.principal import Role
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.apikeys.model import WINDOW, Key, Presented
+
+_SELECT = """
+    SELECT k.id, k.admin_id, k.parent_id, k.name, k.key_prefix, k.is_scoped,
+           ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = k.id ORDER BY d.domain_id)
+               AS scoped_domain_ids,
+           k.rate_limit, k.last_used_at, k.expires_at, k.created_at
+    FROM api_keys k
+"""
+# How often the time of the last use is written.
+_USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+async def list_seen(conn: Conn, admin_id: UUID | None, key_id: UUID | None) -> list[Key]:
+    """The keys of an administrator, or of all; or the one key. The newest first."""
+    cursor = await conn.execute(
+        _SELECT
+        + """
+        WHERE (%(admin_id)s::uuid IS NULL OR k.admin_id = %(admin_id)s)
+          AND (%(key_id)s::uuid IS NULL OR k.id = %(key_id)s)
+        ORDER BY k.id DESC
+        """,
+        {"admin_id": admin_id, "key_id": key_id},
+    )
+    return [_key(row) for row in await cursor.fetchall()]
+
+
+async def find(conn: Conn, key_id: UUID) -> Key | None:
+    """The key with this id."""
+    cursor = await conn.execute(_SELECT + " WHERE k.id = %(id)s", {"id": key_id})
+    row = await cursor.fetchone()
+    return _key(row) if row else None
+
+
+async def insert(conn: Conn, key: Key, token_hash: bytes) -> None:
+    """A new key with its domains. NOT_FOUND where its owner is gone, API_KEY_INVALID where the key that makes it is."""
+    named = {name: getattr(key, name) for name in Key.__slots__} | {
+        "token_hash": token_hash,
+        "domain_ids": list(key.scoped_domain_ids),
+    }
+    try:
+        await conn.execute(
+            """
+            INSERT INTO api_keys (id, admin_id, parent_id, name, key_prefix, token_hash, is_scoped, rate_limit,
+                                  expires_at, created_at)
+            VALUES (%(id)s, %(admin_id)s, %(parent_id)s, %(name)s, %(key_prefix)s, %(token_hash)s, %(is_scoped)s,
+                    %(rate_limit)s, %(expires_at)s, %(created_at)s)
+            """,
+            named,
+        )
+    except psycopg.IntegrityError as error:
+        match constraint_of(error):
+            case "api_keys_admin_id_fkey":
+                raise NotFound("The key's owner is gone.") from None
+            case "api_keys_parent_id_fkey":
+                raise ApiKeyInvalid from None
+            case _:
+                raise
+    await conn.execute(
+        """
+        INSERT INTO api_key_domains (key_id, domain_id)
+        SELECT %(id)s, domain_id FROM unnest(%(domain_ids)s::uuid[]) AS domain_id
+        """,
+        named,
+    )
+
+
+async def delete(conn: Conn, key_id: UUID) -> bool:
+    """The key, with those that it made; False where it is gone already."""
+    cursor = await conn.execute("DELETE FROM api_keys WHERE id = %(id)s", {"id": key_id})
+    return cursor.rowcount == 1
+
+
+async def forget_rates(conn: Conn, before: datetime) -> None:
+    """Drop the counts of keys that are gone. Not of one just going: its requests still hold their rows."""
+    await conn.execute(
+        """
+        DELETE FROM api_key_rates r
+        WHERE r.window_started_at < %(before)s AND NOT EXISTS (SELECT FROM api_keys k WHERE k.id = r.key_id)
+        """,
+        {"before": before},
+    )
+
+
+async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented | None:
+    """The valid key with this hash, this request counted; None for one that is unknown or expired.
+
+    One statement, to be run in autocommit. A window in the future (the clock was set back) is over too.
+    """
+    cursor = await conn.execute(
+        """
+        WITH shown AS (
+            SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.last_used_at, a.role
+            FROM api_keys k JOIN admins a ON a.id = k.admin_id
+            WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
+        ), counted AS (
+            INSERT INTO api_key_rates AS r (key_id, window_started_at, used)
+            SELECT id, %(at)s, 1 FROM shown WHERE rate_limit > 0
+            ON CONFLICT (key_id) DO UPDATE
+            SET (window_started_at, used) = (
+                SELECT CASE WHEN goes_on THEN r.window_started_at ELSE excluded.window_started_at END,
+                       CASE WHEN goes_on THEN r.used + 1 ELSE 1 END
+                FROM (SELECT r.window_started_at > %(window_from)s AND r.window_started_at < %(window_to)s AS goes_on) x
+            )
+            RETURNING r.window_started_at, r.used
+        ), noted AS (
+            UPDATE api_keys k SET last_used_at = %(at)s
+            FROM shown
+            WHERE k.id = shown.id AND (shown.last_used_at IS NULL OR shown.last_used_at <= %(noted_before)s)
+        )
+        SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.is_scoped, shown.rate_limit,
+               counted.used, counted.window_started_at,
+               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = shown.admin_id) AS assigned,
+               ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = shown.id) AS scope
+        FROM shown LEFT JOIN counted ON true
+        """,
+        {
+            "token_hash": token_hash,
+            "at": at,
+            "window_from": at - WINDOW,
+            "window_to": at + WINDOW,
+            "noted_before": at - _USE_NOTED_EVERY,
+        },
+    )
+    row = await cursor.fetchone()
+    return _presented(row) if row else None
+
+
+def _key(row: dict[str, Any]) -> Key:
+    row["scoped_domain_ids"] = tuple(row["scoped_domain_ids"])
+    return Key(**row)
+
+
+def _presented(row: dict[str, Any]) -> Presented:
+    return Presented(
+        id=row["id"],
+        name=row["name"],
+        admin_id=row["admin_id"],
+        role=Role(row["role"]),
+        assigned=frozenset(row["assigned"]),
+        scope=frozenset(row["scope"]) if row["is_scoped"] else None,
+        rate_limit=row["rate_limit"],
+        used=row["used"],
+        window_started_at=row["window_started_at"],
+    )

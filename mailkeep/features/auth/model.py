@@ -1,0 +1,64 @@
+"""Sessions, and what a login is measured by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.core.principal import Role
+from mailkeep.features.admins.model import Admin
+
+COOKIE = "svc_session"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as it is shown."""
+
+    id: UUID
+    admin_id: UUID
+    ip_address: str | None
+    user_agent: str | None
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The session that a request's cookie opens, and its account as it is now."""
+
+    session_id: UUID
+    admin_id: UUID
+    email: str
+    role: Role
+    assigned: frozenset[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What an account's password is verified with; `familiar`: the source has logged into it before."""
+
+    id: UUID
+    email: str
+    password_hash: str
+    credentials_epoch: int
+    familiar: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """The failed tries of an account in the present window."""
+
+    window_started_at: datetime
+    failures: int
+    last_failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedIn:
+    """A login that succeeded, and the cookie that it sets (a whole Set-Cookie value)."""
+
+    admin: Admin
+    session: Session
+    cookie: str

@@ -1,0 +1,263 @@
+"""Logging in and out, and telling who calls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import (
+    AuthRequired,
+    InvalidCredentials,
+    NotFound,
+    RateLimitExceeded,
+    Refusal,
+    SessionInvalid,
+)
+from mailkeep.core.ids import uuid7
+from mailkeep.core.password import MAX_LENGTH, check_password, prepare_password
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.secret import new_token, token_hash
+from mailkeep.db.pool import Conn
+from mailkeep.features.admins import service as admins
+from mailkeep.features.admins.model import INITIAL_ADMIN_FILE, Admin
+from mailkeep.features.apikeys import service as apikeys
+from mailkeep.features.apikeys.model import WINDOW as KEY_WINDOW, Presented
+from mailkeep.features.audit import service as audit
+from mailkeep.features.audit.model import Deed, Target
+from mailkeep.features.auth import rules, store
+from mailkeep.features.auth.model import COOKIE, Account, LoggedIn, Session
+from mailkeep.web.endpoint import Call, Rate
+from mailkeep.web.limits import source_of
+
+log = structlog.get_logger("mailkeep.auth")
+
+_SOURCES_KEPT = timedelta(days=180)
+
+
+async def authenticate(app: App, call: Call) -> None:
+    """Set `call.who` and `call.rate` from a Bearer key or the session's cookie; the key decides where both are shown.
+
+    AUTH_REQUIRED, SESSION_INVALID, API_KEY_INVALID; RATE_LIMIT_EXCEEDED where the key's requests are used up.
+    """
+    scheme, _, given = call.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        await _by_key(app, call, given.strip(" "))
+    elif shown := call.cookies.get(COOKIE):
+        await _by_session(app, call, shown)
+    else:
+        raise AuthRequired
+
+
+async def _by_session(app: App, call: Call, cookie: str) -> None:
+    token = rules.open_token(app.vault, cookie)
+    if token is None:
+        raise SessionInvalid
+    async with app.db.autocommit() as conn:
+        shown = await store.find_shown(conn, token_hash(token), app.clock())
+    if shown is None:
+        raise SessionInvalid
+    call.who = Principal(
+        admin_id=shown.admin_id,
+        label=shown.email,
+        role=shown.role,
+        actor=Actor.SESSION,
+        assigned=shown.assigned,
+        session_id=shown.session_id,
+        ip_address=call.ip_address,
+        user_agent=call.user_agent,
+        request_id=call.request_id,
+    )
+
+
+async def _by_key(app: App, call: Call, raw: str) -> None:
+    at = app.clock()
+    async with app.db.autocommit() as conn:
+        key = await apikeys.authenticate(conn, raw, at)
+    _count(call, key, at)
+    call.who = Principal(
+        admin_id=key.admin_id,
+        label=key.name,
+        role=key.role,
+        actor=Actor.API_KEY,
+        assigned=key.assigned,
+        scope=key.scope,
+        key_id=key.id,
+        ip_address=call.ip_address,
+        user_agent=call.user_agent,
+        request_id=call.request_id,
+    )
+
+
+def _count(call: Call, key: Presented, at: datetime) -> None:
+    if key.used is None or key.window_started_at is None:
+        return
+    reset = max(1, math.ceil((key.window_started_at + KEY_WINDOW - at).total_seconds()))
+    call.rate = Rate(key.rate_limit, max(0, key.rate_limit - key.used), reset)
+    if key.used > key.rate_limit:
+        raise RateLimitExceeded("The API key's requests of this minute are used up.", retry_after=reset)
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """A try at an account's password: what it is counted by, and the account, None where there is none."""
+
+    key: str
+    account: Account | None
+    right: bool
+
+
+async def login(app: App, call: Call, email: str, password: str) -> LoggedIn:
+    """Open a session by password; the one shown with the call, if any, ends.
+
+    INVALID_CREDENTIALS for an unknown email and a wrong password alike; RATE_LIMIT_EXCEEDED for an unfamiliar source
+    of an account with many failures.
+    """
+    key, label = rules.account_key(email)
+    tried = await _try_password(app, call, key, None, password)
+    if tried.account is not None and tried.right:
+        opened = await _open_session(app, call, tried.account, key)
+        if opened is not None:
+            _forget_initial_password(app)
+            return opened
+    await _record_failure(app, call, label, "auth.login", tried.account)
+    raise InvalidCredentials
+
+
+async def _try_password(app: App, call: Call, key: str, admin_id: UUID | None, password: str) -> _Try:
+    """Count a try, then verify: at the account with the email `key`, or at the caller's own."""
+    source = source_of(call.ip_address)
+    # Counted while its turn to hash has come: of tries in parallel no more are under way than are hashed at once.
+    async with admins.hashing:
+        at = app.clock()
+        async with app.db.tx() as conn:
+            if admin_id is None:
+                account = await store.find_account(conn, key, source)
+                familiar = account is not None and account.familiar
+            else:
+                account, familiar = await store.find_own_account(conn, admin_id, source), False
+            seen = await store.hold_failures(conn, key, at)
+            counted, wait = rules.count_try(seen, at, familiar=familiar)
+            await store.save_failures(conn, key, counted)
+            await store.forget_failures(conn, at - rules.WINDOW)
+        if wait:
+            raise RateLimitExceeded("Too many failed logins; try again later.", retry_after=wait)
+        possible = account.password_hash if account and len(password) <= MAX_LENGTH else None
+        right = await admins.verify_password(possible, prepare_password(password[:MAX_LENGTH]))
+    return _Try(key, account, right)
+
+
+async def _open_session(app: App, call: Call, account: Account, key: str) -> LoggedIn | None:
+    """The session; None where the account's credentials changed since they were verified."""
+    at = app.clock()
+    lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
+    token = new_token()
+    session = Session(uuid7(at), account.id, call.ip_address, call.user_agent, at, at + lifetime)
+    async with app.db.tx() as conn:
+        admin = await admins.note_login(conn, account.id, account.credentials_epoch, at)
+        if admin is None:
+            return None
+        await _end_shown(app, conn, call)
+        await store.delete_expired(conn, account.id, at)
+        await store.insert(conn, session, token_hash(token), account.credentials_epoch)
+        await store.remember_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCES_KEPT)
+        who = _person(call, account.email, admin.role, account.id, session.id)
+        await audit.record(conn, who, at, Deed("auth.login", Target("session", session.id)))
+        await store.take_back_failure(conn, key)
+    return LoggedIn(admin, session, rules.set_cookie(rules.sign_token(app.vault, token), lifetime))
+
+
+async def _end_shown(app: App, conn: Conn, call: Call) -> None:
+    token = rules.open_token(app.vault, call.cookies.get(COOKIE, ""))
+    if token is not None:
+        await store.delete_by_token(conn, token_hash(token))
+
+
+def _forget_initial_password(app: App) -> None:
+    """The first administrator's password stands in a file until somebody has logged in."""
+    try:
+        (app.data_dir / INITIAL_ADMIN_FILE).unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
+
+
+async def _record_failure(app: App, call: Call, label: str, action: str, account: Account | None) -> None:
+    at = app.clock()
+    who = call.who or _person(call, label, Role.DOMAIN_ADMIN, None, None)
+    target = Target("admin", account.id if account else None)
+    deed = Deed(action, target, outcome="failed", error_code=InvalidCredentials.code)
+    async with app.db.tx() as conn:
+        await audit.record(conn, who, at, deed)
+
+
+def _person(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
+    return Principal(
+        admin_id=admin_id,
+        label=label,
+        role=role,
+        actor=Actor.SESSION,
+        session_id=session_id,
+        ip_address=call.ip_address,
+        user_agent=call.user_agent,
+        request_id=call.request_id,
+    )
+
+
+async def me(conn: Conn, who: Principal) -> Admin:
+    """The caller's own account."""
+    return await admins.get(conn, who, _own(who, SessionInvalid))
+
+
+async def list_sessions(conn: Conn, who: Principal, at: datetime) -> list[Session]:
+    """The caller's active sessions, the newest first."""
+    return await store.list_active(conn, _own(who, SessionInvalid), at)
+
+
+async def end_session(conn: Conn, who: Principal, at: datetime, session_id: UUID, action: str) -> None:
+    """End one of the caller's own sessions; NOT_FOUND for any other."""
+    if not await store.delete(conn, _own(who, SessionInvalid), session_id):
+        raise NotFound
+    await audit.record(conn, who, at, Deed(action, Target("session", session_id)))
+
+
+async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
+    """End the caller's sessions, this one too; how many were active."""
+    admin_id = _own(who, SessionInvalid)
+    ended = len(await store.list_active(conn, admin_id, at))
+    await store.delete_all(conn, admin_id, None)
+    deed = Deed("auth.logout_all", Target("admin", admin_id), more={"sessions_ended": ended})
+    await audit.record(conn, who, at, deed)
+    return ended
+
+
+async def change_password(app: App, call: Call, current: str, new: str) -> int:
+    """Change the caller's own password, and end its other sessions; how many these were.
+
+    WEAK_PASSWORD; INVALID_CREDENTIALS where `current` is wrong, and RATE_LIMIT_EXCEEDED after many such.
+    """
+    who = call.caller()
+    admin_id = _own(who, SessionInvalid)
+    chosen = check_password(new, who.label)
+    key = f"password:{admin_id}"
+    tried = await _try_password(app, call, key, admin_id, current)
+    if not tried.right:
+        await _record_failure(app, call, who.label, "admin.password", tried.account)
+        raise InvalidCredentials("The current password is wrong.")
+    password_hash = await admins.hash_password(chosen)
+    at = app.clock()
+    async with app.db.tx() as conn:
+        others = len(await store.list_active(conn, admin_id, at)) - 1
+        await admins.set_password(conn, who, at, admin_id, password_hash)
+        await store.delete_all(conn, admin_id, who.session_id)
+        await store.take_back_failure(conn, key)
+    return max(0, others)
+
+
+def _own(who: Principal, otherwise: type[Refusal]) -> UUID:
+    if who.admin_id is None:
+        raise otherwise
+    return who.admin_id
