@@ -35,8 +35,23 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
+class NewDomain:
+    """A domain to make; `name` as it was given."""
+
+    name: str
+    active: bool = True
+    sending_enabled: bool = True
+    receiving_enabled: bool = True
+    description: str = ""
+    max_mailboxes: int | None = None
+    max_aliases: int | None = None
+    default_quota_bytes: int = 0
+    plus_delimiter: str | None = "+"
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """What a domain holds: mailboxes (without the trash), aliases, and the bytes of mail in those mailboxes."""
+    """What a domain holds: mailboxes, aliases, and the bytes of mail in the mailboxes; the trash is left out."""
 
     mailboxes: int = 0
     aliases: int = 0

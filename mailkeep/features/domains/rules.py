@@ -18,6 +18,14 @@ def parse_name(text: str) -> str:
         raise invalid_field("name", error.reason) from None
 
 
+def part_of_name(text: str | None) -> str | None:
+    """What a list of names is searched for: in A-labels where the text is a name or label of its own."""
+    try:
+        return normalize_domain(text) if text else None
+    except AddressError:
+        return text and text.lower()
+
+
 def check_delimiter(text: str | None) -> None:
     """INVALID_FIELD unless `text` can divide a tag from a local part."""
     if text is not None and text not in _DELIMITERS:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from mailkeep.app import App
 from mailkeep.core.errors import DomainExists, DomainNotFound, NotFound, Refusal
+from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.dkim import service as dkim
-from mailkeep.features.dkim.model import Key
 from mailkeep.features.domains import rules, store, wire
-from mailkeep.features.domains.model import Domain, Filter, Usage
+from mailkeep.features.domains.model import Domain, Filter, NewDomain, Usage
+
+NOTHING = Usage()
 
 
 async def get(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
@@ -68,27 +72,38 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[tuple[Dom
     """A page of domains, each with what it holds."""
     found = await store.page(conn, wanted, asked)
     held = await store.usage(conn, [domain.id for domain in found.rows]) if found.rows else {}
-    return Page([(domain, held.get(domain.id, Usage())) for domain in found.rows], found.next_key)
+    return Page([(domain, held.get(domain.id, NOTHING)) for domain in found.rows], found.next_key)
 
 
-async def refuse_taken(conn: Conn, name: str) -> None:
-    """DOMAIN_EXISTS before work is spent on a name that is taken; `create` decides."""
-    if await store.find_by_name(conn, name) is not None:
-        raise DomainExists(name=name)
+async def create(app: App, who: Principal, new: NewDomain) -> Domain:
+    """Make a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS."""
+    new = replace(new, name=rules.parse_name(new.name))
+    rules.check_delimiter(new.plus_delimiter)
+    async with app.db.autocommit() as conn:
+        # Before work is spent on a key; the insert decides.
+        if await store.find_by_name(conn, new.name) is not None:
+            raise DomainExists(name=new.name)
+    at = app.clock()
+    domain = Domain(
+        **asdict(new),
+        id=uuid7(at),
+        dns_status="unchecked",
+        dns_checked_at=None,
+        created_at=at,
+        updated_at=at,
+    )
+    key = await asyncio.to_thread(dkim.make, app.vault, domain.id, at)
+    async with app.db.tx() as conn:
+        await store.insert(conn, domain)
+        await dkim.insert(conn, key)
+        after = wire.audited(domain) | {"dkim_selector": key.selector}
+        await audit.record(conn, who, at, Deed("domain.create", _target(domain), after=after))
+    return domain
 
 
-async def create(conn: Conn, who: Principal, domain: Domain, key: Key) -> None:
-    """Write a new domain with its first DKIM key; DOMAIN_EXISTS where the name is taken."""
-    await store.insert(conn, domain)
-    await dkim.insert(conn, key)
-    after = wire.audited(domain) | {"dkim_selector": key.selector}
-    await audit.record(conn, who, domain.created_at, Deed("domain.create", _target(domain), after=after))
-
-
-async def change(
-    conn: Conn, who: Principal, at: datetime, domain_id: UUID, changes: dict[str, Any]
-) -> Domain:
-    """Change the given columns of a domain; answers it as it is then."""
+async def change(conn: Conn, who: Principal, at: datetime, domain_id: UUID, changes: dict[str, Any]) -> Domain:
+    """Change the given columns of a domain; answers it as it is then. INVALID_FIELD, NOT_FOUND."""
+    rules.check_delimiter(changes.get("plus_delimiter"))
     before = _permitted(await store.find_locked(conn, domain_id), who, "domain.write", NotFound)
     after = replace(before, **changes)
     if after == before:
@@ -110,9 +125,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> D
     return domain
 
 
-def _permitted(
-    domain: Domain | None, who: Principal, action: str, missing: type[Refusal] = DomainNotFound
-) -> Domain:
+def _permitted(domain: Domain | None, who: Principal, action: str, missing: type[Refusal] = DomainNotFound) -> Domain:
     if domain is None:
         raise missing
     allow_on(who, action, domain.id)

@@ -88,6 +88,13 @@ class DomainQuery(Query, frozen=True):
     name: Text | None = None
 
 
+class Deleted(Struct, frozen=True):
+    """That a domain is deleted."""
+
+    message: str
+    id: UUID
+
+
 def record(domain: Domain, usage: Usage) -> DomainRecord:
     """A domain as it is answered."""
     return DomainRecord(

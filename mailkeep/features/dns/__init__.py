@@ -1,0 +1,1 @@
+"""DNS: what a domain's administrator has to publish. Now its DKIM keys."""

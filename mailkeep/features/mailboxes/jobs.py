@@ -1,0 +1,83 @@
+"""What is done in the background: the trash is emptied, and the mail of mailboxes that are gone is removed.
+
+Both may run in any number of processes at once, and be cut off anywhere: what was not finished is found
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.features.audit import service as audit
+from mailkeep.features.audit.model import Deed, Target
+from mailkeep.features.mailboxes import store, wire
+from mailkeep.features.mailboxes.model import TRASH_KEPT
+
+log = structlog.get_logger("mailkeep.mailboxes")
+
+_BATCH = 100
+_SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, Actor.SYSTEM)
+
+
+def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
+    """Where the mail of a mailbox lies."""
+    return data_dir / "mail" / str(mailbox_id)
+
+
+async def purge_trash(app: App) -> int:
+    """End mailboxes that have been in the trash for 30 days, then remove mail; how many ended. Run it hourly."""
+    ended, batch = 0, _BATCH
+    while batch == _BATCH:
+        at = app.clock()
+        async with app.db.tx() as conn:
+            gone = await store.delete_trash(conn, at - TRASH_KEPT, _BATCH)
+            for mailbox in gone:
+                target = Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
+                await audit.record(conn, _SYSTEM, at, Deed("mailbox.purge", target, before=wire.audited(mailbox)))
+        batch = len(gone)
+        ended += batch
+    await remove_mail(app)
+    return ended
+
+
+async def remove_mail(app: App) -> int:
+    """Remove the folders of mailboxes that are gone; how many. What can't be removed now is tried the next
+    time.
+    """
+    removed, last = 0, None
+    while True:
+        async with app.db.autocommit() as conn:
+            waiting = await store.removals(conn, _BATCH, last)
+        for mailbox_id in waiting:
+            removed += await remove_mail_of(app, mailbox_id)
+        if len(waiting) < _BATCH:
+            return removed
+        last = waiting[-1]
+
+
+async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
+    """Remove the folder of a mailbox that is gone; False, and logged, where that fails."""
+    try:
+        await asyncio.to_thread(_remove, mail_folder(app.data_dir, mailbox_id))
+    except OSError as error:
+        log.warning("mail not removed", mailbox_id=str(mailbox_id), error=str(error))
+        return False
+    async with app.db.autocommit() as conn:
+        await store.removed(conn, mailbox_id)
+    return True
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        # Mail may be moved by a client while we look: only a folder that is gone is done.
+        if folder.exists():
+            raise

@@ -1,0 +1,142 @@
+"""A mailbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from mailkeep.core.address import Address
+
+TRASH_KEPT = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Protocols:
+    """By which protocols the mailbox may be used; `smtp` is submission."""
+
+    imap: bool = True
+    pop3: bool = True
+    smtp: bool = True
+    sieve: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Where mail is sent on to: addresses as written, their keys, and whether a copy stays in the mailbox."""
+
+    destinations: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    keep_copy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """That sending is suspended for the mailbox's address; `by` is an administrator's email or `rules`."""
+
+    reason: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LastLogin:
+    """The last login to the mailbox; all None when there was none."""
+
+    at: datetime | None = None
+    protocol: str | None = None
+    ip: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """A mailbox without its password. `quota_bytes` 0: no limit; `deleted_at`: in the trash since."""
+
+    id: UUID
+    domain_id: UUID
+    domain_name: str
+    local_part: str
+    name: str
+    active: bool
+    quota_bytes: int
+    used_bytes: int
+    message_count: int
+    protocols: Protocols
+    forward: Forward
+    created_at: datetime
+    updated_at: datetime
+    last_login: LastLogin = LastLogin()
+    suspension: Suspension | None = None
+    deleted_at: datetime | None = None
+
+    @property
+    def address(self) -> Address:
+        """The mailbox's address."""
+        return Address(self.local_part, self.domain_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What a mailbox is opened with: a password, or the hash of one in Dovecot's format."""
+
+    password: str | None = None
+    password_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMailbox:
+    """A mailbox to make; `quota_bytes` None: the domain's default."""
+
+    domain_id: UUID
+    local_part: str
+    name: str
+    secret: Secret
+    active: bool
+    quota_bytes: int | None
+    protocols: Protocols
+    forward: Forward
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to change of a mailbox; None leaves a thing as it is. `protocols` and `keep_copy` by name."""
+
+    domain_id: UUID | None = None
+    local_part: str | None = None
+    name: str | None = None
+    secret: Secret | None = None
+    active: bool | None = None
+    quota_bytes: int | None = None
+    protocols: dict[str, bool] | None = None
+    destinations: tuple[str, ...] | None = None
+    keep_copy: bool | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether the address changes."""
+        return self.domain_id is not None or self.local_part is not None
+
+    @property
+    def forwards(self) -> bool:
+        """Whether the forward changes."""
+        return self.destinations is not None or self.keep_copy is not None
+
+    @property
+    def touches_owner(self) -> bool:
+        """Whether credentials, state, address or forward change: what a higher-ranked owner alone may allow."""
+        state = (self.secret, self.active, self.protocols)
+        return self.moves or self.forwards or any(part is not None for part in state)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which mailboxes a list shows; `domains` are those that the caller sees, None for all.
+
+    `part` is a folded part of the address, `trashed` shows the trash instead.
+    """
+
+    domains: list[UUID] | None
+    domain_id: UUID | None = None
+    active: bool | None = None
+    part: str | None = None
+    trashed: bool = False

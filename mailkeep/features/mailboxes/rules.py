@@ -1,0 +1,108 @@
+"""What a mailbox may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from unicodedata import normalize
+
+from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.errors import Conflict, FieldFault, Forbidden, InvalidField, MissingFields, invalid_field
+from mailkeep.core.principal import Principal, Role
+from mailkeep.features.mailboxes.model import Forward, Mailbox, Secret
+
+MAX_DESTINATIONS = 10
+
+# `doveadm pw -l` of Dovecot 2.3. Names compare without case; the encoding may follow a dot.
+_SCHEMES = frozenset((
+    "ARGON2I", "ARGON2ID", "BLF-CRYPT", "CLEAR", "CLEARTEXT", "CRAM-MD5", "CRYPT", "DES-CRYPT",
+    "DIGEST-MD5", "HMAC-MD5", "LDAP-MD5", "MD5", "MD5-CRYPT", "OTP", "PBKDF2", "PLAIN", "PLAIN-MD4",
+    "PLAIN-MD5", "PLAIN-TRUNC", "SCRAM-SHA-1", "SCRAM-SHA-256", "SHA", "SHA1", "SHA256", "SHA256-CRYPT",
+    "SHA512", "SHA512-CRYPT", "SMD5", "SSHA", "SSHA256", "SSHA512",
+))  # fmt: skip
+_ENCODINGS = frozenset(("", "B64", "BASE64", "HEX"))
+_HASH = re.compile(r"\{([A-Za-z0-9-]{1,20})(?:\.([A-Za-z0-9]{1,6}))?\}[!-~]{1,1000}")
+
+
+def parse_local_part(text: str) -> str:
+    """A local part in NFC, or INVALID_FIELD; the length of the whole address is `address_in`'s to check."""
+    if "@" in text:
+        raise invalid_field("local_part", "must not contain @")
+    try:
+        parse_address(f"{text}@a.test")
+    except AddressError as error:
+        raise invalid_field("local_part", error.reason) from None
+    return normalize("NFC", text)
+
+
+def address_in(local_part: str, domain_name: str) -> Address:
+    """The address of a local part in a domain; INVALID_FIELD where the two together are too long."""
+    address = Address(local_part, domain_name)
+    try:
+        return parse_address(address.text)
+    except AddressError as error:
+        raise invalid_field("local_part", error.reason) from None
+
+
+def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
+    """The addresses of a forward, trimmed, each once, at most ten; INVALID_FIELD with every fault."""
+    faults: list[FieldFault] = []
+    found: dict[str, Address] = {}
+    for index, text in enumerate(texts):
+        try:
+            address = parse_address(text.strip(" "))
+        except AddressError as error:
+            faults.append({"field": f"forward.destinations[{index}]", "reason": error.reason})
+        else:
+            found.setdefault(address.key, address)
+    if len(found) > MAX_DESTINATIONS:
+        reason = f"must have at most {MAX_DESTINATIONS} different addresses"
+        faults.append({"field": "forward.destinations", "reason": reason})
+    if faults:
+        raise InvalidField(faults)
+    return tuple(found.values())
+
+
+def forward_to(addresses: Sequence[Address], keep_copy: bool) -> Forward:
+    """A forward to these addresses."""
+    texts = tuple(address.text for address in addresses)
+    return Forward(texts, tuple(address.key for address in addresses), keep_copy)
+
+
+def check_secret(secret: Secret, *, required: bool) -> None:
+    """INVALID_FIELD where both or a malformed hash are given, MISSING_FIELDS where one is required and none
+    is.
+    """
+    if secret.password is not None and secret.password_hash is not None:
+        raise invalid_field("password_hash", "must not stand beside password")
+    if secret.password_hash is not None:
+        _check_hash(secret.password_hash)
+    elif required and not secret.password:
+        raise MissingFields(["password"])
+
+
+def _check_hash(text: str) -> None:
+    match = _HASH.fullmatch(text)
+    if not match:
+        raise invalid_field("password_hash", "must be {SCHEME} and the hash, as Dovecot writes it")
+    scheme, encoding = match[1].upper(), (match[2] or "").upper()
+    if scheme not in _SCHEMES or encoding not in _ENCODINGS:
+        raise invalid_field("password_hash", f"has a scheme that Dovecot does not know: {match[1]}")
+
+
+def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
+    """FORBIDDEN where the mailbox belongs to an administrator of a higher rank than the caller's."""
+    if owner is not None and owner.rank > who.role.rank:
+        raise Forbidden("The mailbox belongs to an administrator of higher rank.")
+
+
+def refuse_circle(keys: Sequence[str]) -> None:
+    """CONFLICT `alias_loop` where forwards lead back to the mailbox."""
+    if keys:
+        raise Conflict("A forward leads back to the mailbox.", reason="alias_loop", destinations=list(keys))
+
+
+def refuse_untrashed(mailbox: Mailbox) -> None:
+    """CONFLICT where there is nothing to restore."""
+    if mailbox.deleted_at is None:
+        raise Conflict("The mailbox is not in the trash.", reason="not_trashed")
