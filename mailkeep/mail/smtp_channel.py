@@ -7,6 +7,7 @@ a pipelined group is answered in one write (RFC 2920 §3.2). No more than `INPUT
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
 from typing import cast
 
@@ -190,7 +191,8 @@ class Channel(asyncio.Protocol):
         self._resume_reading()
         self._expired, self._ends_at = False, self._loop.time() + seconds
         if self._transport and self._transport.can_write_eof() and not self._ended:
-            self._transport.write_eof()
+            with contextlib.suppress(OSError):  # the client has reset the connection meanwhile
+                self._transport.write_eof()
         while not self._ended and not self.stopping and self._discarded < max_bytes:
             try:
                 await self._more()

@@ -210,9 +210,7 @@ def _mail_parameters(path: str, rest: str) -> Mail | Reply:
         return BAD_PARAMETER
     if body != "7BIT" and body != "8BITMIME":
         return BAD_PARAMETER
-    return Mail(
-        path, int(size) if "SIZE" in given else None, body if "BODY" in given else None, "SMTPUTF8" in given
-    )
+    return Mail(path, int(size) if "SIZE" in given else None, body if "BODY" in given else None, "SMTPUTF8" in given)
 
 
 _PARSERS: dict[bytes, Callable[[str, bool], Command | Reply]] = {

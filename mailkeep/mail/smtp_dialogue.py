@@ -64,9 +64,7 @@ CLOSING = 5.0  # seconds that a client gets to read the last reply
 class Dialogue:
     """One client's conversation from the banner to the end of the connection."""
 
-    def __init__(
-        self, channel: Channel, handler: Handler, limits: Limits, session: Session, hostname: str
-    ) -> None:
+    def __init__(self, channel: Channel, handler: Handler, limits: Limits, session: Session, hostname: str) -> None:
         self._channel = channel
         self._handler = handler
         self._limits = limits

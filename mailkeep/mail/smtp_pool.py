@@ -16,9 +16,7 @@ from mailkeep.mail.smtp_connection import Connection, Lost, Refused, Relay, conn
 class SmtpPool:
     """Connections to `relay`, at most `size`, each closed after `idle_seconds` without a message."""
 
-    def __init__(
-        self, relay: Relay, *, size: int = 10, idle_seconds: float = 60.0, wait_seconds: float = 60.0
-    ) -> None:
+    def __init__(self, relay: Relay, *, size: int = 10, idle_seconds: float = 60.0, wait_seconds: float = 60.0) -> None:
         """`wait_seconds` bounds the wait for a connection while all of them are in use."""
         self.relay = relay
         self._wait_seconds = wait_seconds
@@ -28,9 +26,7 @@ class SmtpPool:
         self._reaper: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def submit(
-        self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False
-    ) -> Submitted:
+    async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
         """Send one message as `smtp_client.submit` does, on a kept or new connection."""
         await self._acquire()
         try:

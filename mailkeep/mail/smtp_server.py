@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 from collections import Counter
 from typing import Literal
 
 from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Handler, Limits, Session
 from mailkeep.mail.smtp_channel import Channel
-from mailkeep.mail.smtp_dialogue import CLOSING, Dialogue
+from mailkeep.mail.smtp_dialogue import CLOSING, STOPPING, Dialogue
+
+log = logging.getLogger(__name__)
 
 _BUSY = Reply(421, "4.7.0", "Too many connections, try again later")
 _BACKLOG = 512
@@ -19,9 +22,7 @@ _BACKLOG = 512
 class Server:
     """Accepts connections from `serve` until `close`."""
 
-    def __init__(
-        self, handler: Handler, limits: Limits, protocol: Literal["smtp", "lmtp"], hostname: str
-    ) -> None:
+    def __init__(self, handler: Handler, limits: Limits, protocol: Literal["smtp", "lmtp"], hostname: str) -> None:
         self._handler = handler
         self._limits = limits
         self._protocol: Literal["smtp", "lmtp"] = protocol
@@ -29,6 +30,7 @@ class Server:
         self._channels: set[Channel] = set()
         self._sources: Counter[str] = Counter()
         self._listener: asyncio.Server | None = None
+        self._closing = False
         self.port = 0
 
     async def listen(self, host: str, port: int) -> None:
@@ -47,6 +49,7 @@ class Server:
 
         What is not done within `grace` seconds is cut off unanswered, so that its client tries again.
         """
+        self._closing = True
         if self._listener is not None:
             self._listener.close()
         for channel in self._channels:
@@ -62,21 +65,21 @@ class Server:
 
     def _channel(self) -> Channel:
         limits = self._limits
-        return Channel(
-            self._converse, idle_seconds=limits.idle_seconds, session_seconds=limits.session_seconds
-        )
+        return Channel(self._converse, idle_seconds=limits.idle_seconds, session_seconds=limits.session_seconds)
 
     async def _converse(self, channel: Channel) -> None:
         source = source_of(channel.peer[0])
         self._channels.add(channel)
         self._sources[source] += 1
         try:
-            if self._busy(source):
-                channel.reply(_BUSY)
+            if self._closing or self._busy(source):
+                channel.reply(STOPPING if self._closing else _BUSY)
             else:
                 session = Session(self._protocol, channel.peer)
                 await Dialogue(channel, self._handler, self._limits, session, self._hostname).run()
             await channel.close(seconds=CLOSING)
+        except Exception:
+            log.exception("connection from %s failed", source)
         finally:
             channel.abort()
             self._channels.discard(channel)
@@ -86,9 +89,7 @@ class Server:
 
     def _busy(self, source: str) -> bool:
         limits = self._limits
-        return (0 < limits.sessions < len(self._channels)) or (
-            0 < limits.sessions_per_source < self._sources[source]
-        )
+        return (0 < limits.sessions < len(self._channels)) or (0 < limits.sessions_per_source < self._sources[source])
 
 
 def source_of(address: str) -> str:

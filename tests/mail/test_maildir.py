@@ -16,9 +16,7 @@ def files(maildir: Path) -> list[str]:
 
 def test_a_message_lies_in_new_whole_and_private(tmp_path: Path) -> None:
     maildir = tmp_path / "mail" / "box"
-    delivery = deliver(
-        maildir, iter([b"Subject: x\r\n", b"", b"\r\nbody\r\n"]), delivery_id="d1", host="mx.test"
-    )
+    delivery = deliver(maildir, iter([b"Subject: x\r\n", b"", b"\r\nbody\r\n"]), delivery_id="d1", host="mx.test")
     assert files(maildir) == ["new/d1.mx.test,S=20"]
     assert delivery.fresh
     assert delivery.path.read_bytes() == b"Subject: x\r\n\r\nbody\r\n"

@@ -114,9 +114,7 @@ _LINES = st.one_of(
     st.binary(max_size=300),
     st.builds(
         lambda verb, rest: verb + rest.encode("utf-8", "surrogatepass"),
-        st.sampled_from(
-            [b"MAIL FROM:<", b"RCPT TO:<", b"MAIL FROM:<a@b.test> ", b"EHLO ", b"DATA", b"RCPT "]
-        ),
+        st.sampled_from([b"MAIL FROM:<", b"RCPT TO:<", b"MAIL FROM:<a@b.test> ", b"EHLO ", b"DATA", b"RCPT "]),
         st.text(alphabet=st.sampled_from('<>@.:"\\ ab=-_[]\r\n\0\x7fé\u2028SIZE9'), max_size=60),
     ),
 )

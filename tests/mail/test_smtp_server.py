@@ -41,7 +41,7 @@ class Mailroom:
             case "later":
                 return Reply(450, "4.2.1", "Domain is deactivated")
             case "away":
-                raise Unavailable()
+                raise Unavailable
             case "crash":
                 raise RuntimeError("a bug")
             case "leave":
@@ -257,25 +257,29 @@ async def test_lmtp_answers_once_for_each_recipient() -> None:
 
 
 END_OF_DATA_VARIANTS = [
-    b"\n.\n", b"\r.\r", b"\r\n.\n", b"\n.\r\n", b"\r\n.\r", b"\r.\r\n", b"\r\n\0.\r\n", b"\r\n..\r\n", b"\r\n.\r\r\n",
-]  # fmt: skip
+    b"\n.\n",
+    b"\r.\r",
+    b"\r\n.\n",
+    b"\n.\r\n",
+    b"\r\n.\r",
+    b"\r.\r\n",
+    b"\r\n\0.\r\n",
+    b"\r\n..\r\n",
+    b"\r\n.\r\r\n",
+]
+SMUGGLED = b"MAIL FROM:<evil@out.test>\r\nRCPT TO:<victim@managed.test>\r\nDATA\r\nSubject: smuggled\r\n\r\nhi\r\n"
 
 
 @pytest.mark.parametrize("protocol", ["smtp", "lmtp"])
-@pytest.mark.parametrize(
-    "padding", [10, 4_990, 6_000, 30_000], ids=["small", "at limit", "over limit", "endless"]
-)
+@pytest.mark.parametrize("padding", [10, 4_990, 6_000, 30_000], ids=["small", "at limit", "over limit", "endless"])
 @pytest.mark.parametrize("variant", END_OF_DATA_VARIANTS, ids=repr)
-async def test_no_variant_of_the_end_of_data_makes_two_messages(
-    variant: bytes, padding: int, protocol: str
-) -> None:
-    smuggled = b"MAIL FROM:<evil@out.test>\r\nRCPT TO:<victim@managed.test>\r\nDATA\r\nSubject: smuggled\r\n\r\nhi\r\n"
+async def test_no_variant_of_the_end_of_data_makes_two_messages(variant: bytes, padding: int, protocol: str) -> None:
     hello = b"LHLO c.test\r\n" if protocol == "lmtp" else b"EHLO c.test\r\n"
     for one_write in (True, False):
         async with open_house(protocol=protocol) as house:
             wire = await house.greeted(hello)
             assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
-            pieces = [b"x" * padding, variant, smuggled, b".\r\n"]
+            pieces = [b"x" * padding, variant, SMUGGLED, b".\r\n"]
             for piece in [b"".join(pieces)] if one_write else pieces:
                 await wire.send(piece)
                 await asyncio.sleep(0.01)
@@ -314,9 +318,7 @@ async def test_bare_newlines_in_commands_end_the_session(line: bytes) -> None:
         (None, b"POST / HTTP/1.1\r\nHost: mx\r\n\r\nEHLO c.test\r\n", [554]),
     ],
 )
-async def test_input_sent_before_its_time_ends_the_session(
-    hello: bytes | None, sent: bytes, codes: list[int]
-) -> None:
+async def test_input_sent_before_its_time_ends_the_session(hello: bytes | None, sent: bytes, codes: list[int]) -> None:
     async with open_house() as house:
         wire = await (house.greeted(hello) if hello else house.connect())
         assert await wire.ask(sent, 10) == ([220] if hello is None else []) + codes
