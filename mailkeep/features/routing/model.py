@@ -1,0 +1,51 @@
+"""Where an address goes, and the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+Decision = Literal[
+    "deliver", "unknown_user", "mailbox_inactive", "receiving_disabled", "domain_inactive", "not_managed"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where mail ends: a mailbox, its address with any tag, or (`mailbox_id` None) an address outside."""
+
+    type: Literal["mailbox", "external"]
+    address: str
+    mailbox_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What is decided for an address; `deliveries` only with `deliver`, each place once."""
+
+    decision: Decision
+    deliveries: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One look-up: what was looked for under which address, what came of it, and the row that answered.
+
+    `step`: domain, mailbox, alias, plus, catch_all, forward, reject.
+    """
+
+    step: str
+    result: str
+    address: str
+    row: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A route with the steps that led to it, and a sentence for each dead end on the way."""
+
+    route: Route
+    steps: tuple[Step, ...]
+    warnings: tuple[str, ...]

@@ -1,0 +1,23 @@
+"""How an address is read before it is looked up."""
+
+from __future__ import annotations
+
+from mailkeep.core.address import Address, AddressError, normalize_domain, parse_address
+from mailkeep.core.errors import invalid_field
+
+
+def parse(text: str) -> Address:
+    """The address to explain, or INVALID_FIELD."""
+    try:
+        return parse_address(text)
+    except AddressError as error:
+        raise invalid_field("address", error.reason) from None
+
+
+def looked_up(recipient: str) -> str:
+    """A recipient as it came by SMTP, its domain as A-labels where it is a domain name; never refused."""
+    local_part, _, domain = recipient.rpartition("@")
+    try:
+        return f"{local_part}@{normalize_domain(domain)}"
+    except AddressError:
+        return recipient

@@ -1,0 +1,26 @@
+"""Asking where an address goes."""
+
+from __future__ import annotations
+
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.domains import service as domains
+from mailkeep.features.routing import rules, store
+from mailkeep.features.routing.model import Explanation, Route
+
+
+async def route(conn: Conn, recipient: str) -> Route:
+    """Where mail for a recipient goes, for those who deliver it; any text is taken."""
+    return await store.route(conn, rules.looked_up(recipient))
+
+
+async def explain(conn: Conn, who: Principal, text: str) -> Explanation:
+    """Where mail for an address goes and why, as far as `who` may see.
+
+    INVALID_FIELD; FORBIDDEN or API_KEY_DOMAIN_SCOPE for an address in a foreign domain.
+    """
+    address = rules.parse(text)
+    domain = await domains.find_by_name(conn, address.domain)
+    if domain is not None:
+        allow_on(who, "routing.explain", domain.id)
+    return await store.explain(conn, f"{address.local_part}@{address.domain}", who.domains())

@@ -1,0 +1,42 @@
+"""The SQL of routing: the one function that all ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.routing.model import Explanation, Place, Route, Step
+
+
+async def route(conn: Conn, address: str) -> Route:
+    """Where `local@domain` (A-labels) goes."""
+    cursor = await conn.execute(
+        "SELECT r.decision, r.deliveries FROM route_address(%(address)s) r", {"address": address}
+    )
+    return _route(await cursor.fetchone())
+
+
+async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Explanation:
+    """The way too, with the insides of the `visible` domains (None: of all)."""
+    cursor = await conn.execute(
+        """
+        SELECT r.decision, r.deliveries, r.steps, r.warnings
+        FROM route_address(%(address)s, %(visible)s::uuid[]) r
+        """,
+        {"address": address, "visible": visible},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return Explanation(_route(row), tuple(Step(**step) for step in row["steps"]), tuple(row["warnings"]))
+
+
+def _route(row: Mapping[str, Any] | None) -> Route:
+    assert row is not None
+    return Route(row["decision"], tuple(_places(row["deliveries"])))
+
+
+def _places(deliveries: Iterable[Mapping[str, Any]]) -> Iterable[Place]:
+    for one in deliveries:
+        yield Place(one["type"], one["address"], UUID(one["mailbox_id"]) if one["mailbox_id"] else None)
