@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ["tests.plugins.api"]
+
 REQUIRE_ALL = "MAILKEEP_REQUIRE_ALL"
 
 

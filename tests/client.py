@@ -1,0 +1,355 @@
+"""The application in the process, over HTTP as a client sees it, with a fixed cast and a clock that stands still.
+
+The cast: Sue (super_admin), Adam (admin), Dora (domain_admin of example.test), Otto (domain_admin of other.test), all
+with the password `PASSWORD` and a session each; Sue's unscoped key and Adam's key, scoped to example.test. Builders
+put rows where a test needs something to be there that is not what it is about.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, LiteralString
+from urllib.parse import urlencode
+from uuid import UUID
+
+from psycopg.sql import SQL, Identifier, Placeholder
+
+from mailkeep.app import App
+from mailkeep.core.address import fold_local, parse_address
+from mailkeep.core.ids import uuid7
+from mailkeep.core.secret import Vault, token_hash
+from mailkeep.db.pool import Conn
+from mailkeep.web.pipeline import Pipeline
+from tests.web.caller import Answer, Caller
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+VAULT = Vault(b"the master secret of all tests, 32+")
+PASSWORD = "correct horse battery staple"
+# Of PASSWORD, with parameters that cost nothing.
+PASSWORD_HASH = "$argon2id$v=19$m=8,t=1,p=1$P7JIiysfHrfbZHbJnfpKAA$XNi4K4Z0OkPAw/8bGcEMMBbYjAJFxGq9+WDBHKVfxcc"
+
+EXAMPLE, OTHER = "example.test", "other.test"
+ADMINS = {"sue": "super_admin", "adam": "admin", "dora": "domain_admin", "otto": "domain_admin"}
+ASSIGNED = {"dora": EXAMPLE, "otto": OTHER}
+KEYS = {"unscoped": ("sue", None), "scoped": ("adam", EXAMPLE)}
+
+
+def fixed_id(number: int) -> UUID:
+    """An id of the cast: the same in every test, older than all that tests make."""
+    return UUID(int=(int((START - timedelta(days=1)).timestamp() * 1000) << 80) | (7 << 76) | (2 << 62) | number)
+
+
+DOMAIN_IDS = {EXAMPLE: fixed_id(1), OTHER: fixed_id(2)}
+ADMIN_IDS = {name: fixed_id(10 + index) for index, name in enumerate(ADMINS)}
+SESSION_IDS = {name: fixed_id(20 + index) for index, name in enumerate(ADMINS)}
+KEY_IDS = {name: fixed_id(30 + index) for index, name in enumerate(KEYS)}
+
+
+def email_of(name: str) -> str:
+    return f"{name}@{EXAMPLE}"
+
+
+def token_of(name: str) -> str:
+    """The token of a session, the random part of a key, of somebody of the cast."""
+    return f"{name:_<43}"
+
+
+def cookie_of(token: str) -> str:
+    return f"svc_session={token}.{VAULT.sign('session', token.encode())}"
+
+
+def key_of(name: str) -> str:
+    return f"svc_sk_{token_of(name)}"
+
+
+class StandingClock:
+    """The time of a test: it moves when told."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **delta: float) -> None:
+        self.now += timedelta(**delta)
+
+
+def reason(answer: Answer) -> Any:
+    """`error.details.reason` of a refusal."""
+    return (answer.json["error"]["details"] or {}).get("reason")
+
+
+def faults(answer: Answer) -> list[str]:
+    """The names of the faulty or missing fields of a refusal, sorted."""
+    return sorted(
+        fault["field"] if isinstance(fault, dict) else fault for fault in answer.json["error"]["details"]["fields"]
+    )
+
+
+@dataclass(frozen=True)
+class Client:
+    """Somebody who calls: `headers` go with every call, `address` is where it comes from."""
+
+    app: Pipeline
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    address: str = "192.0.2.1"
+
+    async def __call__(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """One call below /api/v1; `body` as JSON (bytes as they are), `query` with what is not None."""
+        sent = dict(self.headers)
+        pieces: list[bytes] = []
+        if body is not None:
+            raw = body if isinstance(body, bytes) else json.dumps(body, default=str).encode()
+            pieces = [raw]
+            sent |= {"content-type": "application/json", "content-length": str(len(raw))}
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        target = f"/api/v1{path}" + (f"?{urlencode(given)}" if given else "")
+        return await Caller(self.app, self.address)(method, target, sent | dict(headers or {}), pieces)
+
+    async def get(self, path: str, **query: Any) -> Answer:
+        return await self("GET", path, query=query)
+
+    async def post(self, path: str, body: Any = None) -> Answer:
+        return await self("POST", path, body)
+
+    async def put(self, path: str, body: Any = None) -> Answer:
+        return await self("PUT", path, body)
+
+    async def patch(self, path: str, body: Any) -> Answer:
+        return await self("PATCH", path, body)
+
+    async def delete(self, path: str, **query: Any) -> Answer:
+        return await self("DELETE", path, query=query)
+
+    def come_from(self, address: str) -> Client:
+        return replace(self, address=address)
+
+    def with_key(self, key: str) -> Client:
+        return replace(self, headers={"authorization": f"Bearer {key}"})
+
+    def with_cookie(self, cookie: str) -> Client:
+        """`cookie` as `name=value`, or a whole Set-Cookie."""
+        return replace(self, headers={"cookie": cookie.partition(";")[0]})
+
+
+@dataclass
+class Api:
+    """A running application on a database of its own."""
+
+    app: App
+    pipeline: Pipeline
+    clock: StandingClock
+
+    @property
+    def nobody(self) -> Client:
+        return Client(self.pipeline)
+
+    def session(self, name: str) -> Client:
+        """Somebody of the cast with the session that it has from the beginning."""
+        return self.nobody.with_cookie(cookie_of(token_of(name)))
+
+    @property
+    def sue(self) -> Client:
+        return self.session("sue")
+
+    @property
+    def adam(self) -> Client:
+        return self.session("adam")
+
+    @property
+    def dora(self) -> Client:
+        return self.session("dora")
+
+    @property
+    def otto(self) -> Client:
+        return self.session("otto")
+
+    @property
+    def scoped(self) -> Client:
+        """Adam's key, scoped to example.test."""
+        return self.nobody.with_key(key_of("scoped"))
+
+    @property
+    def unscoped(self) -> Client:
+        """Sue's key, without a scope."""
+        return self.nobody.with_key(key_of("unscoped"))
+
+    @property
+    def callers(self) -> dict[str, Client]:
+        """The whole cast, by name."""
+        return {name: self.session(name) for name in ADMINS} | {"scoped": self.scoped, "unscoped": self.unscoped}
+
+    async def log_in(self, email: str, password: str = PASSWORD, address: str = "192.0.2.1") -> Client:
+        """A new session, by the front door."""
+        client = self.nobody.come_from(address)
+        answer = await client.post("/auth/login", {"email": email, "password": password})
+        assert answer.status == 200, answer.body
+        return client.with_cookie(answer.headers["set-cookie"])
+
+    async def key(self, owner: Client, **wanted: Any) -> tuple[Client, UUID]:
+        """A new key of somebody: who shows it, and its id."""
+        answer = await owner.post("/api-keys", {"name": "a key", **wanted})
+        assert answer.status == 201, answer.body
+        return self.nobody.with_key(answer.data["key"]), UUID(answer.data["api_key"]["id"])
+
+    async def sql(self, statement: LiteralString, **named: Any) -> list[dict[str, Any]]:
+        """Whatever the application's role may do; the rows, if there are any."""
+        async with self.app.db.autocommit() as conn:
+            cursor = await conn.execute(statement, named)
+            return await cursor.fetchall() if cursor.description else []
+
+    async def audited(self, action: str) -> list[dict[str, Any]]:
+        """The entries of the audit log for an action, oldest first."""
+        return await self.sql("SELECT * FROM audit_entries WHERE action = %(action)s ORDER BY id", action=action)
+
+    async def domain(self, name: str, **columns: Any) -> UUID:
+        """A domain, by SQL: without a DKIM key."""
+        async with self.app.db.tx() as conn:
+            return await insert_domain(conn, uuid7(self.clock()), name, self.clock(), **columns)
+
+    async def mailbox(self, address: str = f"alice@{EXAMPLE}", **columns: Any) -> UUID:
+        """A mailbox, by SQL, with `PASSWORD`; the domain exists."""
+        parsed, at = parse_address(address), self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": await self._domain_id(parsed.domain),
+            "local_part": parsed.local_part,
+            "local_key": fold_local(parsed.local_part),
+            "name": "",
+            "password_hash": "{ARGON2ID}" + PASSWORD_HASH,
+            "active": True,
+            "quota_bytes": 0,
+            "imap": True,
+            "pop3": True,
+            "smtp": True,
+            "sieve": True,
+            "created_at": at,
+            "updated_at": at,
+        }
+        return await self._insert("mailboxes", row | columns)
+
+    async def alias(self, source: str, destinations: Sequence[str], **columns: Any) -> UUID:
+        """An alias, by SQL, unchecked; `source` is an address, or `@domain` for a catch-all."""
+        local_part, _, domain = source.rpartition("@")
+        at = self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": await self._domain_id(domain),
+            "source_local_part": local_part,
+            "source_key": fold_local(local_part),
+            "destinations": list(destinations),
+            "destination_keys": [parse_address(text).key for text in destinations],
+            "active": True,
+            "created_at": at,
+            "updated_at": at,
+        }
+        return await self._insert("aliases", row | columns)
+
+    async def placeholders(self) -> dict[str, str]:
+        """What `{name}` stands for in the endpoints' examples, which Sue calls: rows that are made here."""
+        log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
+        made = {
+            "domain_id": DOMAIN_IDS[EXAMPLE],
+            "empty_domain_id": await self.domain("empty.test"),
+            "mailbox_id": await self.mailbox(f"alice@{EXAMPLE}"),
+            "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
+            "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
+            "admin_id": ADMIN_IDS["otto"],
+            "key_id": KEY_IDS["scoped"],
+            "session_id": log_in.data["session_id"],
+        }
+        return {name: str(value) for name, value in made.items()}
+
+    async def _domain_id(self, name: str) -> UUID:
+        return (await self.sql("SELECT id FROM domains WHERE name = %(name)s", name=name))[0]["id"]
+
+    async def _insert(self, table: LiteralString, row: Mapping[str, Any]) -> UUID:
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, table, row)
+        return row["id"]
+
+
+async def insert_row(conn: Conn, table: LiteralString, row: Mapping[str, Any]) -> None:
+    statement = SQL("INSERT INTO {} ({}) VALUES ({})").format(
+        Identifier(table), SQL(", ").join(map(Identifier, row)), SQL(", ").join(map(Placeholder, row))
+    )
+    await conn.execute(statement, dict(row))
+
+
+async def insert_domain(conn: Conn, domain_id: UUID, name: str, at: datetime, **columns: Any) -> UUID:
+    row: dict[str, Any] = {
+        "id": domain_id,
+        "name": name,
+        "active": True,
+        "sending_enabled": True,
+        "receiving_enabled": True,
+        "description": "",
+        "max_mailboxes": None,
+        "max_aliases": None,
+        "default_quota_bytes": 0,
+        "plus_delimiter": "+",
+        "dns_status": "unchecked",
+        "dns_checked_at": None,
+        "created_at": at,
+        "updated_at": at,
+    }
+    await insert_row(conn, "domains", row | columns)
+    return domain_id
+
+
+async def insert_cast(conn: Conn) -> None:
+    """The cast and its two domains, into a database that has nothing but tables."""
+    at = START - timedelta(days=1)
+    for name, domain_id in DOMAIN_IDS.items():
+        await insert_domain(conn, domain_id, name, at)
+    for name, role in ADMINS.items():
+        account = {
+            "id": ADMIN_IDS[name],
+            "email": email_of(name),
+            "email_key": email_of(name),
+            "password_hash": PASSWORD_HASH,
+            "role": role,
+            "created_at": at,
+            "updated_at": at,
+        }
+        await insert_row(conn, "admins", account)
+        session = {
+            "id": SESSION_IDS[name],
+            "admin_id": ADMIN_IDS[name],
+            "token_hash": token_hash(token_of(name)),
+            "credentials_epoch": 0,
+            "ip_address": "192.0.2.1",
+            "user_agent": "cast",
+            "created_at": at,
+            "expires_at": START + timedelta(days=3650),
+        }
+        await insert_row(conn, "sessions", session)
+    for name, domain in ASSIGNED.items():
+        assignment = {"admin_id": ADMIN_IDS[name], "domain_id": DOMAIN_IDS[domain]}
+        await insert_row(conn, "admin_domains", assignment)
+    for name, (owner, scope) in KEYS.items():
+        key = {
+            "id": KEY_IDS[name],
+            "admin_id": ADMIN_IDS[owner],
+            "name": f"{owner}'s {name} key",
+            "key_prefix": key_of(name)[:12],
+            "token_hash": token_hash(key_of(name)),
+            "is_scoped": scope is not None,
+            "rate_limit": 0,
+            "created_at": at,
+        }
+        await insert_row(conn, "api_keys", key)
+        if scope:
+            await insert_row(conn, "api_key_domains", {"key_id": KEY_IDS[name], "domain_id": DOMAIN_IDS[scope]})

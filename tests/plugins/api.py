@@ -1,0 +1,105 @@
+"""`api`: the application in the process, on a fresh database with the cast of `tests.client`."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import pkgutil
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
+
+from mailkeep import features
+from mailkeep.app import App
+from mailkeep.core.errors import Refusal
+from mailkeep.db.pool import Database
+from mailkeep.db.postgres import Urls
+from mailkeep.features.audit import service as audit
+from mailkeep.features.auth import service as auth
+from mailkeep.settings import Settings
+from mailkeep.settings.tree import Limits
+from mailkeep.web.endpoint import Call, Endpoint
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+from tests.client import VAULT, Api, StandingClock, insert_cast
+
+# The clock stands still, so that a limit by second would never refill.
+UNHURRIED = Settings(limits=Limits(login_per_second=0, requests_per_second=0))
+
+
+class Gate:
+    """Identity and audit, as the pipeline asks for them."""
+
+    async def authenticate(self, app: Any, call: Call) -> None:
+        await auth.authenticate(app, call)
+
+    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
+        await audit.refused(app, call, wrong)
+
+
+def all_endpoints() -> list[Endpoint]:
+    """Those of every feature that has routes."""
+    found: list[Endpoint] = []
+    for feature in pkgutil.iter_modules(features.__path__):
+        if Path(features.__path__[0], feature.name, "routes.py").is_file():
+            found += importlib.import_module(f"mailkeep.features.{feature.name}.routes").ENDPOINTS
+    return found
+
+
+@pytest.fixture(scope="session")
+def cast_template(make_database: Callable[[str], Urls], template: str) -> str:
+    """The name of a database with the cast in it; nobody may stay connected."""
+    urls = make_database(template)
+
+    async def fill() -> None:
+        conn = await psycopg.AsyncConnection.connect(urls.app, row_factory=dict_row)
+        async with conn:
+            await insert_cast(conn)
+
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(fill())
+    finally:
+        loop.close()
+    return str(conninfo_to_dict(urls.app)["dbname"])
+
+
+@pytest.fixture
+def api_settings() -> Settings:
+    """What `api` runs with; a module that needs other settings has a fixture of this name."""
+    return UNHURRIED
+
+
+@pytest.fixture
+async def api(
+    make_database: Callable[[str], Urls],
+    drop_database: Callable[[Urls], None],
+    cast_template: str,
+    api_settings: Settings,
+    tmp_path: Path,
+) -> AsyncIterator[Api]:
+    """The application, its cast and its clock; `tmp_path` is its data directory."""
+    urls = make_database(cast_template)
+    db = Database(urls.app, min_size=1, max_size=10)
+    await db.open()
+    clock = StandingClock()
+    app = App(api_settings, tmp_path, clock, VAULT, db)
+    yield Api(app, Pipeline(app, Router(all_endpoints()), Gate()), clock)
+    await db.close()
+    await _drop(drop_database, urls)
+
+
+async def _drop(drop: Callable[[Urls], None], urls: Urls) -> None:
+    """A closed connection's server process takes a moment to go, and isn't the owner's to end."""
+    for _ in range(100):
+        try:
+            return drop(urls)
+        except (errors.InsufficientPrivilege, errors.ObjectInUse):
+            await asyncio.sleep(0.05)
+    raise TimeoutError("somebody is still connected to the test's database")
