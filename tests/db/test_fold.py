@@ -18,9 +18,7 @@ from mailkeep.db.postgres import Urls
 Fold = Callable[[list[str]], list[str]]
 
 ASSIGNED = [
-    char
-    for char in map(chr, range(1, sys.maxunicode + 1))
-    if unicodedata.category(char) not in ("Cn", "Cs", "Co")
+    char for char in map(chr, range(1, sys.maxunicode + 1)) if unicodedata.category(char) not in ("Cn", "Cs", "Co")
 ]
 CHANGING = [
     char

@@ -164,7 +164,7 @@ async def lock_routes(conn: Conn) -> None:
 
 async def circle(conn: Conn, mailbox_id: UUID) -> list[str]:
     """The forwards of a mailbox that lead back to it; asked after the write, under `lock_routes`."""
-    cursor = await conn.execute("SELECT c.key FROM route_circle(%(id)s) c", {"id": mailbox_id})
+    cursor = await conn.execute("SELECT c.key FROM route_loop(%(id)s) c", {"id": mailbox_id})
     return [row["key"] for row in await cursor.fetchall()]
 
 

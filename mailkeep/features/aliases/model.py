@@ -1,0 +1,41 @@
+"""An alias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+MAX_DESTINATIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """An alias; `source_local_part` in NFC, empty for the catch-all; destinations as written, and their keys."""
+
+    id: UUID
+    domain_id: UUID
+    source_local_part: str
+    destinations: tuple[str, ...]
+    destination_keys: tuple[str, ...]
+    active: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewAlias:
+    """An alias to make, as it was asked for: nothing is parsed yet."""
+
+    domain_id: UUID
+    source_local_part: str
+    destination: str
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to change of an alias; None leaves a thing as it is. `destination` is not parsed yet."""
+
+    destination: str | None = None
+    active: bool | None = None

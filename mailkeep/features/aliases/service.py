@@ -1,0 +1,133 @@
+"""The use cases of aliases.
+
+Locks are taken in one order: routes, then the domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.core.errors import NotFound
+from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.aliases import rules, store, wire
+from mailkeep.features.aliases.model import Alias, Changes, NewAlias
+from mailkeep.features.audit import service as audit
+from mailkeep.features.audit.model import Deed, Target
+from mailkeep.features.domains import rules as domain_rules, service as domains
+from mailkeep.features.domains.model import Domain
+
+_READ, _WRITE = "alias.read", "alias.write"
+
+
+async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRequest) -> Page[Alias]:
+    """A page of the aliases of a domain, or of all that the caller may see.
+
+    MISSING_FIELDS for a domain_admin that names no domain; DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
+    """
+    if domain_id is None:
+        rules.require_domain(who)
+    else:
+        await domains.get(conn, who, "alias.list", domain_id)
+    return await store.page(conn, who.domains(), domain_id, asked)
+
+
+async def get(conn: Conn, who: Principal, alias_id: UUID) -> Alias:
+    """The alias; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    return await _permitted(conn, who, _READ, alias_id)
+
+
+async def warnings(conn: Conn, who: Principal, alias: Alias) -> list[str]:
+    """A sentence for each dead end behind an alias, as far as `who` may see."""
+    return await store.warnings(conn, alias, who.domains())
+
+
+async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias) -> Alias:
+    """Make an alias.
+
+    INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT
+    `limit_reached`, `source_taken`, `alias_loop`, `alias_chain`. Roll back where it refuses.
+    """
+    source, destinations = rules.parse_new(new.source_local_part, new.destination)
+    await store.lock_routes(conn)
+    domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
+    rules.check_length(source, domain.name)
+    if domain.max_aliases is not None:
+        domain_rules.refuse_beyond(domain.max_aliases, await store.count_in(conn, domain.id), "aliases")
+    alias = Alias(
+        id=uuid7(at),
+        domain_id=domain.id,
+        source_local_part=source,
+        destinations=tuple(address.text for address in destinations),
+        destination_keys=tuple(address.key for address in destinations),
+        active=new.active,
+        created_at=at,
+        updated_at=at,
+    )
+    await store.insert(conn, alias)
+    await _refuse_circling(conn, alias, None)
+    await audit.record(conn, who, at, Deed("alias.create", _target(alias, domain), after=wire.audited(alias)))
+    return alias
+
+
+async def change(conn: Conn, who: Principal, at: datetime, alias_id: UUID, wanted: Changes) -> Alias:
+    """Change an alias; answers it as it is then.
+
+    INVALID_FIELD; then NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `alias_loop`,
+    `alias_chain`. Roll back where it refuses.
+    """
+    destinations = None if wanted.destination is None else rules.parse_destinations(wanted.destination)
+    await store.lock_routes(conn)
+    before = await _permitted(conn, who, _WRITE, alias_id)
+    domain = await domains.get_active_locked(conn, who, _WRITE, before.domain_id)
+    after = before if wanted.active is None else replace(before, active=wanted.active)
+    if destinations is not None:
+        after = replace(
+            after,
+            destinations=tuple(address.text for address in destinations),
+            destination_keys=tuple(address.key for address in destinations),
+        )
+    if after == before:
+        return before
+    after = replace(after, updated_at=at)
+    await store.update(conn, after)
+    await _refuse_circling(conn, after, before)
+    states = (wire.audited(before), wire.audited(after))
+    await audit.record_change(conn, who, at, "alias.update", _target(after, domain), states)
+    return after
+
+
+async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Alias:
+    """End an alias, also in a deactivated domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    await store.lock_routes(conn)
+    alias = await _permitted(conn, who, _WRITE, alias_id)
+    domain = await domains.get(conn, who, _WRITE, alias.domain_id)
+    await store.delete(conn, alias_id)
+    await audit.record(conn, who, at, Deed("alias.delete", _target(alias, domain), before=wire.audited(alias)))
+    return alias
+
+
+async def _refuse_circling(conn: Conn, alias: Alias, before: Alias | None) -> None:
+    """Refuse the loops and chains that an alias makes, as it stands written."""
+    if not alias.active:
+        return
+    rules.refuse_loop(await store.loop(conn, alias.id))
+    rules.refuse_chain(await store.chain_ahead(conn, alias.id))
+    if before is None or not before.active:  # who leads to me does not change with where I lead
+        rules.refuse_chain(await store.chain_behind(conn, alias))
+
+
+async def _permitted(conn: Conn, who: Principal, action: str, alias_id: UUID) -> Alias:
+    alias = await store.find(conn, alias_id)
+    if alias is None:
+        raise NotFound
+    allow_on(who, action, alias.domain_id)
+    return alias
+
+
+def _target(alias: Alias, domain: Domain) -> Target:
+    return Target("alias", alias.id, domain.id, domain.name)

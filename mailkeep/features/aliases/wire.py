@@ -1,0 +1,113 @@
+"""JSON of aliases."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from mailkeep.core.clock import iso
+from mailkeep.features.aliases.model import Alias, Changes, NewAlias
+from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Timestamp
+
+Source = Annotated[
+    str, Meta(max_length=64, extra=MAY_BE_EMPTY, description="Local part matched; empty is the catch-all")
+]
+Destination = Annotated[str, Meta(max_length=4000, description="One address, or up to ten with commas between them")]
+
+
+class AliasRecord(Struct, frozen=True):
+    """An alias."""
+
+    id: UUID
+    domain_id: UUID
+    source_local_part: str
+    destination: str
+    active: bool
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class AliasDetail(AliasRecord, frozen=True):
+    """An alias by itself; `warnings` tell which of its destinations lead nowhere at present."""
+
+    warnings: list[str]
+
+
+class AliasCreate(Body, frozen=True):
+    """An alias to make."""
+
+    domain_id: UUID
+    source_local_part: Source
+    destination: Destination
+    active: bool = True
+
+
+class AliasPatch(Patch, frozen=True):
+    """What may change of an alias; its source is fixed."""
+
+    destination: Destination | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class AliasQuery(Query, frozen=True):
+    """Filters of the list; a domain_admin must name the domain."""
+
+    domain_id: UUID | None = None
+
+
+class Deleted(Struct, frozen=True):
+    """That an alias is deleted."""
+
+    message: str
+    id: UUID
+
+
+def record(alias: Alias) -> AliasRecord:
+    """An alias as a list shows it."""
+    return AliasRecord(
+        id=alias.id,
+        domain_id=alias.domain_id,
+        source_local_part=alias.source_local_part,
+        destination=",".join(alias.destinations),
+        active=alias.active,
+        created_at=iso(alias.created_at),
+        updated_at=iso(alias.updated_at),
+    )
+
+
+def detail(alias: Alias, warnings: list[str]) -> AliasDetail:
+    """An alias as it is answered by itself."""
+    return AliasDetail(
+        id=alias.id,
+        domain_id=alias.domain_id,
+        source_local_part=alias.source_local_part,
+        destination=",".join(alias.destinations),
+        active=alias.active,
+        created_at=iso(alias.created_at),
+        updated_at=iso(alias.updated_at),
+        warnings=warnings,
+    )
+
+
+def audited(alias: Alias) -> dict[str, Any]:
+    """What the audit log keeps of an alias."""
+    return {
+        "source_local_part": alias.source_local_part,
+        "destination": ",".join(alias.destinations),
+        "active": alias.active,
+    }
+
+
+def new(given: AliasCreate) -> NewAlias:
+    """A body as an alias to make."""
+    return NewAlias(given.domain_id, given.source_local_part, given.destination, given.active)
+
+
+def changes(given: AliasPatch) -> Changes:
+    """A PATCH as changes."""
+    return Changes(
+        destination=None if given.destination is UNSET else given.destination,
+        active=None if given.active is UNSET else given.active,
+    )
