@@ -1,7 +1,7 @@
 """No message says more than you wrote: hostile text in every string field, read back by another parser.
 
-A short run is part of the suite. MAILKEEP_FUZZ_SECONDS sets how long it runs instead (`make prove-compose`:
-an hour), MAILKEEP_FUZZ_SEED where it begins; seed, messages and refusals are printed at the end.
+A short run is part of the suite; MAILKEEP_FUZZ_SECONDS makes it longer, MAILKEEP_FUZZ_SEED repeats one.
+`make prove-compose` runs it for an hour and keeps seeds and counts.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from mailkeep.mail.headers import Mailbox
 from mailkeep.mail.unsubscribe import Unsubscribe
 
 SECONDS = int(os.environ.get("MAILKEEP_FUZZ_SECONDS", "0"))
-SUITE_EXAMPLES = 250
-ROUND_EXAMPLES = 1000
+SEED = int(os.environ.get("MAILKEEP_FUZZ_SEED") or random.SystemRandom().randrange(2**32))
+ROUND = 1000
 
 ATTACKS = [
     "\r\nBcc: victim@x.test",
@@ -79,74 +79,57 @@ safe_names = st.one_of(
     st.sampled_from(["X-A", "x-b", "X-" + "c" * 73, "X-'\"<>@,"]),
     st.text(visible, min_size=1, max_size=73).map("X-!{}".format).map(lambda name: name[:75]),
 )
-safe_unsubscribes = st.builds(
-    Unsubscribe, st.just("https://example.com/u?a=1"), st.just("") | safe_addresses, st.booleans()
-)
 
-
-def messages_of(text: Any, address: Any, name: Any, msg_id: Any, file: Any, unsubscribe: Any) -> Any:
-    mailboxes = st.tuples(address, text)
-    return {
-        "sender": mailboxes,
-        "to": st.lists(mailboxes, min_size=1, max_size=3),
-        "cc": st.lists(mailboxes, max_size=2),
-        "bcc": st.lists(st.tuples(st.integers(0, 9), text), max_size=2),
-        "reply_to": st.none() | mailboxes,
-        "subject": text,
-        "text_body": st.none() | text,
-        "html_body": st.none() | text,
-        "attachments": st.lists(file, max_size=3),
-        "headers": st.dictionaries(name, text, max_size=3),
-        "in_reply_to": st.just("") | msg_id,
-        "references": st.lists(msg_id, max_size=3),
-        "list_unsubscribe": st.none() | unsubscribe,
-    }
-
-
-SAFE = messages_of(
-    clean,
-    safe_addresses,
-    safe_names,
-    safe_ids,
-    st.tuples(
-        clean.map(lambda text: ("f" + text.translate({47: None, 92: None}))[:60]),
-        st.sampled_from(["image/png", "text/plain", "application/x-a.b+c"]),
-        st.binary(max_size=200),
-        st.sampled_from(["", "logo", "a@b"]),
-        st.booleans(),
-    ),
-    safe_unsubscribes,
-)
-HOSTILE = messages_of(
-    hostile,
-    hostile | st.builds("{}@{}".format, hostile, st.just("example.com") | hostile),
-    hostile | hostile.map("X-{}".format),
-    hostile | hostile.map("<{}>".format),
-    st.tuples(
-        hostile,
-        hostile | hostile.map("image/{}".format) | st.just("image/png"),
-        st.binary(max_size=20),
-        hostile,
-        st.booleans(),
-    ),
-    st.builds(
-        Unsubscribe,
-        hostile | hostile.map("https://example.com/{}".format),
-        hostile | hostile.map("mailto:a@b.c?subject={}".format),
-        st.booleans(),
-    ),
-)
-HOSTILE |= {"text_body": hostile, "html_body": hostile}
+SAFE: dict[str, st.SearchStrategy[Any]] = {
+    "line": clean,
+    "body": clean,
+    "address": safe_addresses,
+    "header": safe_names,
+    "value": clean,
+    "id": safe_ids,
+    "file": clean.map(lambda text: ("f" + text.translate({47: None, 92: None}))[:60]),
+    "type": st.sampled_from(["image/png", "text/plain", "application/x-a.b+c"]),
+    "content_id": st.sampled_from(["", "logo", "a@b"]),
+    "url": st.just("https://example.com/u?a=1"),
+    "mailto": st.just("") | safe_addresses,
+}
+HOSTILE: dict[str, st.SearchStrategy[Any]] = {
+    "line": hostile,
+    "body": hostile,
+    "address": hostile | st.builds("{}@{}".format, hostile, st.just("example.com") | hostile),
+    "header": hostile | hostile.map("X-{}".format),
+    "value": hostile,
+    "id": hostile | hostile.map("<{}>".format),
+    "file": hostile,
+    "type": hostile | hostile.map("image/png{}".format) | st.just("message/rfc822"),
+    "content_id": hostile,
+    "url": hostile | hostile.map("https://example.com/{}".format),
+    "mailto": hostile | hostile.map("mailto:a@b.c?subject={}".format),
+}
 
 
 @st.composite
 def messages(draw: st.DrawFn) -> dict[str, Any]:
-    """Mostly what passes the rules, so that messages are made; one field may be as hostile as it likes."""
-    fields = draw(st.fixed_dictionaries(SAFE))
-    key = draw(st.sampled_from([None, "text_body", "html_body", *HOSTILE]))
-    if key:
-        fields[key] = draw(HOSTILE[key])
-    return fields
+    """Mostly what passes the rules, so that messages are made; one kind of field is as hostile as it likes."""
+    kind = draw(st.sampled_from(["", *HOSTILE]))
+    of = SAFE | ({kind: HOSTILE[kind]} if kind else {})
+    mailboxes = st.tuples(of["address"], of["line"])
+    files = st.tuples(of["file"], of["type"], st.binary(max_size=200), of["content_id"], st.booleans())
+    return {
+        "sender": draw(mailboxes),
+        "to": draw(st.lists(mailboxes, min_size=1, max_size=3)),
+        "cc": draw(st.lists(mailboxes, max_size=2)),
+        "bcc": draw(st.lists(st.tuples(st.integers(0, 9), of["line"]), max_size=2)),
+        "reply_to": draw(st.none() | mailboxes),
+        "subject": draw(of["line"]),
+        "text_body": draw(st.none() | of["body"]),
+        "html_body": draw(st.none() | of["body"]),
+        "attachments": draw(st.lists(files, max_size=3)),
+        "headers": draw(st.dictionaries(of["header"], of["value"], max_size=3)),
+        "in_reply_to": draw(st.just("") | of["id"]),
+        "references": draw(st.lists(of["id"], max_size=3)),
+        "list_unsubscribe": draw(st.none() | st.builds(Unsubscribe, of["url"], of["mailto"], st.booleans())),
+    }
 
 
 def mailbox(pair: tuple[str, str]) -> Mailbox:
@@ -274,12 +257,14 @@ def normal(text: str) -> str:
 
 
 def run(start: int, count: int, counts: Counter[str]) -> None:
+    """One round of `count` messages from the seed `start`; adds to `counts` what became of them."""
+
     @seed(start)
     @settings(
         max_examples=count,
         database=None,
         deadline=None,
-        phases=[Phase.explicit, Phase.generate, Phase.shrink],
+        phases=[Phase.generate, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     @given(messages())
@@ -289,20 +274,23 @@ def run(start: int, count: int, counts: Counter[str]) -> None:
     one_round()
 
 
-@pytest.mark.timeout(SECONDS + 120)
-def test_no_message_says_more_than_you_wrote(capsys: pytest.CaptureFixture[str]) -> None:
-    first = int(os.environ.get("MAILKEEP_FUZZ_SEED") or random.SystemRandom().randrange(2**32))
+def prove(first: int, seconds: float) -> str:
+    """Rounds from the seed `first` until `seconds` have passed, at least one; the count of what was seen."""
     counts: Counter[str] = Counter()
-    end, rounds = time.monotonic() + SECONDS, 0
-    try:
-        while not rounds or time.monotonic() < end:
-            run(first + rounds, ROUND_EXAMPLES if SECONDS else SUITE_EXAMPLES, counts)
-            rounds += 1
-    finally:
-        if SECONDS:
-            with capsys.disabled():
-                print(f"\nseed {first}, rounds {rounds}, {dict(counts)}")
-    assert counts["composed"] > counts["refused"]
+    end, rounds = time.monotonic() + seconds, 0
+    while not rounds or time.monotonic() < end:
+        run(first + rounds, ROUND, counts)
+        rounds += 1
+    assert counts["composed"] > counts["refused"] / 4
+    return (
+        f"seeds {first} to {first + rounds - 1}, "
+        f"{counts['composed']} messages composed and read back, {counts['refused']} refused"
+    )
+
+
+@pytest.mark.timeout(SECONDS + 120)
+def test_no_message_says_more_than_you_wrote() -> None:
+    print(prove(SEED, SECONDS))
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
