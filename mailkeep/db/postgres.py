@@ -16,6 +16,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -43,6 +44,7 @@ from mailkeep.db.postgres_leftovers import end_leftovers, wait_readable
 log = logging.getLogger("mailkeep.db")
 
 _PR_SET_PDEATHSIG = 1
+_SOCKET = (".s.PGSQL.5432", ".s.PGSQL.5432.lock")
 _LOG_BYTES = 10_000_000
 _READY_WITHIN = 300.0
 _FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_AFTER = 0.1, 5.0, 60.0
@@ -98,6 +100,7 @@ async def start(data_dir: Path, options: Options | None = None) -> PrivateServer
         if not place.cluster.exists():
             make_cluster(binaries, place)
     except BaseException:
+        _sweep(run)
         os.close(hold)
         raise
     server = PrivateServer(data_dir, run, place, binaries, options.settings)
@@ -138,6 +141,10 @@ class PrivateServer:
         sockets = self._run / "pg"
         sockets.mkdir(mode=0o700, exist_ok=True)
         os.chown(sockets, self.place.account.uid, self.place.account.gid, follow_symlinks=False)
+        # The folder is held by us and no server is left: what lies here is stale, and its lock file may name
+        # a process that lives (a killed one that nobody has reaped is enough), which would stop PostgreSQL.
+        for name in _SOCKET:
+            (sockets / name).unlink(missing_ok=True)
         arguments = write_configuration(self._run, self.place, self.binaries, self._settings)
         if self._stopping:
             return
@@ -243,8 +250,10 @@ class PrivateServer:
         with self.log_path.open("rb") as file:
             file.seek(log_start)
             lines = file.read(100_000).decode("utf-8", "replace").splitlines()
-        fatal = [line for line in lines if "FATAL:" in line or "PANIC:" in line]
-        return (fatal or lines or ["it said nothing"])[-1].strip()
+        ends = [number for number, line in enumerate(lines) if "FATAL:" in line or "PANIC:" in line]
+        # The reason often stands in the line before ("invalid value for parameter ...").
+        told = lines[max(0, ends[-1] - 1) : ends[-1] + 1] if ends else lines[-1:]
+        return " / ".join(line.partition("] ")[2] or line for line in told) or "it said nothing"
 
 
 async def _end_of(process: subprocess.Popen[bytes], timeout: float | None) -> int | None:
@@ -275,10 +284,8 @@ def _hold(run: Path, data_dir: Path) -> int:
 
 def _sweep(run: Path) -> None:
     """Removes what the server had in the run folder, and the folder when nobody else has anything there."""
-    for name in ("postgresql.conf", "pg_hba.conf", "pg_ident.conf"):
+    for name in ("postgresql.conf", "pg_hba.conf", "pg_ident.conf", *(f"pg/{name}" for name in _SOCKET)):
         (run / name).unlink(missing_ok=True)
     for folder in (run / "pg", run):
-        try:
+        with suppress(OSError):  # never made, or not empty
             folder.rmdir()
-        except OSError:
-            return
