@@ -68,9 +68,7 @@ class Applied:
     program_version: str
 
 
-async def migrate(
-    owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_run: bool = False
-) -> list[Migration]:
+async def migrate(owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_run: bool = False) -> list[Migration]:
     """Applies what is missing, each file in a transaction of its own, then ANALYZE; what was applied.
 
     A dry run applies all of it in one transaction and rolls it back. Fails (permanently unless the database
@@ -156,9 +154,7 @@ async def _session(url: str) -> AsyncGenerator[Conn]:
         ) as conn:
             yield conn
     except psycopg.Error as error:
-        raise Failure(
-            f"The database could not be migrated: {error}", permanent=not is_passing(error)
-        ) from error
+        raise Failure(f"The database could not be migrated: {error}", permanent=not is_passing(error)) from error
 
 
 async def _applied(conn: Conn) -> list[Applied]:
@@ -166,9 +162,7 @@ async def _applied(conn: Conn) -> list[Applied]:
     row = await cursor.fetchone()
     if not row or not row["present"]:
         return []
-    cursor = await conn.execute(
-        "SELECT number, name, checksum, program_version FROM schema_migrations ORDER BY number"
-    )
+    cursor = await conn.execute("SELECT number, name, checksum, program_version FROM schema_migrations ORDER BY number")
     return [Applied(**row) for row in await cursor.fetchall()]
 
 
@@ -179,8 +173,7 @@ async def _apply(conn: Conn, migration: Migration, clock: Clock) -> None:
     except psycopg.Error as error:
         said = error.diag.message_primary or str(error)
         raise Failure(
-            f"Migration {migration.file} failed{_line_of(error, migration.sql)}: {said}. "
-            "Nothing of it was applied.",
+            f"Migration {migration.file} failed{_line_of(error, migration.sql)}: {said}. Nothing of it was applied.",
             permanent=not is_passing(error),
         ) from error
     if conn.info.transaction_status != TransactionStatus.INTRANS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from time import monotonic
 from typing import Any
 
 import psycopg
@@ -61,7 +62,6 @@ class Database:
             min_size=min(min_size, max_size),
             max_size=max_size,
             open=False,
-            check=_refuse_dead,
             timeout=timeout,
             # An attempt gives up early, and the next caller starts a new one: the pool's own pauses double,
             # so that after an outage of a minute it would try again only when another minute is over.
@@ -84,7 +84,7 @@ class Database:
         `Unavailable` out of the commit itself leaves open whether it was done.
         """
         with _passing_troubles():
-            async with self._pool.connection() as conn, conn.transaction():
+            async with self._connection() as conn, conn.transaction():
                 yield conn
                 if conn.info.transaction_status == TransactionStatus.INERROR:
                     # PostgreSQL would answer COMMIT with a silent ROLLBACK.
@@ -94,8 +94,34 @@ class Database:
     async def autocommit(self) -> AsyncGenerator[Conn]:
         """A connection on which each statement commits by itself."""
         with _passing_troubles():
-            async with self._pool.connection() as conn:
+            async with self._connection() as conn:
                 yield conn
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncGenerator[Conn]:
+        conn = await self._living()
+        try:
+            yield conn
+        finally:
+            await self._pool.putconn(conn)
+
+    async def _living(self) -> Conn:
+        """A connection that the server has not closed.
+
+        The pool's own `check` pauses for a second or more after each dead connection, and after a restart all
+        of them are dead. Here they are cast off at once, and the pool makes new ones.
+        """
+        deadline = monotonic() + self._pool.timeout
+        while True:
+            conn = await self._pool.getconn(max(0.001, deadline - monotonic()))
+            try:
+                if await _is_alive(conn):
+                    return conn
+                await conn.close()
+            except BaseException:
+                await self._pool.putconn(conn)
+                raise
+            await self._pool.putconn(conn)
 
 
 def constraint_of(error: BaseException) -> str | None:
@@ -121,12 +147,16 @@ def _passing_troubles() -> Generator[None]:
         raise Unavailable("The disk is full." if full else "The database is not available.") from error
 
 
-async def _refuse_dead(conn: Conn) -> None:
-    """Finds a connection that the server closed: only then is its socket readable. Costs no round trip."""
-    poll = select.poll()
-    poll.register(conn.fileno(), select.POLLIN)
-    if poll.poll(0):
-        await conn.execute("")  # or it has only said something; a closed one raises here
+async def _is_alive(conn: Conn) -> bool:
+    """Whether the server still serves this idle connection; costs no round trip while there is nothing to read."""
+    try:
+        poll = select.poll()
+        poll.register(conn.fileno(), select.POLLIN)
+        if poll.poll(0):
+            await conn.execute("")  # it was closed, or the server has only said something
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _conninfo(url: str, application_name: str) -> str:
