@@ -139,8 +139,7 @@ async def _reset(connection: Connection, lines: list[bytes], seconds: float) -> 
     connection.write(b"".join((b"RSET\r\n", *lines)))
     reply = await connection.reply("envelope", seconds)
     if not _done(reply):
-        connection.abort()
-        raise Refused(as_refusal(reply), "envelope")
+        raise Lost(f"RSET was refused: {reply}", "envelope")  # says nothing about this message
     connection.needs_reset = False
 
 

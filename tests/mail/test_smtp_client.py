@@ -406,6 +406,19 @@ async def test_a_connection_closed_while_idle_is_replaced_before_anything_is_sen
         assert peer.connections == 3
 
 
+async def test_a_connection_that_refuses_rset_is_replaced() -> None:
+    async with scripted() as (peer, pool):
+        refuse = b"250 ok\r\n550 no\r\n554 no\r\n"
+        peer.scripts = [
+            peer.script(DATA, refuse, DATA, b"500 what\r\n" + GO),
+            peer.script(DATA, GO, DOT, b"250 2.0.0 queued as NEW\r\n"),
+        ]
+        with pytest.raises(Refused):
+            await pool.submit(MAIL, [b"x\r\n"])
+        assert (await pool.submit(MAIL, [b"x\r\n"])).queue_id == "NEW"
+        assert peer.connections == 2
+
+
 @pytest.mark.parametrize("last", [None, b"421 4.3.2 restarting\r\n"])
 async def test_a_kept_connection_that_ends_at_the_envelope_is_replaced_once(last: bytes | None) -> None:
     async with scripted() as (peer, pool):

@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -462,9 +463,7 @@ def test_a_source_is_an_address_or_a_network(address: str, source: str) -> None:
 async def test_a_client_that_reads_no_replies_is_not_kept_for_ever() -> None:
     async with open_house(replace(LIMITS, idle_seconds=0.3, idle_commands=10**9)) as house:
         wire = await house.greeted()
-        wire.reader._limit = 1  # type: ignore[attr-defined]
-        transport = wire.writer.transport
-        assert isinstance(transport, asyncio.Transport)
+        transport = cast(asyncio.Transport, wire.writer.transport)
         transport.pause_reading()
         with contextlib.suppress(ConnectionError, TimeoutError):
             for _ in range(400):
