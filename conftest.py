@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["tests.plugins.api"]
+pytest_plugins = ["tests.plugins.api", "tests.plugins.post", "tests.plugins.running"]
 
 REQUIRE_ALL = "MAILKEEP_REQUIRE_ALL"
 

@@ -5,7 +5,8 @@ administrator without assignments, and a key whose scoped domains are all gone, 
 
 Three questions, one function each:
 
-- `allow(who, action)`: does the role, or the key's scope as such, bar the action altogether? Asked before the body is read.
+- `allow(who, action)`: does the role, or the key's scope as such, bar the action altogether? Asked before the
+  fields of the body are read.
 - `allow_on(who, action, domain_id)`: may it on an object of this domain?
 - `who.domains()`: which domains may a list show? None is all.
 """

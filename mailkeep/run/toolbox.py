@@ -18,7 +18,7 @@ from mailkeep.db.migrate import migrate
 from mailkeep.db.pool import Database
 from mailkeep.settings import Loaded, load
 
-SECRET = "secret"  # noqa: S105 - a file name
+SECRET = "secret"
 DEFAULT_DATA_DIR = Path("data")
 
 

@@ -147,9 +147,7 @@ async def _open_way_out(app: App, wake: asyncio.Event, stack: contextlib.AsyncEx
     stack.push_async_callback(app.mta.close)
 
 
-async def _listen(
-    app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack
-) -> str:
+async def _listen(app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack) -> str:
     """Open the listeners; the address of the SMTP one."""
     inbound = smtp.InboundHandler(app)
     server = await smtp.start(app, inbound)

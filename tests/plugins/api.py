@@ -13,7 +13,6 @@ import psycopg
 import pytest
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import dict_row
 
 from mailkeep import features
 from mailkeep.app import App
@@ -23,14 +22,16 @@ from mailkeep.db.postgres import Urls
 from mailkeep.features.audit import service as audit
 from mailkeep.features.auth import service as auth
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Limits
+from mailkeep.settings.tree import Limits, Smtp
 from mailkeep.web.endpoint import Call, Endpoint
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.client import VAULT, Api, StandingClock, insert_cast
 
 # The clock stands still, so that a limit by second would never refill.
-UNHURRIED = Settings(limits=Limits(login_per_second=0, requests_per_second=0))
+UNHURRIED = Settings(
+    limits=Limits(login_per_second=0, requests_per_second=0), smtp=Smtp(listen="127.0.0.1:0")
+)
 
 
 class Gate:
@@ -58,7 +59,7 @@ def cast_template(make_database: Callable[[str], Urls], template: str) -> str:
     urls = make_database(template)
 
     async def fill() -> None:
-        conn = await psycopg.AsyncConnection.connect(urls.app, row_factory=dict_row)
+        conn = await psycopg.AsyncConnection.connect(urls.app)
         async with conn:
             await insert_cast(conn)
 

@@ -25,7 +25,7 @@ _KINDS = {
 
 
 async def begin(conn: Conn, attempts: Sequence[Message]) -> None:
-    """Write the attempts of sends, before the mail transfer agent is asked. Their transaction must be committed then."""
+    """Write the attempts of sends; their transaction must be committed before the mail transfer agent is asked."""
     await store.insert(conn, attempts)
 
 

@@ -27,17 +27,21 @@ async def insert(conn: Conn, messages: Sequence[Message]) -> None:
     await conn.execute(
         """
         WITH m AS (
-            INSERT INTO messages (id, direction, message_id, queue_id, domain_id, domain_name, mailbox_id, source, admin_id,
-                                  api_key_id, mail_from, from_address, to_addresses, cc_addresses, subject, size, tags,
-                                  metadata, status, spam_score, spam_action, spam_symbols, auth, created_at)
-            SELECT r.id, r.direction, r.message_id, r.queue_id, r.domain_id, r.domain_name, r.mailbox_id, r.source, r.admin_id,
-                   r.api_key_id, r.mail_from, r.from_address, r.to_addresses, r.cc_addresses, r.subject, r.size, r.tags,
-                   r.metadata, r.status, r.spam_score, r.spam_action, r.spam_symbols, r.auth, r.created_at
+            INSERT INTO messages (
+                id, direction, message_id, queue_id, domain_id, domain_name, mailbox_id, source, admin_id,
+                api_key_id, mail_from, from_address, to_addresses, cc_addresses, subject, size, tags, metadata,
+                status, spam_score, spam_action, spam_symbols, auth, created_at)
+            SELECT
+                r.id, r.direction, r.message_id, r.queue_id, r.domain_id, r.domain_name, r.mailbox_id,
+                r.source, r.admin_id, r.api_key_id, r.mail_from, r.from_address, r.to_addresses,
+                r.cc_addresses, r.subject, r.size, r.tags, r.metadata, r.status, r.spam_score, r.spam_action,
+                r.spam_symbols, r.auth, r.created_at
             FROM jsonb_to_recordset(%(messages)s) AS r(
-                id uuid, direction text, message_id text, queue_id text, domain_id uuid, domain_name text, mailbox_id uuid,
-                source text, admin_id uuid, api_key_id uuid, mail_from text, from_address text, to_addresses text[],
-                cc_addresses text[], subject text, size bigint, tags text[], metadata jsonb, status text,
-                spam_score double precision, spam_action text, spam_symbols text[], auth jsonb, created_at timestamptz)
+                id uuid, direction text, message_id text, queue_id text, domain_id uuid, domain_name text,
+                mailbox_id uuid, source text, admin_id uuid, api_key_id uuid, mail_from text, from_address text,
+                to_addresses text[], cc_addresses text[], subject text, size bigint, tags text[], metadata jsonb,
+                status text, spam_score double precision, spam_action text, spam_symbols text[], auth jsonb,
+                created_at timestamptz)
         )
         INSERT INTO message_recipients (message_id, position, address, address_key, status, attempts, smtp_code,
                                         enhanced_code, diagnostic, remote_host, next_attempt_at)
@@ -178,9 +182,11 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
     """The message with this id, with its recipients."""
     cursor = await conn.execute(
         """
-        SELECT m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source, m.admin_id,
-               m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject, m.size, m.tags,
-               m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth, m.created_at
+        SELECT
+            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
+            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
+            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
+            m.created_at
         FROM messages m WHERE m.id = %(id)s
         """,
         {"id": message_id},
@@ -197,9 +203,11 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Message]:
     found = await fetch_page(
         conn,
         """
-        SELECT m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source, m.admin_id,
-               m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject, m.size, m.tags,
-               m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth, m.created_at
+        SELECT
+            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
+            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
+            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
+            m.created_at
         FROM messages m
         """,
         [
@@ -219,8 +227,10 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Message]:
                 like(wanted.to),
             ),
             (
-                "concat_ws(' ', m.subject, m.from_address, array_to_string(m.to_addresses, ' '), m.message_id)"
-                " ILIKE ALL (%(words)s)",
+                """
+                concat_ws(' ', m.subject, m.from_address, array_to_string(m.to_addresses, ' '), m.message_id)
+                    ILIKE ALL (%(words)s)
+                """,
                 "words",
                 [like(word) for word in wanted.q.split()] if wanted.q else None,
             ),

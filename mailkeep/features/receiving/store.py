@@ -54,7 +54,9 @@ async def end_forward(conn: Conn, forward: Forward) -> bool:
         WITH gone AS (
             DELETE FROM forwards WHERE queue_id = %(queue_id)s AND recipient = %(recipient)s RETURNING queue_id
         )
-        SELECT NOT EXISTS (SELECT FROM forwards f WHERE f.queue_id = %(queue_id)s AND f.recipient <> %(recipient)s) AS last
+        SELECT NOT EXISTS (
+            SELECT FROM forwards f WHERE f.queue_id = %(queue_id)s AND f.recipient <> %(recipient)s
+        ) AS last
         """,
         {"queue_id": forward.queue_id, "recipient": forward.recipient},
     )

@@ -1,0 +1,112 @@
+"""`post`: the application with its ways for mail: the sandbox's port, the SMTP listener, the runner when it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import smtplib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mailkeep.features.dkim import service as dkim
+from mailkeep.features.receiving import service as receiving
+from mailkeep.features.sandbox import service as sandbox_service
+from mailkeep.mail.smtp_connection import Relay
+from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.run import sandbox, smtp
+from tests.client import DOMAIN_IDS, EXAMPLE, Api
+from tests.web.caller import Answer
+
+LETTER = b"From: Someone <someone@elsewhere.test>\r\nSubject: Hello\r\nMessage-ID: <1@elsewhere.test>\r\n\r\nHi.\r\n"
+
+
+def letter(**changes: Any) -> dict[str, Any]:
+    """A body of /send that is accepted; a field that is None is left out."""
+    body: dict[str, Any] = {
+        "from": {"email": f"shop@{EXAMPLE}", "name": "The Shop"},
+        "to": [{"email": "customer@elsewhere.test"}],
+        "subject": "Your order",
+        "text_body": "It is on its way.",
+    }
+    return {name: value for name, value in (body | changes).items() if value is not None}
+
+
+@dataclass
+class Post:
+    """`api` with mail; nothing is seen to in the sandbox's queue before `run_queue`."""
+
+    api: Api
+    inbound: smtp.InboundHandler
+    port: int
+
+    async def send(self, **changes: Any) -> Answer:
+        """POST /send as Sue."""
+        return await self.api.sue.post("/send", letter(**changes))
+
+    async def run_queue(self, seconds: float = 0) -> None:
+        """See to whatever is due after that many seconds."""
+        self.api.clock.advance(seconds=seconds)
+        while await sandbox_service.run_due(self.api.app):
+            pass
+
+    async def run_forwards(self) -> None:
+        while await receiving.forward_due(self.api.app):
+            pass
+
+    async def deliver(
+        self, *recipients: str, content: bytes = LETTER, sender: str = "someone@elsewhere.test", utf8: bool = False
+    ) -> tuple[int, str] | dict[str, tuple[int, str]]:
+        """Deliver by SMTP as a stranger: (code, text) of the end, or by recipient where all were refused."""
+
+        def talk() -> tuple[int, str] | dict[str, tuple[int, str]]:
+            with smtplib.SMTP("127.0.0.1", self.port, timeout=10) as client:
+                client.ehlo("elsewhere.test")
+                client.mail(sender, ["SMTPUTF8"] if utf8 else [])
+                answers = {each: client.docmd(f"RCPT TO:<{each}>") for each in recipients}
+                if any(code == 250 for code, _ in answers.values()):
+                    code, text = client.data(content)
+                    return code, text.decode()
+                return {each: (code, text.decode()) for each, (code, text) in answers.items()}
+
+        told = await asyncio.to_thread(talk)
+        await self.inbound.settle()
+        return told
+
+    def mail_of(self, mailbox_id: UUID) -> list[Message]:
+        """What lies in a mailbox, unread."""
+        folder = self.api.app.data_dir / "mail" / str(mailbox_id) / "new"
+        return [message_from_bytes(path.read_bytes()) for path in sorted(folder.glob("*"))] if folder.exists() else []
+
+    async def messages(self, **query: Any) -> list[dict[str, Any]]:
+        """GET /messages as Sue."""
+        return (await self.api.sue.get("/messages", **query)).data
+
+    async def caught(self) -> list[dict[str, Any]]:
+        """GET /sandbox/messages as Sue, newest first."""
+        return (await self.api.sue.get("/sandbox/messages")).data
+
+    async def events(self) -> list[tuple[str, dict[str, Any]]]:
+        """All events, oldest first."""
+        return [(row["kind"], row["data"]) for row in await self.api.sql("SELECT kind, data FROM events ORDER BY id")]
+
+
+@pytest.fixture
+async def post(api: Api, tmp_path: Path) -> AsyncIterator[Post]:
+    (tmp_path / "tmp").mkdir()
+    key = dkim.make(api.app.vault, DOMAIN_IDS[EXAMPLE], api.clock(), "ed25519")
+    async with api.app.db.tx() as conn:
+        await dkim.insert(conn, key)
+    way_out = await sandbox.start(api.app, asyncio.Event())
+    api.app.mta = SmtpPool(Relay("127.0.0.1", way_out.port))
+    inbound = smtp.InboundHandler(api.app)
+    listener = await smtp.start(api.app, inbound)
+    yield Post(api, inbound, listener.port)
+    await api.app.mta.close()
+    await listener.close(0)
+    await way_out.close(0)

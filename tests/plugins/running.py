@@ -1,0 +1,17 @@
+"""`instance`: a whole running instance by the real command, one for each process of the tests that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import instance as instances
+from tests.instance import Instance
+
+
+@pytest.fixture(scope="session")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    running = instances.start(tmp_path_factory.mktemp("instance") / "data")
+    yield running
+    assert running.stop() == 0, running.log
