@@ -29,6 +29,7 @@ from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
 from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.health import service as health
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -155,7 +156,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.push_async_callback(server.close, _SMTP_GRACE)
     metrics = Metrics()
     pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
-    await internal.start(internal_app(app, metrics), grace_seconds=1)
+    await internal.start(internal_app(metrics, lambda: health.ready(app)), grace_seconds=1)
     stack.push_async_callback(internal.stop)
     await public.start(pipeline, grace_seconds=_HTTP_GRACE)
     stack.push_async_callback(public.stop)

@@ -276,9 +276,7 @@ def _dict(value: Any, kind: mi.DictType, at: str, faults: _Faults) -> Any:
     if kind.max_length is not None and len(entries) > kind.max_length:
         return faults.add(at, f"must have at most {kind.max_length} entries")
     return {
-        _value(name, kind.key_type, f"{at} (key)", faults): _value(
-            item, kind.value_type, _join(at, name[:100]), faults
-        )
+        _value(name, kind.key_type, f"{at} (key)", faults): _value(item, kind.value_type, _join(at, name[:100]), faults)
         for name, item in entries.items()
     }
 

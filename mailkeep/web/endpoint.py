@@ -65,9 +65,7 @@ class Endpoint:
     resource: str | None = None  # what `{id}` names, for the audit row of a refused call
     refusals: tuple[type[Refusal], ...] = ()
     examples: tuple[Example, ...] = ()
-    content: str = (
-        "application/json"  # media type of the successful answer; others than JSON have no envelope
-    )
+    content: str = "application/json"  # media type of the successful answer; others than JSON have no envelope
     enveloped: bool = True  # JSON without the envelope: False
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
     login: bool = False  # held to the login throttle

@@ -24,13 +24,9 @@ __all__ = [
 
 MULTILINE: dict[str, Any] = {"multiline": True}
 MAY_BE_EMPTY: dict[str, Any] = {"may_be_empty": True}
-OWN_CODE: dict[str, Any] = {
-    "own_code": True
-}  # the field's content is judged by its feature, with a code of its own
+OWN_CODE: dict[str, Any] = {"own_code": True}  # the field's content is judged by its feature, with a code of its own
 
-Timestamp = Annotated[
-    str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, milliseconds")
-]
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, milliseconds")]
 Text = Annotated[str, Meta(max_length=1000)]
 Email = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"})]
 MultiLine = Annotated[str, Meta(extra=MULTILINE)]

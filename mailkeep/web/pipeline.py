@@ -107,9 +107,7 @@ class Pipeline:
         self._router = router
         self._gate = gate
         self._meter = meter
-        self._addresses = AddressLimit(
-            limits.requests_per_second, max(1, round(2 * limits.requests_per_second))
-        )
+        self._addresses = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,9 +129,7 @@ class Pipeline:
         except ClientDisconnect:
             return
         except Exception:
-            log.exception(
-                "request failed", request_id=str(request_id), method=request.method, path=scope["path"]
-            )
+            log.exception("request failed", request_id=str(request_id), method=request.method, path=scope["path"])
             response = self._refuse(InternalError(), state)
         response.headers["x-request-id"] = str(request_id)
         for name, value in envelope.SECURITY_HEADERS:
@@ -208,9 +204,7 @@ class Pipeline:
         if endpoint.query is not None:
             call.query = decode_query(pairs, endpoint.query)
         elif pairs:
-            raise InvalidField(
-                [{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs]
-            )
+            raise InvalidField([{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs])
         if endpoint.listing is not None:
             call.page = listing.request(call, endpoint.listing, self._app.vault, now)
         _decode_body(call)

@@ -63,7 +63,5 @@ class Router:
             raise NotFound("No such path.")
         endpoint = node.methods.get("GET" if method == "HEAD" else method)
         if endpoint is None:
-            raise MethodNotAllowed(
-                allow=sorted({*node.methods, "HEAD"} if "GET" in node.methods else node.methods)
-            )
+            raise MethodNotAllowed(allow=sorted({*node.methods, "HEAD"} if "GET" in node.methods else node.methods))
         return endpoint, values

@@ -1,0 +1,96 @@
+"""Paths of health and version: open, and also without the prefix."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.features.health import service, wire
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+
+async def _health(app: App, call: Call) -> Reply:
+    found = await service.health(app)
+    if found.status == "down":
+        raise Unavailable("The server is down.", **wire.details(found))
+    return Reply(wire.health(found))
+
+
+async def _version(app: App, call: Call) -> Reply:
+    return Reply(wire.version(service.build()))
+
+
+async def _alive(app: App, call: Call) -> Reply:
+    return Reply(wire.Alive("ok"))
+
+
+async def _ready(app: App, call: Call) -> Reply:
+    if not await service.ready(app):
+        raise Unavailable("The database is not available.")
+    return Reply(wire.Alive("ok"))
+
+
+_TAG = "Health"
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/health",
+        handler=_health,
+        action=None,
+        summary="Ask how the server does",
+        description="200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`.",
+        tag=_TAG,
+        data=wire.HealthTold,
+        bare=True,
+        refusals=(Unavailable,),
+        examples=(
+            Example(
+                answer={
+                    "status": "ok",
+                    "checks": [
+                        {"component": "database", "status": "ok"},
+                        {"component": "disk", "status": "ok"},
+                        {"component": "mta", "status": "ok"},
+                    ],
+                }
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/version",
+        handler=_version,
+        action=None,
+        summary="Ask which version runs",
+        tag=_TAG,
+        data=wire.VersionTold,
+        bare=True,
+        examples=(Example(answer={"version": "0.1.0", "commit": None, "api": "v1"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/healthz",
+        handler=_alive,
+        action=None,
+        summary="Ask whether the process lives",
+        tag=_TAG,
+        data=wire.Alive,
+        bare=True,
+        prefixed=False,
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/readyz",
+        handler=_ready,
+        action=None,
+        summary="Ask whether requests can be served",
+        description="The database answers and has the schema of this version.",
+        tag=_TAG,
+        data=wire.Alive,
+        bare=True,
+        prefixed=False,
+        refusals=(Unavailable,),
+        examples=(Example(),),
+    ),
+)

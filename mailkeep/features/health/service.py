@@ -1,0 +1,106 @@
+"""Asking the parts, each within its time."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable
+from functools import cache
+from pathlib import Path
+
+import structlog
+
+import mailkeep
+from mailkeep.app import App
+from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.db.migrate import find_missing, read_migrations
+from mailkeep.features.health import rules, store
+from mailkeep.features.health.model import Build, Check, Health, Status
+
+log = structlog.get_logger("mailkeep.health")
+
+_SECONDS = 1.5
+_read_migrations = cache(read_migrations)
+_late: set[asyncio.Task[Status]] = set()
+
+
+async def health(app: App) -> Health:
+    """The state of all parts, within 2 seconds."""
+    parts: dict[str, Callable[[App], Awaitable[Status]]] = {"database": _database, "disk": _disk}
+    if app.mta is not None and app.settings.mta.mode == "sandbox":
+        parts["mta"] = _sandbox  # our own; a foreign mail server is not bothered for everybody who asks
+    found = await asyncio.gather(*(_in_time(part(app)) for part in parts.values()))
+    return rules.overall([Check(name, status) for name, status in zip(parts, found, strict=True)])
+
+
+async def ready(app: App) -> bool:
+    """Whether requests can be served: the database answers, with the schema of this version; within 2 seconds."""
+    return await _in_time(_database(app)) == "ok"
+
+
+async def _in_time(work: Awaitable[Status]) -> Status:
+    """Its answer, or `down` when it has none in time. What hangs is cancelled but not waited for."""
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({task}, timeout=_SECONDS)
+    if done:
+        return task.result()
+    _late.add(task)
+    task.add_done_callback(_late.discard)
+    task.cancel()
+    return "down"
+
+
+async def _database(app: App) -> Status:
+    try:
+        async with app.db.autocommit() as conn:
+            applied = await store.applied(conn)
+        return "down" if find_missing(_read_migrations(), applied) else "ok"
+    except Unavailable:
+        return "down"
+    except Failure as error:
+        log.error("the schema is not this version's", reason=str(error))
+        return "down"
+
+
+async def _disk(app: App) -> Status:
+    try:
+        usage = await asyncio.to_thread(shutil.disk_usage, app.data_dir)
+    except OSError:
+        return "down"
+    return rules.disk(usage.free, usage.total)
+
+
+async def _sandbox(app: App) -> Status:
+    assert app.mta is not None
+    try:
+        _, writer = await asyncio.open_connection(app.mta.relay.host, app.mta.relay.port)
+    except OSError:
+        return "degraded"
+    writer.close()
+    return "ok"
+
+
+@cache
+def build() -> Build:
+    """Version and commit, read once."""
+    return Build(mailkeep.__version__, commit_of(Path(mailkeep.__file__).parent.parent))
+
+
+def commit_of(root: Path) -> str | None:
+    """The commit that is checked out in `root`, None where it is no clone."""
+    try:
+        git = root / ".git"
+        if git.is_file():  # a linked work tree: "gitdir: …"
+            git = (root / git.read_text("utf-8").partition(":")[2].strip()).resolve()
+        head = (git / "HEAD").read_text("utf-8").strip()
+        if not head.startswith("ref: "):
+            return head
+        ref, common = head[5:], git
+        if (git / "commondir").is_file():
+            common = (git / (git / "commondir").read_text("utf-8").strip()).resolve()
+        if (common / ref).is_file():
+            return (common / ref).read_text("utf-8").strip()
+        packed = (common / "packed-refs").read_text("utf-8").splitlines()
+        return next((line.split()[0] for line in packed if line.endswith(f" {ref}")), None)
+    except (OSError, ValueError):
+        return None

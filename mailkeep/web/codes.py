@@ -1,0 +1,103 @@
+"""Which refusals an endpoint can answer: what the pipeline refuses for calls of its kind, and what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import inspect as mi
+
+from mailkeep.core import errors
+from mailkeep.core.errors import Refusal
+from mailkeep.core.principal import POLICY, Reach, Role
+from mailkeep.web.endpoint import Endpoint
+
+EVERYWHERE: tuple[type[Refusal], ...] = (
+    errors.InvalidJson,
+    errors.InvalidField,
+    errors.PayloadTooLarge,
+    errors.UnsupportedMediaType,
+    errors.RateLimitExceeded,
+    errors.InternalError,
+)
+"""What any call may run into, also one that sends a body where none is taken."""
+
+_SAFE = frozenset({"GET", "HEAD"})
+
+
+def refusals(endpoint: Endpoint) -> list[type[Refusal]]:
+    """All refusals of an endpoint, by status and code."""
+    found = {*EVERYWHERE, *endpoint.refusals, *_by_shape(endpoint), *_by_policy(endpoint)}
+    return in_order(found)
+
+
+def in_order(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
+    """By status, then code, each pair once."""
+    return sorted({(each.status, each.code): each for each in found}.values(), key=lambda e: (e.status, e.code))
+
+
+def _by_shape(endpoint: Endpoint) -> Iterable[type[Refusal]]:
+    if endpoint.listing is not None:
+        yield errors.InvalidPagination
+    if any(kind is not None and _requires(mi.type_info(kind)) for kind in (endpoint.body, endpoint.query)):
+        yield errors.MissingFields
+    if "{" in endpoint.path:
+        yield errors.NotFound
+
+
+def _by_policy(endpoint: Endpoint) -> Iterable[type[Refusal]]:
+    if endpoint.method not in _SAFE:
+        yield errors.Forbidden  # a call that another site makes
+        yield errors.Unavailable
+    if endpoint.action is None:
+        return
+    yield from (errors.AuthRequired, errors.SessionInvalid, errors.ApiKeyInvalid, errors.Unavailable)
+    rule = POLICY[endpoint.action]
+    if rule.role is not Role.DOMAIN_ADMIN or rule.reach in (Reach.DOMAIN, Reach.CREDENTIALS):
+        yield errors.Forbidden
+    if rule.reach in (Reach.DOMAIN, Reach.GLOBAL):
+        yield errors.ApiKeyDomainScope
+
+
+def _requires(kind: mi.Type) -> bool:
+    """Whether a required field stands anywhere in a type."""
+    match kind:
+        case mi.StructType():
+            return any(field.required or _requires(field.type) for field in kind.fields)
+        case mi.Metadata():
+            return _requires(kind.type)
+        case mi.UnionType():
+            return any(_requires(each) for each in kind.types)
+        case mi.ListType():
+            return _requires(kind.item_type)
+        case mi.DictType():
+            return _requires(kind.value_type)
+        case _:
+            return False
+
+
+def required_role(endpoint: Endpoint) -> str | None:
+    """The lowest role that may call, None where everybody may."""
+    return POLICY[endpoint.action].role.value if endpoint.action else None
+
+
+def credentials(endpoint: Endpoint) -> list[dict[str, Any]]:
+    """The security requirement (OpenAPI): alternatives, none for an open endpoint."""
+    if endpoint.action is None:
+        return []
+    session: dict[str, Any] = {"session": []}
+    only_session = POLICY[endpoint.action].reach is Reach.CREDENTIALS
+    return [session] if only_session else [session, {"api_key": []}]
+
+
+def scoped_keys(endpoint: Endpoint) -> str | None:
+    """What becomes of a call with a key that is scoped to domains; None where no key is asked for."""
+    if endpoint.action is None:
+        return None
+    return {
+        Reach.DOMAIN: "its domains only",
+        Reach.LISTING: "filtered to its domains",
+        Reach.GLOBAL: "refused",
+        Reach.ACCOUNT: "answered for its owner",
+        Reach.CREDENTIALS: "refused, as any key",
+    }[POLICY[endpoint.action].reach]

@@ -1,0 +1,334 @@
+"""The OpenAPI 3.1 document: everything the router answers, with every code and an example that the tests run.
+
+It is made from the `Endpoint` declarations alone, the same each time, so that it can be committed and compared.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from http import HTTPStatus
+from importlib import resources
+from itertools import groupby
+from typing import Any, cast
+
+import msgspec
+
+from mailkeep import __version__
+from mailkeep.core.errors import Refusal
+from mailkeep.core.page import DEFAULT_LIMIT, MAX_LIMIT
+from mailkeep.web import codes
+from mailkeep.web.docs import docs_endpoints
+from mailkeep.web.endpoint import PREFIX, Call, Endpoint, Example, Reply
+from mailkeep.web.samples import SAMPLE_TIME, filled, sample, sample_id
+from mailkeep.web.schemas import Schema, Schemas
+
+_JSON = "application/json"
+
+
+def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+    """The paths that describe the others: the document itself and the pages made from it."""
+
+    @cache
+    def written() -> bytes:
+        return msgspec.json.encode(document((*endpoints, *added)))
+
+    async def _document(_: Any, call: Call) -> Reply:
+        return Reply(content=written())
+
+    own = Endpoint(
+        method="GET",
+        path="/openapi.json",
+        handler=_document,
+        action=None,
+        summary="Get this document",
+        description="OpenAPI 3.1, without the envelope.",
+        tag="Documentation",
+        data=dict[str, Any],
+        enveloped=False,
+        bare=True,
+        examples=(Example(),),
+    )
+    added = (own, *docs_endpoints())
+    return added
+
+
+def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[str, Any]:
+    """The document of all endpoints that are to be documented, in their order."""
+    shown = [endpoint for endpoint in endpoints if endpoint.documented]
+    schemas = Schemas(kind for endpoint in shown for kind in (endpoint.body, endpoint.data) if kind is not None)
+    paths: dict[str, dict[str, Any]] = {}
+    refused: dict[str, Any] = {}
+    for endpoint in shown:
+        item = paths.setdefault(endpoint.path, {} if endpoint.prefixed else {"servers": [{"url": "/"}]})
+        operation = item[endpoint.method.lower()] = _operation(endpoint, schemas)
+        for status, group in groupby(codes.refusals(endpoint), key=lambda each: each.status):
+            name, answer = _refused(status, list(group))
+            refused[name] = answer
+            operation["responses"][str(status)] = {"$ref": f"#/components/responses/{name}"}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Mailkeep",
+            "version": version,
+            "summary": "A self-hosted mail server, managed through one JSON HTTP API.",
+            "description": _conventions(shown),
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": PREFIX}],
+        "security": [{"session": []}, {"api_key": []}],
+        "tags": _tags(shown),
+        "paths": paths,
+        "components": {
+            "schemas": {**_SCHEMAS, **schemas.components},
+            "responses": dict(sorted(refused.items())),
+            "headers": _HEADERS,
+            "parameters": _PAGING,
+            "securitySchemes": _SECURITY,
+        },
+    }
+
+
+def operation_id(endpoint: Endpoint) -> str:
+    """A name for the call, unique with method and path: `getDomainsById`."""
+    words: list[str] = []
+    for segment in endpoint.path.strip("/").split("/"):
+        name = segment.strip("{}")
+        words += ["by"] if name != segment else []
+        words += name.replace(".", "-").replace("_", "-").split("-")
+    return endpoint.method.lower() + "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def _conventions(endpoints: Iterable[Endpoint]) -> str:
+    """What holds for every call, and the table of codes."""
+    text = (resources.files("mailkeep.web") / "docs_page" / "conventions.md").read_text("utf-8")
+    found = codes.in_order({each for endpoint in endpoints for each in codes.refusals(endpoint)})
+    rows = [f"| {each.status} | `{each.code}` | {each.text} |" for each in found]
+    return "\n".join([text.rstrip(), "", "| Status | Code | Meaning |", "|---|---|---|", *rows])
+
+
+def _tags(endpoints: Iterable[Endpoint]) -> list[dict[str, str]]:
+    """Areas in the order of their first path, described by the docstring of the feature's package."""
+    tags: dict[str, str] = {}
+    for endpoint in endpoints:
+        package = sys.modules.get(endpoint.handler.__module__.rpartition(".")[0])
+        feature = package is not None and package.__name__.startswith("mailkeep.features.")
+        tags.setdefault(endpoint.tag, inspect.cleandoc(package.__doc__ or "") if package and feature else "")
+    return [{"name": name} | ({"description": text} if text else {}) for name, text in tags.items()]
+
+
+def _operation(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
+    examples = endpoint.examples or (Example(),)
+    operation: dict[str, Any] = {
+        "operationId": operation_id(endpoint),
+        "summary": endpoint.summary,
+        "tags": [endpoint.tag],
+        "security": codes.credentials(endpoint),
+    }
+    if endpoint.description:
+        operation["description"] = endpoint.description
+    if role := codes.required_role(endpoint):
+        operation["x-required-role"] = role
+        operation["x-scoped-keys"] = codes.scoped_keys(endpoint)
+    if parameters := _parameters(endpoint, schemas, examples[0]):
+        operation["parameters"] = parameters
+    if endpoint.body is not None:
+        shown = {f"example{number}": {"value": filled(each.body)} for number, each in enumerate(examples, 1)}
+        content = {"schema": schemas.of(endpoint.body), "examples": shown}
+        operation["requestBody"] = {"required": True, "content": {_JSON: content}}
+    operation["responses"] = {str(endpoint.status): _success(endpoint, schemas, examples[0])}
+    return operation
+
+
+def _parameters(endpoint: Endpoint, schemas: Schemas, example: Example) -> list[Schema]:
+    parameters = [
+        _parameter("path", name, _in_path(name), True, example.path)
+        for segment in endpoint.path.split("/")
+        if segment.startswith("{") and (name := segment[1:-1])
+    ]
+    if endpoint.query is not None:
+        required = schemas.required(endpoint.query)
+        for name, schema in schemas.fields(endpoint.query).items():
+            parameters.append(_parameter("query", name, schema, name in required, example.query))
+    if endpoint.listing is not None:
+        sorts = endpoint.listing.sorts
+        parameters += [{"$ref": f"#/components/parameters/{name}"} for name in ("cursor", "limit")]
+        sort = {"type": "string", "enum": list(sorts), "default": sorts[0]}
+        parameters += [_parameter("query", "sort", sort, False, {})]
+        parameters += [{"$ref": "#/components/parameters/order"}]
+    return parameters
+
+
+def _parameter(where: str, name: str, schema: Schema, required: bool, examples: Mapping[str, str]) -> Schema:
+    parameter: Schema = {"name": name, "in": where, "required": required, "schema": schema}
+    if described := schema.get("description"):
+        parameter["description"] = described
+    if name in examples:
+        parameter["example"] = _typed(filled(examples[name]), schema)
+    return parameter
+
+
+def _typed(text: str, schema: Schema) -> Any:
+    """A query's text as the schema's type, as examples are written."""
+    if schema.get("type") == "boolean":
+        return text == "true"
+    return int(text) if schema.get("type") == "integer" else text
+
+
+def _in_path(name: str) -> Schema:
+    return {"type": "string", "format": "uuid"} if name == "id" or name.endswith("_id") else {"type": "string"}
+
+
+def _success(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str, Any]:
+    described = HTTPStatus(endpoint.status).phrase
+    if endpoint.content != _JSON:
+        content = {"schema": {"type": "string"}}
+    elif not endpoint.enveloped:
+        content = {"schema": schemas.of(endpoint.data)}
+    else:
+        meta = "PageMeta" if endpoint.listing else "Meta"
+        properties = {
+            "data": schemas.of(endpoint.data),
+            "error": {"type": "null"},
+            "meta": {"$ref": f"#/components/schemas/{meta}"},
+        }
+        schema = {"type": "object", "properties": properties, "required": ["data", "error", "meta"]}
+        content = {"schema": schema, "example": _answer(endpoint, example)}
+    return {"description": described, "headers": _headers(), "content": {endpoint.content: content}}
+
+
+def _answer(endpoint: Endpoint, example: Example) -> dict[str, Any]:
+    """The envelope of an answer to an example: what it says itself, else made up from the type."""
+    known = {**example.path, **example.query, **cast(Mapping[str, Any], example.body or {})}
+    data = example.answer if example.answer is not None else sample(endpoint.data, filled(known))
+    meta: dict[str, Any] = {"request_id": sample_id("request_id"), "timestamp": SAMPLE_TIME}
+    if endpoint.listing:
+        meta["pagination"] = {"next_cursor": "", "has_more": False}
+    return {"data": filled(data), "error": None, "meta": meta}
+
+
+def _refused(status: int, group: Sequence[type[Refusal]]) -> tuple[str, dict[str, Any]]:
+    """The answer for one status, with its name: the codes it may carry, their meaning, an example of each."""
+    only = {"type": "object", "properties": {"code": {"enum": [each.code for each in group]}}}
+    schema = {"allOf": [{"$ref": "#/components/schemas/Refusal"}, {"properties": {"error": only}}]}
+    meta = {"request_id": sample_id("request_id"), "timestamp": SAMPLE_TIME}
+    examples = {
+        each.code: {
+            "value": {
+                "data": None,
+                "error": {"code": each.code, "message": each.text, "details": None},
+                "meta": meta,
+            }
+        }
+        for each in group
+    }
+    return f"{status}.{'.'.join(each.code for each in group)}", {
+        "description": "\n\n".join(f"`{each.code}` {each.text}" for each in group),
+        "headers": _headers("Retry-After" if status in (429, 503) else None),
+        "content": {_JSON: {"schema": schema, "examples": examples}},
+    }
+
+
+def _headers(more: str | None = None) -> dict[str, Any]:
+    names = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in [*names, *([more] if more else [])]}
+
+
+def _whole(described: str) -> Schema:
+    return {"description": described, "schema": {"type": "integer", "minimum": 0}}
+
+
+_HEADERS: dict[str, Schema] = {
+    "X-Request-Id": {
+        "description": "The id of the request, as in `meta.request_id`.",
+        "required": True,
+        "schema": {"type": "string", "format": "uuid"},
+    },
+    "RateLimit-Limit": _whole("Requests allowed in the window; absent where nothing is limited."),
+    "RateLimit-Remaining": _whole("Requests left in the window."),
+    "RateLimit-Reset": _whole("Seconds until the window begins anew."),
+    "Retry-After": _whole("Seconds to wait before the next try."),
+}
+
+_PAGING: dict[str, Schema] = {
+    "cursor": {
+        "name": "cursor",
+        "in": "query",
+        "required": False,
+        "description": "`meta.pagination.next_cursor` of the page before; empty or absent: the first page.",
+        "schema": {"type": "string"},
+    },
+    "limit": {
+        "name": "limit",
+        "in": "query",
+        "required": False,
+        "description": "Items on a page.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
+    },
+    "order": {
+        "name": "order",
+        "in": "query",
+        "required": False,
+        "description": "By default `desc` for times (newest first), `asc` for all else.",
+        "schema": {"type": "string", "enum": ["asc", "desc"]},
+    },
+}
+
+_SECURITY: dict[str, Schema] = {
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "svc_session",
+        "description": "Set by POST /auth/login.",
+    },
+    "api_key": {"type": "http", "scheme": "bearer", "description": "An API key, `svc_…`."},
+}
+
+_META: Schema = {
+    "type": "object",
+    "properties": {
+        "request_id": {"type": "string", "format": "uuid"},
+        "timestamp": {"type": "string", "format": "date-time"},
+    },
+    "required": ["request_id", "timestamp"],
+}
+
+_SCHEMAS: dict[str, Schema] = {
+    "Meta": {"description": "What is told with every answer."} | _META,
+    "PageMeta": {
+        "description": "What is told with a page of a list.",
+        "type": "object",
+        "properties": {
+            **_META["properties"],
+            "pagination": {
+                "type": "object",
+                "properties": {
+                    "next_cursor": {"type": "string", "description": "Empty on the last page."},
+                    "has_more": {"type": "boolean"},
+                },
+                "required": ["next_cursor", "has_more"],
+            },
+        },
+        "required": [*_META["required"], "pagination"],
+    },
+    "Refusal": {
+        "description": "Every answer that is no success.",
+        "type": "object",
+        "properties": {
+            "data": {"type": "null"},
+            "error": {
+                "type": "object",
+                "properties": {
+                    "code": {"type": "string"},
+                    "message": {"type": "string"},
+                    "details": {"type": ["object", "null"]},
+                },
+                "required": ["code", "message", "details"],
+            },
+            "meta": {"$ref": "#/components/schemas/Meta"},
+        },
+        "required": ["data", "error", "meta"],
+    },
+}

@@ -1,0 +1,219 @@
+"""Made-up values for the types that stand on the wire: the answers and ids that the documentation shows."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+from uuid import UUID
+
+from msgspec import inspect as mi
+
+SAMPLE_TIME = "2026-03-01T12:00:00.000Z"
+_LATER = "2026-03-02T12:00:00.000Z"
+_MESSAGE_ID = "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.test>"
+
+# What a field of this name might hold.
+_BY_FIELD: dict[str, Any] = {
+    "address": "alice@example.test",
+    "by": "sue@example.test",
+    "cc": [],
+    "deleted_at": None,
+    "destination": "alice@example.test,archive@elsewhere.test",
+    "destinations": ["alice@example.test"],
+    "diagnostic": "2.0.0 Ok: queued",
+    "domain_name": "example.test",
+    "email": "alice@example.test",
+    "enhanced_code": "2.0.0",
+    "error_code": None,
+    "expires_at": _LATER,
+    "from": "hello@example.test",
+    "ip": "192.0.2.10",
+    "ip_address": "192.0.2.10",
+    "key": "svc_sk_Zk3PpXw0vS8eYt5RbQ2nLd7uHcJf1GmA9oKiTzBx4Wq",
+    "key_prefix": "svc_sk_Zk3P",
+    "label": "sue@example.test",
+    "local_part": "alice",
+    "mail_from": "hello@example.test",
+    "max_aliases": None,
+    "max_mailboxes": None,
+    "message": "Done.",
+    "message_count": 12,
+    "message_id": _MESSAGE_ID,
+    "name": "Example",
+    "next_attempt_at": None,
+    "oidc_provider": None,
+    "parent_id": None,
+    "protocol": "imap",
+    "queue_id": "0199a1b251f07c3d9e410d8f6c1b2a37",
+    "quota_bytes": 1073741824,
+    "rate_limit": 60,
+    "resource_id": "0199a1b2-c6c0-74e1-82ce-dd87fb93da87",
+    "rcpt_to": ["someone@elsewhere.test"],
+    "remote_host": "mx.elsewhere.test",
+    "scoped_domain_ids": [],
+    "size": 2048,
+    "smtp_code": 250,
+    "source_local_part": "sales",
+    "subject": "Welcome",
+    "symbols": [],
+    "tags": [],
+    "to": ["someone@elsewhere.test"],
+    "totp_enabled": False,
+    "used_bytes": 734003,
+    "user_agent": "curl/8.5.0",
+    "version": "0.1.0",
+    "warnings": [],
+}
+
+# Where the struct matters.
+_BY_STRUCT: dict[str, Any] = {
+    "Actor.key_id": None,
+    "Actor.type": "session",
+    "AuditEntry.action": "alias.create",
+    "AuditEntry.details": {"before": None, "after": {"source_local_part": "sales", "active": True}},
+    "AuditEntry.outcome": "success",
+    "AuditEntry.resource_type": "alias",
+    "Auth.dkim": None,
+    "Auth.dmarc": None,
+    "Auth.spf": None,
+    "BatchAnswer.results": [
+        {
+            "index": 0,
+            "message_id": _MESSAGE_ID,
+            "id": "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37",
+            "status": "queued",
+            "recipients": [{"address": "someone@elsewhere.test", "status": "queued"}],
+        },
+        {
+            "index": 1,
+            "error": "A recipient address is malformed.",
+            "code": "INVALID_RECIPIENT",
+            "details": {"field": "to", "index": 0},
+        },
+    ],
+    "BatchAnswer.total": 2,
+    "Deleted.kept_until": "2026-03-31T12:00:00.000Z",
+    "Deleted.purged": False,
+    "DeliveryTold.address": "alice@example.test",
+    "DeliveryTold.type": "mailbox",
+    "DkimKey.algorithm": "rsa2048",
+    "DkimKey.fingerprint_sha256": hashlib.sha256(b"sample").hexdigest(),
+    "DkimKey.id": "0199a1b2-70a1-7c3d-8e41-0d8f6c1b2a37",
+    "DkimKey.safe_to_remove_from_dns": False,
+    "DkimKey.selector": "mk202603",
+    "DkimKey.stage": "active",
+    "DkimRecord.checked_at": None,
+    "DkimRecord.name": "mk202603._domainkey.example.test",
+    "DkimRecord.status": "not_checked",
+    "DkimRecord.value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0B…",
+    "DomainDns.checked_at": None,
+    "DomainDns.status": "unchecked",
+    "DomainRecord.default_quota_bytes": 0,
+    "DomainRecord.description": "",
+    "DomainRecord.name": "example.test",
+    "DomainRecord.plus_delimiter": "+",
+    "DomainRecord.unicode_name": "example.test",
+    "DomainUsage.aliases": 3,
+    "DomainUsage.bytes": 734003,
+    "DomainUsage.mailboxes": 12,
+    "ExplanationTold.decision": "deliver",
+    "KeyRecord.is_scoped": False,
+    "MailboxRecord.name": "Alice Example",
+    "Message.api_key_id": None,
+    "Message.direction": "outbound",
+    "Message.mailbox_id": None,
+    "Message.source": "api",
+    "Message.status": "delivered",
+    "Recipient.address": "someone@elsewhere.test",
+    "Recipient.status": "delivered",
+    "SentMessage.status": "queued",
+    "SentRecipient.address": "someone@elsewhere.test",
+    "SentRecipient.status": "queued",
+    "Spam.action": None,
+    "Spam.score": None,
+    "StepTold.address": "alice@example.test",
+    "StepTold.result": "found",
+    "StepTold.step": "mailbox",
+    "SuspensionRecord.reason": "Sends more than it should.",
+}
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+
+
+def filled(value: Any) -> Any:
+    """A value of an example with each `{name}` in its strings filled with a made-up id."""
+    if isinstance(value, str):
+        return _PLACEHOLDER.sub(lambda match: sample_id(match[1]), value)
+    if isinstance(value, list):
+        return [filled(each) for each in cast(list[Any], value)]
+    if isinstance(value, Mapping):
+        return {name: filled(each) for name, each in cast(Mapping[str, Any], value).items()}
+    return value
+
+
+def sample_id(name: str) -> str:
+    """A made-up id, always the same for a name."""
+    digest = hashlib.sha256(name.encode()).digest()
+    raw = int.from_bytes(b"\x01\x99\xa1\xb2" + digest[:12])
+    return str(UUID(int=raw & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62))
+
+
+def sample(kind: Any, known: Mapping[str, Any]) -> Any:
+    """A made-up value of a type; fields whose names are `known` (from the call) take that value where it fits."""
+    return _sample(mi.type_info(kind), "", known)
+
+
+_NONE = object()
+
+
+def _sample(kind: mi.Type, name: str, known: Mapping[str, Any]) -> Any:
+    match kind:
+        case mi.Metadata():
+            extra: dict[str, Any] = cast(Any, kind).extra_json_schema or {}
+            time = extra.get("format") == "date-time" and _value(name, known) is _NONE
+            return SAMPLE_TIME if time else _sample(kind.type, name, known)
+        case mi.UnionType():
+            inner = next(each for each in kind.types if not isinstance(each, mi.NoneType))
+            unknown = isinstance(inner, mi.StructType | mi.DictType) and _value(name, known) is _NONE
+            absent = kind.includes_none and (unknown or _value(name, known) is None)
+            return None if absent else _sample(inner, name, known)
+        case mi.StructType():
+            return {
+                field.encode_name: _sample(field.type, f"{kind.cls.__name__}.{field.encode_name}", known)
+                for field in kind.fields
+                if field.encode_name in known or field.required or not kind.cls.__struct_config__.omit_defaults
+            }
+        case mi.ListType():
+            given = _value(name, known)
+            return cast(list[Any], given) if isinstance(given, list) else [_sample(kind.item_type, name, known)]
+        case mi.DictType():
+            given = _value(name, known)
+            return cast(dict[str, Any], given) if isinstance(given, dict) else {}
+        case _:
+            return _plain(kind, name, _value(name, known))
+
+
+def _value(name: str, known: Mapping[str, Any]) -> Any:
+    """What is known of a field: from the call, of its struct, of its name."""
+    field = name.rpartition(".")[2]
+    return known.get(field, _BY_STRUCT.get(name, _BY_FIELD.get(field, _NONE)))
+
+
+def _plain(kind: mi.Type, name: str, given: Any) -> Any:
+    field = name.rpartition(".")[2]
+    match kind:
+        case mi.EnumType(cls=cls):
+            return given if given in [member.value for member in cls] else next(iter(cls)).value
+        case mi.LiteralType(values=values):
+            return given if given in values else values[0]
+        case mi.UUIDType():
+            return given if isinstance(given, str) and len(given) == 36 else sample_id(field)
+        case mi.StrType():
+            return given if isinstance(given, str) else field
+        case mi.BoolType():
+            return given if isinstance(given, bool) else True
+        case mi.IntType(ge=low) | mi.FloatType(ge=low):
+            return given if isinstance(given, int) and not isinstance(given, bool) else low or 1
+        case _:
+            return None

@@ -1,0 +1,189 @@
+"""JSON Schema (2020-12, as OpenAPI 3.1 has it) for the types that stand on the wire.
+
+`msgspec` could write schemas too; ours know what decoding knows: that an empty required string counts as missing,
+which instants are taken, and that two features may each have a struct of the same name.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import msgspec
+from msgspec import inspect as mi
+
+from mailkeep.web.fields import Body, Patch, Query
+
+Schema = dict[str, Any]
+
+
+class Schemas:
+    """Schemas of types; those of structs are gathered as components and referred to."""
+
+    def __init__(self, types: Iterable[Any]) -> None:
+        """`types`: all that will be asked for, so that names are told apart where they are the same."""
+        self._infos = [mi.type_info(kind) for kind in types]
+        structs: dict[type[Any], mi.StructType] = {}
+        for info in self._infos:
+            _gather(info, structs)
+        self._names = _names(structs)
+        self.components = {self._names[cls]: self._struct(info) for cls, info in structs.items()}
+        self.components = dict(sorted(self.components.items()))
+
+    def of(self, kind: Any) -> Schema:
+        """The schema of a type: a reference for a struct."""
+        return self._schema(mi.type_info(kind))
+
+    def fields(self, struct: type[msgspec.Struct]) -> Mapping[str, Schema]:
+        """The schemas of a query's fields by their names on the wire, without the null of what is absent."""
+        info = mi.type_info(struct)
+        assert isinstance(info, mi.StructType)
+        found = {field.encode_name: self._field(field, info) for field in info.fields}
+        return {name: _without_null(schema) for name, schema in found.items()}
+
+    @staticmethod
+    def required(struct: type[msgspec.Struct]) -> set[str]:
+        """The names of a struct's required fields."""
+        info = mi.type_info(struct)
+        assert isinstance(info, mi.StructType)
+        return {field.encode_name for field in info.fields if field.required}
+
+    def _struct(self, info: mi.StructType) -> Schema:
+        given = issubclass(info.cls, Body | Patch | Query)
+        shortened = not given and info.cls.__struct_config__.omit_defaults
+        schema: Schema = {"type": "object"}
+        if described := info.cls.__dict__.get("__doc__"):
+            schema["description"] = described
+        schema["properties"] = {field.encode_name: self._field(field, info) for field in info.fields}
+        required = [
+            field.encode_name
+            for field in info.fields
+            if field.required or (not given and not shortened and _has_default(field))
+        ]
+        if required:
+            schema["required"] = required
+        if info.forbid_unknown_fields:
+            schema["additionalProperties"] = False
+        return schema
+
+    def _field(self, field: mi.Field, of: mi.StructType) -> Schema:
+        schema = self._schema(field.type)
+        given = issubclass(of.cls, Body | Patch | Query)
+        if given and field.required and "may_be_empty" not in _marks(field.type):
+            # Decoding takes an empty string or array in a required field for a missing one.
+            bound = {"string": "minLength", "array": "minItems"}.get(str(schema.get("type")))
+            if bound and "format" not in schema:
+                schema.setdefault(bound, 1)
+        if given and field.default not in (msgspec.NODEFAULT, None) and not isinstance(field.default, msgspec.Struct):
+            default = field.default
+            schema["default"] = default.value if isinstance(default, enum.Enum) else default
+        return schema
+
+    def _schema(self, kind: mi.Type) -> Schema:
+        match kind:
+            case mi.Metadata():
+                return self._schema(kind.type) | (cast(Any, kind).extra_json_schema or {})
+            case mi.StructType():
+                return {"$ref": f"#/components/schemas/{self._names[kind.cls]}"}
+            case mi.UnionType():
+                return self._union(kind)
+            case mi.ListType():
+                items = self._schema(kind.item_type)
+                return {"type": "array", "items": items} | _bounds(kind, "minItems", "maxItems")
+            case mi.DictType():
+                values = self._schema(kind.value_type)
+                more = {"additionalProperties": values} if values else {}
+                return {"type": "object"} | more | _bounds(kind, "minProperties", "maxProperties")
+            case _:
+                return _plain(kind)
+
+    def _union(self, kind: mi.UnionType) -> Schema:
+        schemas = [self._schema(each) for each in kind.types if not isinstance(each, mi.NoneType)]
+        if not kind.includes_none:
+            return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+        if len(schemas) == 1 and isinstance(schemas[0].get("type"), str):
+            schema = schemas[0] | {"type": [schemas[0]["type"], "null"]}
+            return schema | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
+        return {"anyOf": [*schemas, {"type": "null"}]}
+
+
+def _plain(kind: mi.Type) -> Schema:
+    match kind:
+        case mi.StrType(pattern=pattern):
+            return {"type": "string"} | _bounds(kind, "minLength", "maxLength") | _given(pattern=pattern)
+        case mi.BoolType():
+            return {"type": "boolean"}
+        case mi.IntType(ge=low, le=high):
+            return {"type": "integer"} | _given(minimum=low, maximum=high)
+        case mi.FloatType(ge=low, le=high):
+            return {"type": "number"} | _given(minimum=low, maximum=high)
+        case mi.UUIDType():
+            return {"type": "string", "format": "uuid"}
+        case mi.DateTimeType():
+            return {"type": "string", "format": "date-time"}
+        case mi.EnumType(cls=cls):
+            return {"type": "string", "enum": [member.value for member in cls]}
+        case mi.LiteralType(values=values):
+            return {"type": "string", "enum": list(values)}
+        case mi.NoneType():
+            return {"type": "null"}
+        case mi.AnyType():
+            return {}
+        case _:
+            raise TypeError(f"no schema for {kind}")
+
+
+def _given(**keywords: Any) -> Schema:
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _bounds(kind: Any, low: str, high: str) -> Schema:
+    return _given(**{low: kind.min_length, high: kind.max_length})
+
+
+def _has_default(field: mi.Field) -> bool:
+    return field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
+
+
+def _marks(kind: mi.Type) -> Mapping[str, Any]:
+    return (cast(Any, kind).extra or {}) if isinstance(kind, mi.Metadata) else {}
+
+
+def _without_null(schema: Schema) -> Schema:
+    if isinstance(schema.get("type"), list):
+        schema = schema | {"type": schema["type"][0]}
+        return schema | ({"enum": schema["enum"][:-1]} if "enum" in schema else {})
+    return schema
+
+
+def _gather(kind: Any, structs: dict[type[Any], mi.StructType]) -> None:
+    """All structs that a type is made of, in the order in which they are met."""
+    match kind:
+        case mi.StructType() if kind.cls not in structs:
+            structs[kind.cls] = kind
+            for field in kind.fields:
+                _gather(field.type, structs)
+        case mi.Metadata():
+            _gather(kind.type, structs)
+        case mi.UnionType():
+            for each in kind.types:
+                _gather(each, structs)
+        case mi.ListType():
+            _gather(kind.item_type, structs)
+        case mi.DictType():
+            _gather(kind.value_type, structs)
+        case _:
+            pass
+
+
+def _names(structs: Iterable[type[Any]]) -> dict[type[Any], str]:
+    """A name for each struct: its own, with its feature's in front where two are called the same."""
+    classes = list(structs)
+    own = [cls.__name__ for cls in classes]
+    return {cls: cls.__name__ if own.count(cls.__name__) == 1 else _feature(cls) + cls.__name__ for cls in classes}
+
+
+def _feature(cls: type[Any]) -> str:
+    parts = cls.__module__.split(".")
+    return parts[-2].capitalize() if len(parts) > 1 else ""
