@@ -82,7 +82,10 @@ def _into_mailbox(app: App, mail: Arrived, mailbox_id: UUID) -> None:
     trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {recipient}\r\n".encode() + mail.trace
     folder = mailbox_path(app.data_dir, mailbox_id)
     host = app.settings.server.hostname or "localhost"
-    maildir.deliver(folder, _with_trace(trace, mail), delivery_id=mail.queue_id, host=host)
+    # A queue id of our own listener is new each time: nobody can have delivered it before.
+    maildir.deliver(
+        folder, _with_trace(trace, mail), delivery_id=mail.queue_id, host=host, first_try=mail.source == "smtp"
+    )
 
 
 def _with_trace(trace: bytes, mail: Arrived) -> Iterator[bytes]:

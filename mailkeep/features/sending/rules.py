@@ -59,7 +59,7 @@ def reply_to(named: Named | None) -> Mailbox | None:
 
 def _mailbox(field: str, index: int | None, named: Named) -> Mailbox:
     try:
-        return Mailbox(parse_address(named.email), named.name)
+        return Mailbox(parse_address(named.email, min_labels=2), named.name)
     except AddressError as error:
         at = field if index is None else f"{field}[{index}]"
         raise InvalidRecipient(f"{at}.email {error.reason}.", field=field, index=index) from error
