@@ -32,9 +32,12 @@ async def fetch_page(
     """
     column, id_column = columns[page.sort], columns["id"]
     by_id = column == id_column
-    given = [(condition, name, value) for condition, name, value in filters if value is not None]
-    clauses: list[SQL | Composed] = [SQL(condition) for condition, _, _ in given]
-    named: dict[str, Any] = {name: value for _, name, value in given}
+    clauses: list[SQL | Composed] = []
+    named: dict[str, Any] = {}
+    for condition, name, value in filters:
+        if value is not None:
+            clauses.append(SQL(condition))
+            named[name] = value
     if page.after is not None:
         for index, part in enumerate(page.after):
             named[f"after_{index}"] = part

@@ -30,7 +30,6 @@ from mailkeep.db.pool import Database
 from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.health import service as health
-from mailkeep.features.health import service as health
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool

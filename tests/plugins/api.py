@@ -29,9 +29,7 @@ from mailkeep.web.router import Router
 from tests.client import VAULT, Api, StandingClock, insert_cast
 
 # The clock stands still, so that a limit by second would never refill.
-UNHURRIED = Settings(
-    limits=Limits(login_per_second=0, requests_per_second=0), smtp=Smtp(listen="127.0.0.1:0")
-)
+UNHURRIED = Settings(limits=Limits(login_per_second=0, requests_per_second=0), smtp=Smtp(listen="127.0.0.1:0"))
 
 
 class Gate:

@@ -37,6 +37,15 @@ def letter(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in (body | changes).items() if value is not None}
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a sender was told: at the end of data (code 0 where it never came to that), and of refused recipients."""
+
+    code: int
+    text: str
+    refused: dict[str, tuple[int, str]]
+
+
 @dataclass
 class Post:
     """`api` with mail; nothing is seen to in the sandbox's queue before `run_queue`."""
@@ -61,18 +70,19 @@ class Post:
 
     async def deliver(
         self, *recipients: str, content: bytes = LETTER, sender: str = "someone@elsewhere.test", utf8: bool = False
-    ) -> tuple[int, str] | dict[str, tuple[int, str]]:
-        """Deliver by SMTP as a stranger: (code, text) of the end, or by recipient where all were refused."""
+    ) -> Told:
+        """Deliver by SMTP as a stranger."""
 
-        def talk() -> tuple[int, str] | dict[str, tuple[int, str]]:
+        def talk() -> Told:
             with smtplib.SMTP("127.0.0.1", self.port, timeout=10) as client:
                 client.ehlo("elsewhere.test")
                 client.mail(sender, ["SMTPUTF8"] if utf8 else [])
                 answers = {each: client.docmd(f"RCPT TO:<{each}>") for each in recipients}
-                if any(code == 250 for code, _ in answers.values()):
-                    code, text = client.data(content)
-                    return code, text.decode()
-                return {each: (code, text.decode()) for each, (code, text) in answers.items()}
+                refused = {each: (code, text.decode()) for each, (code, text) in answers.items() if code != 250}
+                if len(refused) == len(recipients):
+                    return Told(0, "", refused)
+                code, text = client.data(content)
+                return Told(code, text.decode(), refused)
 
         told = await asyncio.to_thread(talk)
         await self.inbound.settle()
