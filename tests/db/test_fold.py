@@ -29,7 +29,7 @@ CHANGING = [
 
 @pytest.fixture(scope="module")
 def fold(module_database_urls: Urls) -> Iterator[Fold]:
-    with psycopg.connect(module_database_urls.app, autocommit=True) as conn:
+    with psycopg.connect(module_database_urls.owner, autocommit=True) as conn:
 
         def folded(texts: list[str]) -> list[str]:
             rows = conn.execute(

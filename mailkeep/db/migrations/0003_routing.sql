@@ -237,7 +237,10 @@ BEGIN
                       ELSE walk.steps || route_step('reject', decision, local_part || '@' || domain_name, NULL) END);
     deliveries := CASE WHEN decision <> 'deliver' THEN '[]'::jsonb
                        WHEN p_visible IS NULL THEN to_jsonb(walk.deliveries)
-                       ELSE (SELECT jsonb_agg(DISTINCT d.delivery) FROM unnest(walk.deliveries) d (delivery)) END;
+                       ELSE (SELECT jsonb_agg(once.delivery ORDER BY once.place)
+                               FROM (SELECT d.delivery, min(d.place) AS place
+                                       FROM unnest(walk.deliveries) WITH ORDINALITY d (delivery, place)
+                                      GROUP BY d.delivery) once) END;
     warnings := CASE WHEN cardinality(walk.dead_ends) = 0 THEN '[]'::jsonb ELSE route_warnings(walk.dead_ends, false) END;
     RETURN NEXT;
 END

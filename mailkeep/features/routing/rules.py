@@ -16,8 +16,8 @@ def parse(text: str) -> Address:
 
 def looked_up(recipient: str) -> str:
     """A recipient as it came by SMTP, its domain as A-labels where it is a domain name; never refused."""
-    local_part, _, domain = recipient.rpartition("@")
+    local_part, at, domain = recipient.rpartition("@")
     try:
-        return f"{local_part}@{normalize_domain(domain)}"
+        return f"{local_part}@{normalize_domain(domain)}" if at else recipient
     except AddressError:
         return recipient
