@@ -1,0 +1,270 @@
+"""The pool against a real server: transactions, and what callers meet when the database is away."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+from contextlib import AsyncExitStack
+from time import monotonic
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.db import postgres
+from mailkeep.db.pool import Database, constraint_of, is_passing
+
+
+@pytest.fixture
+async def database(make_database, drop_database):
+    urls = make_database("template1")
+    database = Database(urls.owner, max_size=4, timeout=2)
+    await database.open()
+    async with database.autocommit() as conn:
+        await conn.execute("CREATE TABLE t (n int CONSTRAINT t_n_unique UNIQUE)")
+    yield database
+    await database.close()
+    drop_database(urls)
+
+
+async def count(database: Database) -> int:
+    async with database.autocommit() as conn:
+        row = await (await conn.execute("SELECT count(*) AS n FROM t")).fetchone()
+        assert row
+        return row["n"]
+
+
+async def test_a_block_commits_at_its_end_and_not_before(database):
+    async with database.tx() as conn:
+        await conn.execute("INSERT INTO t VALUES (1)")
+        assert await count(database) == 0
+    assert await count(database) == 1
+
+
+async def test_an_exception_rolls_back_and_leaves_as_it_is(database):
+    async def body():
+        async with database.tx() as conn:
+            await conn.execute("INSERT INTO t VALUES (1)")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await body()
+    assert await count(database) == 0
+
+
+async def test_a_cancelled_block_is_rolled_back_and_its_connection_serves_on(database):
+    async def slow():
+        async with database.tx() as conn:
+            await conn.execute("INSERT INTO t VALUES (1)")
+            await conn.execute("SELECT pg_sleep(30)")
+
+    task = asyncio.create_task(slow())
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await count(database) == 0
+
+
+async def test_a_block_within_a_block_is_a_savepoint(database):
+    async with database.tx() as conn:
+        await conn.execute("INSERT INTO t VALUES (1)")
+        with pytest.raises(errors.UniqueViolation):
+            async with conn.transaction():
+                await conn.execute("INSERT INTO t VALUES (1)")
+        await conn.execute("INSERT INTO t VALUES (2)")
+    assert await count(database) == 2
+
+
+async def test_nobody_commits_in_the_callers_transaction(database):
+    async def body():
+        async with database.tx() as conn:
+            await conn.execute("INSERT INTO t VALUES (1)")
+            await conn.commit()
+
+    with pytest.raises(psycopg.ProgrammingError):
+        await body()
+    assert await count(database) == 0
+
+
+async def test_a_swallowed_error_does_not_pass_for_a_commit(database):
+    async def body():
+        async with database.tx() as conn:
+            await conn.execute("INSERT INTO t VALUES (1)")
+            try:
+                await conn.execute("INSERT INTO t VALUES (1)")
+            except errors.UniqueViolation:
+                pass
+
+    with pytest.raises(RuntimeError, match="swallowed"):
+        await body()
+    assert await count(database) == 0
+
+
+async def test_single_statements_commit_by_themselves(database):
+    async def body():
+        async with database.autocommit() as conn:
+            await conn.execute("INSERT INTO t VALUES (1)")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await body()
+    assert await count(database) == 1
+
+
+async def test_the_name_of_a_violated_constraint_is_told(database):
+    with pytest.raises(errors.UniqueViolation) as violated:
+        async with database.tx() as conn:
+            await conn.execute("INSERT INTO t VALUES (1), (1)")
+    assert constraint_of(violated.value) == "t_n_unique"
+    assert constraint_of(ValueError()) is None
+    assert constraint_of(errors.DiskFull()) is None
+
+
+async def test_connections_are_limited_in_utc_and_named(database):
+    async with database.autocommit() as conn:
+        for name, value in {
+            "statement_timeout": "30s",
+            "idle_in_transaction_session_timeout": "1min",
+            "TimeZone": "UTC",
+            "application_name": "mailkeep",
+        }.items():
+            cursor = await conn.execute("SELECT current_setting(%(name)s) AS value", {"name": name})
+            assert await cursor.fetchone() == {"value": value}
+
+
+async def test_options_and_name_of_the_operators_url_are_kept(database_server):
+    url = f"{database_server.app} application_name=theirs options='-c work_mem=5MB'"
+    database = Database(url, max_size=1)
+    await database.open()
+    async with database.autocommit() as conn:
+        for name, value in {"work_mem": "5MB", "application_name": "theirs", "statement_timeout": "30s"}.items():
+            cursor = await conn.execute("SELECT current_setting(%(name)s) AS value", {"name": name})
+            assert await cursor.fetchone() == {"value": value}
+    await database.close()
+
+
+async def test_without_a_free_connection_the_caller_is_told_to_come_back(database):
+    async def hold(held: asyncio.Event):
+        async with database.tx():
+            await held.wait()
+
+    held = asyncio.Event()
+    holders = [asyncio.create_task(hold(held)) for _ in range(4)]
+    await asyncio.sleep(0.2)
+    with pytest.raises(Unavailable):
+        async with database.tx():
+            pass
+    held.set()
+    await asyncio.gather(*holders)
+    assert await count(database) == 0
+
+
+@pytest.mark.parametrize(
+    "error,passing",
+    [
+        (errors.DiskFull(), True),
+        (errors.TooManyConnections(), True),
+        (errors.CannotConnectNow(), True),
+        (errors.AdminShutdown(), True),
+        (errors.CrashShutdown(), True),
+        (errors.ConnectionFailure(), True),
+        (errors.QueryCanceled(), True),
+        (errors.DeadlockDetected(), True),
+        (errors.SerializationFailure(), True),
+        (errors.ReadOnlySqlTransaction(), True),
+        (errors.IoError(), True),
+        (psycopg.OperationalError("connection is lost"), True),
+        (errors.UniqueViolation(), False),
+        (errors.InsufficientPrivilege(), False),
+        (errors.SyntaxError(), False),
+        (errors.InvalidTextRepresentation(), False),
+        (psycopg.DataError("NUL"), False),
+        (psycopg.InterfaceError("misused"), False),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+async def test_passing_troubles_and_only_those_become_unavailable(database, error, passing):
+    assert is_passing(error) is passing
+    with pytest.raises(Unavailable if passing else type(error)) as raised:
+        async with database.autocommit():
+            raise error
+    if passing:
+        assert raised.value.__cause__ is error
+
+
+async def test_a_statement_that_takes_too_long_is_unavailable(database):
+    async def body():
+        async with database.tx() as conn:
+            await conn.execute("SET LOCAL statement_timeout = '50ms'")
+            await conn.execute("SELECT pg_sleep(5)")
+
+    with pytest.raises(Unavailable):
+        await body()
+
+
+async def test_a_connection_that_the_server_closed_is_replaced_unnoticed(database):
+    async with AsyncExitStack() as stack:
+        conns = [await stack.enter_async_context(database.autocommit()) for _ in range(4)]
+        victims = [conn.info.backend_pid for conn in conns[1:]]
+        await conns[0].execute("SELECT pg_terminate_backend(pid) FROM unnest(%(v)s) AS pid", {"v": victims})
+        for conn in conns[1:]:
+            assert await asyncio.to_thread(select.select, [conn.fileno()], [], [], 10) != ([], [], [])
+    # Two seconds are what the pool's own check would pause after the second dead one.
+    for _ in range(8):
+        assert await count(database) == 0
+
+
+async def test_it_refuses_while_the_server_is_away_and_is_back_soon_after_it(made_dir):
+    server = await postgres.start(made_dir)
+    database = Database(server.urls.app, timeout=1)
+    try:
+        await database.open()
+        while not await answers(database):
+            pass
+        await server.stop()
+        for _ in range(4):  # long enough for the pool to give all its connections up
+            with pytest.raises(Unavailable):
+                await one(database)
+        server = await postgres.start(made_dir)
+        begin = monotonic()
+        while not await answers(database):
+            assert monotonic() - begin < 5
+        supervisor = asyncio.create_task(server.supervise())
+        assert server.pid
+        killed = server.pid
+        os.kill(killed, signal.SIGKILL)
+        begin = monotonic()
+        while server.pid == killed or not await answers(database):
+            await asyncio.sleep(0.02)
+            assert monotonic() - begin < 5
+    finally:
+        await server.stop()
+        await database.close()
+    await supervisor
+
+
+async def one(database: Database) -> bool:
+    async with database.tx() as conn:
+        return await (await conn.execute("SELECT 1 AS n")).fetchone() == {"n": 1}
+
+
+async def answers(database: Database) -> bool:
+    try:
+        return await one(database)
+    except Unavailable:
+        await asyncio.sleep(0.02)
+        return False
+
+
+async def test_a_pool_opens_without_a_database(tmp_path):
+    database = Database(f"host={tmp_path} dbname=x user=x", timeout=0.2)
+    await database.open()
+    with pytest.raises(Unavailable):
+        await one(database)
+    await database.close()
+    with pytest.raises(Unavailable):
+        await one(database)
