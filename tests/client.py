@@ -15,13 +15,13 @@ from typing import Any, LiteralString
 from urllib.parse import urlencode
 from uuid import UUID
 
+from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier, Placeholder
 
 from mailkeep.app import App
 from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault, token_hash
-from mailkeep.db.pool import Conn
 from mailkeep.web.pipeline import Pipeline
 from tests.web.caller import Answer, Caller
 
@@ -281,14 +281,14 @@ class Api:
         return row["id"]
 
 
-async def insert_row(conn: Conn, table: LiteralString, row: Mapping[str, Any]) -> None:
+async def insert_row(conn: AsyncConnection[Any], table: LiteralString, row: Mapping[str, Any]) -> None:
     statement = SQL("INSERT INTO {} ({}) VALUES ({})").format(
         Identifier(table), SQL(", ").join(map(Identifier, row)), SQL(", ").join(map(Placeholder, row))
     )
     await conn.execute(statement, dict(row))
 
 
-async def insert_domain(conn: Conn, domain_id: UUID, name: str, at: datetime, **columns: Any) -> UUID:
+async def insert_domain(conn: AsyncConnection[Any], domain_id: UUID, name: str, at: datetime, **columns: Any) -> UUID:
     row: dict[str, Any] = {
         "id": domain_id,
         "name": name,
@@ -309,7 +309,7 @@ async def insert_domain(conn: Conn, domain_id: UUID, name: str, at: datetime, **
     return domain_id
 
 
-async def insert_cast(conn: Conn) -> None:
+async def insert_cast(conn: AsyncConnection[Any]) -> None:
     """The cast and its two domains, into a database that has nothing but tables."""
     at = START - timedelta(days=1)
     for name, domain_id in DOMAIN_IDS.items():

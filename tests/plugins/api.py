@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import pkgutil
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +86,35 @@ async def api(
 ) -> AsyncIterator[Api]:
     """The application, its cast and its clock; `tmp_path` is its data directory."""
     urls = make_database(cast_template)
+    async with _running(urls, api_settings, tmp_path) as running:
+        yield running
+    await _drop(drop_database, urls)
+
+
+@pytest.fixture(scope="module")
+async def shared_api(
+    make_database: Callable[[str], Urls],
+    drop_database: Callable[[Urls], None],
+    cast_template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[Api]:
+    """One application for a module: for tables of refused calls, and whatever else leaves nothing behind."""
+    urls = make_database(cast_template)
+    async with _running(urls, UNHURRIED, tmp_path_factory.mktemp("data")) as running:
+        yield running
+    await _drop(drop_database, urls)
+
+
+@asynccontextmanager
+async def _running(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIterator[Api]:
     db = Database(urls.app, min_size=1, max_size=10)
     await db.open()
     clock = StandingClock()
-    app = App(api_settings, tmp_path, clock, VAULT, db)
-    yield Api(app, Pipeline(app, Router(all_endpoints()), Gate()), clock)
-    await db.close()
-    await _drop(drop_database, urls)
+    app = App(settings, data_dir, clock, VAULT, db)
+    try:
+        yield Api(app, Pipeline(app, Router(all_endpoints()), Gate()), clock)
+    finally:
+        await db.close()
 
 
 async def _drop(drop: Callable[[Urls], None], urls: Urls) -> None:

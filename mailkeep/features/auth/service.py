@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -102,15 +101,6 @@ def _count(call: Call, key: Presented, at: datetime) -> None:
         raise RateLimitExceeded("The API key's requests of this minute are used up.", retry_after=reset)
 
 
-@dataclass(frozen=True, slots=True)
-class _Try:
-    """A try at an account's password: what it is counted by, and the account, None where there is none."""
-
-    key: str
-    account: Account | None
-    right: bool
-
-
 async def login(app: App, call: Call, email: str, password: str) -> LoggedIn:
     """Open a session by password; the one shown with the call, if any, ends.
 
@@ -118,18 +108,20 @@ async def login(app: App, call: Call, email: str, password: str) -> LoggedIn:
     of an account with many failures.
     """
     key, label = rules.account_key(email)
-    tried = await _try_password(app, call, key, None, password)
-    if tried.account is not None and tried.right:
-        opened = await _open_session(app, call, tried.account, key)
+    account, right = await _try_password(app, call, key, None, password)
+    if account is not None and right:
+        opened = await _open_session(app, call, account)
         if opened is not None:
             _forget_initial_password(app)
             return opened
-    await _record_failure(app, call, label, "auth.login", tried.account)
+    await _record_failure(app, call, label, "auth.login", account)
     raise InvalidCredentials
 
 
-async def _try_password(app: App, call: Call, key: str, admin_id: UUID | None, password: str) -> _Try:
-    """Count a try, then verify: at the account with the email `key`, or at the caller's own."""
+async def _try_password(
+    app: App, call: Call, key: str, admin_id: UUID | None, password: str
+) -> tuple[Account | None, bool]:
+    """Count a try, then verify: the account with the email `key`, or the caller's own, and whether it was right."""
     source = source_of(call.ip_address)
     # Counted while its turn to hash has come: of tries in parallel no more are under way than are hashed at once.
     async with admins.hashing:
@@ -148,10 +140,13 @@ async def _try_password(app: App, call: Call, key: str, admin_id: UUID | None, p
             raise RateLimitExceeded("Too many failed logins; try again later.", retry_after=wait)
         possible = account.password_hash if account and len(password) <= MAX_LENGTH else None
         right = await admins.verify_password(possible, prepare_password(password[:MAX_LENGTH]))
-    return _Try(key, account, right)
+        if right:
+            async with app.db.autocommit() as conn:
+                await store.take_back_failure(conn, key)
+    return account, right
 
 
-async def _open_session(app: App, call: Call, account: Account, key: str) -> LoggedIn | None:
+async def _open_session(app: App, call: Call, account: Account) -> LoggedIn | None:
     """The session; None where the account's credentials changed since they were verified."""
     at = app.clock()
     lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
@@ -167,7 +162,6 @@ async def _open_session(app: App, call: Call, account: Account, key: str) -> Log
         await store.remember_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCES_KEPT)
         who = _person(call, account.email, admin.role, account.id, session.id)
         await audit.record(conn, who, at, Deed("auth.login", Target("session", session.id)))
-        await store.take_back_failure(conn, key)
     return LoggedIn(admin, session, rules.set_cookie(rules.sign_token(app.vault, token), lifetime))
 
 
@@ -243,9 +237,9 @@ async def change_password(app: App, call: Call, current: str, new: str) -> int:
     admin_id = _own(who, SessionInvalid)
     chosen = check_password(new, who.label)
     key = f"password:{admin_id}"
-    tried = await _try_password(app, call, key, admin_id, current)
-    if not tried.right:
-        await _record_failure(app, call, who.label, "admin.password", tried.account)
+    account, right = await _try_password(app, call, key, admin_id, current)
+    if not right:
+        await _record_failure(app, call, who.label, "admin.password", account)
         raise InvalidCredentials("The current password is wrong.")
     password_hash = await admins.hash_password(chosen)
     at = app.clock()
@@ -253,7 +247,6 @@ async def change_password(app: App, call: Call, current: str, new: str) -> int:
         others = len(await store.list_active(conn, admin_id, at)) - 1
         await admins.set_password(conn, who, at, admin_id, password_hash)
         await store.delete_all(conn, admin_id, who.session_id)
-        await store.take_back_failure(conn, key)
     return max(0, others)
 
 
