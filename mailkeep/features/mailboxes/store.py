@@ -132,9 +132,8 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Mailbox]:
         conn,
         _SELECT,
         [
-            ("(m.deleted_at IS NOT NULL) = %(trashed)s", "trashed", True)
-            if wanted.trashed
-            else ("(m.deleted_at IS NULL) = %(live)s", "live", True),
+            ("m.deleted_at IS NOT NULL", "trashed", wanted.trashed or None),
+            ("m.deleted_at IS NULL", "live", not wanted.trashed or None),
             ("m.domain_id = ANY(%(domains)s)", "domains", wanted.domains),
             ("m.domain_id = %(domain_id)s", "domain_id", wanted.domain_id),
             ("m.active = %(active)s", "active", wanted.active),
