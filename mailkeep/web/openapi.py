@@ -110,12 +110,14 @@ def _conventions(endpoints: Iterable[Endpoint]) -> str:
 
 
 def _tags(endpoints: Iterable[Endpoint]) -> list[dict[str, str]]:
-    """Areas in the order of their first path, described by the docstring of the feature's package."""
+    """Areas in the order of their first path, described by the first words of the feature's package."""
     tags: dict[str, str] = {}
     for endpoint in endpoints:
         package = sys.modules.get(endpoint.handler.__module__.rpartition(".")[0])
         feature = package is not None and package.__name__.startswith("mailkeep.features.")
-        tags.setdefault(endpoint.tag, inspect.cleandoc(package.__doc__ or "") if package and feature else "")
+        told = inspect.cleandoc(package.__doc__ or "") if package and feature else ""
+        first = told.partition("\n\n")[0].replace("\n", " ").removeprefix(f"{endpoint.tag}: ")
+        tags.setdefault(endpoint.tag, first[:1].upper() + first[1:])
     return [{"name": name} | ({"description": text} if text else {}) for name, text in tags.items()]
 
 
