@@ -28,8 +28,10 @@ def resolve_data_dir(option: Path | None) -> Path:
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """The data directory, closed to others, made where it is absent."""
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """The data directory, made where it is absent: closed to others, but that root's own lets the database's
+    account pass through to its folder.
+    """
+    data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
 
 
 def open_vault(data_dir: Path, loaded: Loaded) -> Vault:
