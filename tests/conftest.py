@@ -11,6 +11,7 @@ import asyncio
 import itertools
 import os
 import shutil
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 
 import psycopg
 import pytest
-from psycopg import sql
+from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from mailkeep.core.clock import utc_now
@@ -131,7 +132,15 @@ def drop_database(database_server: Urls) -> Iterator[Callable[[Urls], None]]:
 
         def drop(urls: Urls) -> None:
             name = conninfo_to_dict(urls.owner)["dbname"]
-            conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(name))))
+            statement = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(name)))
+            for _ in range(100):
+                try:
+                    conn.execute(statement)
+                    return
+                except (errors.InsufficientPrivilege, errors.ObjectInUse):
+                    # The other role's closed connections take a moment to go, and aren't the owner's to end.
+                    time.sleep(0.02)
+            raise TimeoutError(f"somebody is still connected to {name}")
 
         yield drop
 

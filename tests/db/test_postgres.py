@@ -25,7 +25,7 @@ from mailkeep.db.postgres_cluster import choose_place
 from mailkeep.db.postgres_leftovers import end_leftovers, is_server_of, processes_on
 
 NO_DEBIAN = Path("/nonexistent")
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to run as several accounts")
+as_root = pytest.mark.root
 
 
 @asynccontextmanager
