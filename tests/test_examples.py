@@ -1,0 +1,87 @@
+"""Every example of the documentation, called as it stands against the whole router, answers what is documented.
+
+Sue (super_admin) calls; `{name}` stands for the rows that `Api.placeholders` makes, for a message and for its catch
+in the sandbox. Each call that changes something has a database of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.web.endpoint import PREFIX, Endpoint, Example
+from mailkeep.web.openapi import document
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+from tests.client import cookie_of, token_of
+from tests.plugins.post import Post
+from tests.web.caller import Answer, Caller
+
+DOCUMENT = document(ENDPOINTS)
+EXAMPLES = [(endpoint, example) for endpoint in ENDPOINTS for example in endpoint.examples]
+READING = [each for each in EXAMPLES if each[0].method == "GET"]
+CHANGING = [each for each in EXAMPLES if each[0].method != "GET"]
+
+
+async def placeholders(post: Post) -> dict[str, str]:
+    sent = await post.send()
+    assert sent.status == 200, sent.body
+    caught = await post.caught()
+    return await post.api.placeholders() | {"message_id": sent.data["id"], "sandbox_id": caught[0]["id"]}
+
+
+def fill(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        for name, meant in names.items():
+            value = value.replace(f"{{{name}}}", meant)
+        assert "{" not in value, value
+    elif isinstance(value, list):
+        value = [fill(each, names) for each in value]
+    elif isinstance(value, dict):
+        value = {name: fill(each, names) for name, each in value.items()}
+    return value
+
+
+async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:
+    call = Caller(Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
+    path = endpoint.path
+    for name, value in example.path.items():
+        path = path.replace(f"{{{name}}}", quote(fill(value, names), safe=""))
+    query = urlencode(fill(dict(example.query), names))
+    target = (PREFIX if endpoint.prefixed else "") + path + (f"?{query}" if query else "")
+    headers = {"cookie": cookie_of(token_of("sue"))}
+    if example.body is None:
+        return await call(endpoint.method, target, headers)
+    body = json.dumps(fill(example.body, names)).encode()
+    return await call(endpoint.method, target, headers | {"content-type": "application/json"}, [body])
+
+
+def check(endpoint: Endpoint, answer: Answer) -> None:
+    assert answer.status == endpoint.status, answer.body
+    assert answer.headers["content-type"].partition(";")[0] == endpoint.content
+    if not endpoint.documented or endpoint.content != "application/json":
+        return
+    operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
+    schema = operation["responses"][str(endpoint.status)]["content"]["application/json"]["schema"]
+    whole = {**schema, "components": DOCUMENT["components"]}
+    Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(answer.json)
+
+
+def named(each: Any) -> str:
+    return f"{each.method} {each.path}" if isinstance(each, Endpoint) else "example"
+
+
+@pytest.mark.parametrize("endpoint, example", CHANGING, ids=named)
+async def test_an_example_that_changes_something(post: Post, endpoint: Endpoint, example: Example):
+    check(endpoint, await run(post, endpoint, example, await placeholders(post)))
+
+
+async def test_the_examples_that_read(post: Post):
+    names = await placeholders(post)
+    for endpoint, example in READING:
+        check(endpoint, await run(post, endpoint, example, names))

@@ -1,0 +1,75 @@
+"""Metrics, and the listener that nobody outside sees."""
+
+from __future__ import annotations
+
+import pytest
+
+from mailkeep.web.metrics import Metrics, internal_app
+from mailkeep.web.pipeline import Answered, Pipeline
+from mailkeep.web.router import Router
+from tests.web.caller import Caller
+from tests.web.house import API, ENDPOINTS, House
+
+
+def lines(metrics: Metrics) -> set[str]:
+    return set(metrics.text().decode().splitlines())
+
+
+async def test_requests_are_counted_by_endpoint_and_refusals_by_code():
+    metrics, house = Metrics(), House()
+    call = Caller(Pipeline(house.tools, Router(ENDPOINTS), house.gate, metrics))
+    await call("GET", f"{API}/open")
+    await call("GET", f"{API}/things/017")
+    await call("GET", f"{API}/nowhere/alice@example.test")
+    await call("BREW", f"{API}/open")
+    found = lines(metrics)
+    assert 'mailkeep_http_requests_total{method="GET",path="/open",status="200"} 1.0' in found
+    assert 'mailkeep_http_requests_total{method="GET",path="/things/{id}",status="401"} 1.0' in found
+    assert 'mailkeep_http_requests_total{method="GET",path="other",status="404"} 1.0' in found
+    assert 'mailkeep_http_requests_total{method="other",path="other",status="405"} 1.0' in found
+    assert 'mailkeep_http_refusals_total{code="AUTH_REQUIRED",status="401"} 1.0' in found
+    assert 'mailkeep_http_request_duration_seconds_count{method="GET",path="/open"} 1.0' in found
+    assert "mailkeep_http_requests_in_flight 0.0" in found
+    assert not any("alice" in line or "BREW" in line for line in found)
+
+
+def test_mail_is_counted():
+    metrics = Metrics()
+    metrics.smtp_session("inbound")
+    metrics.message_accepted("inbound", "smtp")
+    metrics.delivery("inbound", "received")
+    assert {
+        'mailkeep_smtp_sessions_total{listener="inbound"} 1.0',
+        'mailkeep_messages_accepted_total{direction="inbound",source="smtp"} 1.0',
+        'mailkeep_deliveries_total{direction="inbound",status="received"} 1.0',
+    } <= lines(metrics)
+
+
+def test_two_processes_of_a_test_do_not_share_counters():
+    first, second = Metrics(), Metrics()
+    first.observe(Answered("GET", "/open", 200, 0.1, None))
+    assert not any(line.startswith("mailkeep_http_requests_total") for line in lines(second))
+
+
+@pytest.mark.parametrize(
+    "method, path, ready, status",
+    [
+        ("GET", "/metrics", True, 200),
+        ("GET", "/healthz", False, 200),
+        ("GET", "/readyz", True, 200),
+        ("GET", "/readyz", False, 503),
+        ("HEAD", "/healthz", True, 200),
+        ("POST", "/metrics", True, 405),
+        ("GET", "/", True, 404),
+        ("GET", "/api/v1/domains", True, 404),
+    ],
+)
+async def test_the_internal_listener(method: str, path: str, ready: bool, status: int):
+    async def is_ready() -> bool:
+        return ready
+
+    answer = await Caller(internal_app(Metrics(), is_ready))(method, path)
+    assert answer.status == status
+    if path == "/metrics" and status == 200:
+        assert answer.headers["content-type"].startswith("text/plain")
+        assert b"process_" in answer.body

@@ -1,0 +1,276 @@
+"""The OpenAPI document: valid, complete, and true to the declarations that it is made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from msgspec import UNSET, Meta, Struct, UnsetType
+from openapi_spec_validator import validate
+
+from mailkeep.core import errors
+from mailkeep.core.errors import Refusal
+from mailkeep.core.principal import POLICY
+from mailkeep.run.router import ENDPOINTS
+from mailkeep.web.endpoint import Call, Endpoint, Listing, Reply
+from mailkeep.web.fields import Body, MayBeEmpty, Patch, Query, Text, Timestamp
+from mailkeep.web.openapi import document, openapi_endpoints, operation_id
+from mailkeep.web.samples import filled, sample_id
+from mailkeep.web.schemas import Schemas
+from tests.web.caller import Caller
+from tests.web.house import House
+
+DOCUMENT = document(ENDPOINTS)
+DOCUMENTED = [endpoint for endpoint in ENDPOINTS if endpoint.documented]
+CODES = {(kind.status, kind.code) for kind in vars(errors).values() if isinstance(kind, type) and
+         issubclass(kind, Refusal) and kind is not Refusal}  # fmt: skip
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in DOCUMENT["paths"].items():
+        for method, operation in item.items():
+            if method != "servers":
+                yield method, path, operation
+
+
+def resolved(thing: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in thing:
+        return thing
+    found: Any = DOCUMENT
+    for part in thing["$ref"][2:].split("/"):
+        found = found[part]
+    return found
+
+
+def conforms(value: Any, schema: dict[str, Any]) -> None:
+    whole = {**schema, "components": DOCUMENT["components"]}
+    Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(value)
+
+
+def test_it_is_a_valid_openapi_document():
+    assert DOCUMENT["openapi"].startswith("3.1.")
+    validate(DOCUMENT)
+
+
+def test_it_is_the_same_each_time():
+    assert document(ENDPOINTS) == DOCUMENT
+
+
+def test_every_endpoint_is_in_it():
+    assert {(method.upper(), path) for method, path, _ in operations()} == {
+        (endpoint.method, endpoint.path) for endpoint in DOCUMENTED
+    }
+
+
+def test_every_endpoint_has_an_example_a_summary_and_a_name_of_its_own():
+    assert [endpoint.path for endpoint in ENDPOINTS if not endpoint.examples] == []
+    assert [endpoint.path for endpoint in ENDPOINTS if not endpoint.summary or not endpoint.tag] == []
+    names = [operation_id(endpoint) for endpoint in DOCUMENTED]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z]+[A-Za-z0-9]*", name) for name in names)
+
+
+def test_every_code_is_a_published_one_under_its_status():
+    for _, path, operation in operations():
+        for status, answer in operation["responses"].items():
+            if int(status) < 400:
+                continue
+            content = resolved(answer)["content"]["application/json"]
+            codes = content["schema"]["allOf"][1]["properties"]["error"]["properties"]["code"]["enum"]
+            assert codes
+            assert {(int(status), code) for code in codes} <= CODES, path
+            assert set(content["examples"]) == set(codes)
+            for example in content["examples"].values():
+                conforms(example["value"], content["schema"])
+
+
+def test_examples_of_calls_and_answers_conform_to_their_schemas():
+    for method, path, operation in operations():
+        body = operation.get("requestBody")
+        if body:
+            content = body["content"]["application/json"]
+            for example in content["examples"].values():
+                conforms(example["value"], content["schema"])
+        for parameter in map(resolved, operation.get("parameters", [])):
+            if "example" in parameter:
+                conforms(parameter["example"], parameter["schema"])
+        success = next(answer for status, answer in operation["responses"].items() if int(status) < 400)
+        for content in success["content"].values():
+            if "example" in content:
+                conforms(content["example"], content["schema"])
+            else:
+                assert (method, path) in {
+                    ("get", "/openapi.json"),
+                    ("get", "/docs"),
+                    ("get", "/sandbox/messages/{id}/raw"),
+                }
+
+
+def test_no_placeholder_is_left_in_what_is_shown():
+    for method, path, operation in operations():
+        shown = repr([operation.get("requestBody"), operation.get("parameters")])
+        assert not re.search(r"\{[a-z_]+\}", shown), (method, path)
+
+
+def test_roles_and_credentials_are_those_of_the_policy():
+    for endpoint in DOCUMENTED:
+        operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
+        role = POLICY[endpoint.action].role.value if endpoint.action else None
+        assert operation.get("x-required-role") == role
+        assert bool(operation["security"]) == (endpoint.action is not None)
+        assert ("401" in operation["responses"]) >= (endpoint.action is not None)
+
+
+def test_lists_tell_their_parameters_and_pages():
+    for endpoint in DOCUMENTED:
+        operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
+        names = [resolved(each)["name"] for each in operation.get("parameters", [])]
+        assert ({"cursor", "limit", "sort", "order"} <= set(names)) == (endpoint.listing is not None)
+        if endpoint.listing:
+            schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+            assert schema["properties"]["meta"]["$ref"].endswith("/PageMeta")
+
+
+class Inner(Body, frozen=True):
+    """An inner."""
+
+    email: str
+
+
+class Given(Body, frozen=True):
+    name: Text
+    empty: MayBeEmpty
+    many: list[Inner]
+    rate: Annotated[int, Meta(ge=1, le=5, description="Per minute")] | UnsetType = UNSET
+    note: Text | None = None
+    active: bool = True
+
+
+class Changed(Patch, frozen=True):
+    note: Text | UnsetType | None = UNSET
+
+
+class Asked(Query, frozen=True):
+    needed: Text
+    active: bool | None = None
+
+
+class Told(Struct, frozen=True):
+    at: Timestamp
+    inner: Inner | None
+    shown: int = 0
+
+
+async def _handler(_: Any, call: Call) -> Reply:
+    return Reply()
+
+
+def test_the_schemas_of_bodies_say_what_decoding_holds_them_to():
+    schemas = Schemas([Given, Changed, list[Told]])
+    given = schemas.components["Given"]
+    assert given["required"] == ["name", "empty", "many"]
+    assert given["additionalProperties"] is False
+    assert given["properties"] == {
+        "name": {"type": "string", "maxLength": 1000, "minLength": 1},
+        "empty": {"type": "string", "maxLength": 1000},
+        "many": {"type": "array", "items": {"$ref": "#/components/schemas/Inner"}, "minItems": 1},
+        "rate": {"type": "integer", "minimum": 1, "maximum": 5, "description": "Per minute"},
+        "note": {"type": ["string", "null"], "maxLength": 1000},
+        "active": {"type": "boolean", "default": True},
+    }
+    assert schemas.components["Changed"]["properties"]["note"]["type"] == ["string", "null"]
+    assert "required" not in schemas.components["Changed"]
+    assert schemas.of(list[Told]) == {"type": "array", "items": {"$ref": "#/components/schemas/Told"}}
+    told = schemas.components["Told"]
+    assert told["required"] == ["at", "inner", "shown"]
+    assert told["properties"]["inner"] == {"anyOf": [{"$ref": "#/components/schemas/Inner"}, {"type": "null"}]}
+    assert "additionalProperties" not in told
+
+
+def test_codes_follow_from_the_kind_of_call():
+    endpoint = Endpoint(
+        method="GET",
+        path="/things/{id}/parts",
+        handler=_handler,
+        action="domain.list",
+        summary="List parts",
+        tag="Things",
+        data=list[Told],
+        query=Asked,
+        listing=Listing(("created_at", "name")),
+        refusals=(errors.DomainNotFound,),
+    )
+    made = document([endpoint], "1")
+    operation = made["paths"]["/things/{id}/parts"]["get"]
+    assert operation["operationId"] == "getThingsByIdParts"
+    assert {status: answer.get("$ref", "").rpartition("/")[2] for status, answer in operation["responses"].items()} == {
+        "200": "",
+        "400": "400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION.MISSING_FIELDS",
+        "401": "401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID",
+        "404": "404.DOMAIN_NOT_FOUND.NOT_FOUND",
+        "413": "413.PAYLOAD_TOO_LARGE",
+        "415": "415.UNSUPPORTED_MEDIA_TYPE",
+        "429": "429.RATE_LIMIT_EXCEEDED",
+        "500": "500.INTERNAL_ERROR",
+        "503": "503.UNAVAILABLE",
+    }
+    assert [(each.get("name"), each.get("required"), each.get("schema", {}).get("type")) for each in
+            operation["parameters"][:3]] == [
+        ("id", True, "string"), ("needed", True, "string"), ("active", False, "boolean"),
+    ]  # fmt: skip
+
+
+def test_two_structs_of_one_name_are_told_apart():
+    one, other = (type("Same", (Struct,), {"__module__": f"mailkeep.features.{name}.wire"}) for name in ("a", "b"))
+    assert list(Schemas([one, other]).components) == ["ASame", "BSame"]
+
+
+def test_made_up_ids_are_always_the_same_and_version_7():
+    assert sample_id("domain_id") == sample_id("domain_id") != sample_id("mailbox_id")
+    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", sample_id("x"))
+    assert filled({"a": ["x{domain_id}"]}) == {"a": [f"x{sample_id('domain_id')}"]}
+
+
+PAGES = {
+    "/": "text/html",
+    "/docs": "text/html",
+    "/api/v1/docs": "text/html",
+    "/docs/page.css": "text/css",
+    "/docs/page.js": "text/javascript",
+    "/docs/icon.svg": "image/svg+xml",
+}
+
+
+@pytest.fixture(scope="module")
+def caller() -> Caller:
+    from mailkeep.web.pipeline import Pipeline
+    from mailkeep.web.router import Router
+
+    house = House()
+    return Caller(Pipeline(house.tools, Router(openapi_endpoints(())), house.gate))
+
+
+@pytest.mark.parametrize("path, kind", PAGES.items())
+async def test_the_page_needs_nothing_but_our_own_files(caller: Caller, path: str, kind: str):
+    answer = await caller("GET", path)
+    assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, kind)
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    text = answer.body.decode()
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//|@import|\burl\(|innerHTML|insertAdjacent|eval\(", text)
+    if kind == "text/html":
+        assert not re.search(r"<style|style=|<script>|\son[a-z]+=", text)
+        for reference in re.findall(r'(?:src|href)="([^"#]+)"', text):
+            base = path.rpartition("/")[0]
+            assert (await caller("GET", f"{base}/{reference}")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/api/v1/openapi.json"])
+async def test_the_document_is_served_without_an_envelope(caller: Caller, path: str):
+    answer = await caller("GET", path)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json["openapi"] == "3.1.0"
