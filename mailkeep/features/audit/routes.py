@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination
+from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination
 from mailkeep.features.audit import service, wire
 from mailkeep.features.audit.model import Filter
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
@@ -39,7 +39,7 @@ ENDPOINTS = (
         query=wire.AuditQuery,
         listing=Listing(),
         data=list[wire.AuditEntry],
-        refusals=(InvalidPagination, ApiKeyDomainScope),
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
         examples=(Example(query={"limit": "20", "action": "alias.create"}),),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.errors import Refusal
+from mailkeep.core.errors import DomainNotFound, Refusal
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
@@ -85,7 +85,9 @@ async def refused(app: App, call: Call, wrong: Refusal) -> None:
 
 
 async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Entry]:
-    """A page of the entries that the caller may see."""
+    """A page of the entries that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
     if wanted.domain_id is not None:
+        if not await store.knows_domain(conn, wanted.domain_id):
+            raise DomainNotFound
         allow_on(who, "audit.list", wanted.domain_id)
     return await store.page(conn, wanted, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from psycopg.types.json import Jsonb
@@ -28,6 +29,19 @@ async def insert(conn: Conn, entry: Entry) -> None:
         {name: getattr(entry, name) for name in Entry.__slots__ if name != "details"}
         | {"details": Jsonb(entry.details, dumps=msgspec.json.encode)},
     )
+
+
+async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
+    """Whether there is such a domain, or was one."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (SELECT FROM domains d WHERE d.id = %(id)s)
+               OR EXISTS (SELECT FROM audit_entries e WHERE e.domain_id = %(id)s AND e.outcome = 'success') AS known
+        """,
+        {"id": domain_id},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["known"])
 
 
 async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[Entry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination, NotFound
+from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination, NotFound
 from mailkeep.features.messages import service, wire
 from mailkeep.features.messages.model import Filter
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
@@ -35,7 +35,7 @@ ENDPOINTS = (
         query=wire.MessageQuery,
         listing=Listing(),
         data=list[wire.Message],
-        refusals=(InvalidPagination, ApiKeyDomainScope),
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
         examples=(
             Example(query={"direction": "outbound", "limit": "20"}),
             Example(query={"domain_id": "{domain_id}", "subject": "welcome"}),

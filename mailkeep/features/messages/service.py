@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from mailkeep.core.errors import NotFound
+from mailkeep.core.errors import DomainNotFound, NotFound
 from mailkeep.core.ids import parse_uuid, uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
@@ -134,7 +134,9 @@ async def get(conn: Conn, who: Principal, message_id: UUID) -> Message:
 
 
 async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Message]:
-    """A page of the messages that the caller may see."""
+    """A page of the messages that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
     if wanted.domain_id is not None:
+        if not await store.knows_domain(conn, wanted.domain_id):
+            raise DomainNotFound
         allow_on(who, "message.list", wanted.domain_id)
     return await store.page(conn, wanted, asked)

@@ -198,6 +198,19 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
     return Message(**row, recipients=recipients.get(message_id, []))
 
 
+async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
+    """Whether there is such a domain, or was one that mail is told of."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (SELECT FROM domains d WHERE d.id = %(id)s)
+               OR EXISTS (SELECT FROM messages m WHERE m.domain_id = %(id)s) AS known
+        """,
+        {"id": domain_id},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["known"])
+
+
 async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Message]:
     """A page of the history, by age."""
     found = await fetch_page(

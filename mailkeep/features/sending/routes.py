@@ -35,7 +35,7 @@ async def _send_batch(app: App, call: Call) -> Reply:
         raise BatchTooLarge(f"A batch holds at most {_MAX_BATCH} messages, this one {len(items)}.")
     if app.mta is None:
         raise SendUnavailable
-    outcomes = await service.send_all(app, call.caller(), [wire.asked_in_batch(item) for item in items])
+    outcomes = await service.send_batch(app, call.caller(), [wire.asked_in_batch(item) for item in items])
     return Reply(wire.batch(outcomes))
 
 

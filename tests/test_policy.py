@@ -1,0 +1,685 @@
+"""Tenants are separate: every route × caller × domain. The routes are the router's own; one without a row here fails.
+
+A row says what the call needs and what answers it. Where nothing else is said, the policy decides: a role below the
+action's is FORBIDDEN, so is a foreign domain; where only the key's scope bars, it is API_KEY_DOMAIN_SCOPE; what does
+not exist is not found. Callers and objects are made by SQL, so that no cell leans on another.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mailkeep.core.ids import uuid7
+from mailkeep.core.principal import POLICY, Principal, Reach, Role
+from mailkeep.core.secret import token_hash
+from mailkeep.features.dkim import service as dkim
+from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.web.endpoint import Endpoint
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD, PASSWORD_HASH, START, Api, Client, cookie_of, insert_row
+from tests.plugins.post import Post, letter
+from tests.web.caller import Answer, Caller
+
+OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
+DOMAINS = {OWN: EXAMPLE, FOREIGN: OTHER}
+NOWHERE = "01890000-0000-7000-8000-000000000000"
+OPEN = frozenset[UUID]()
+
+Outcome = tuple[int, str | None]
+NOT_FOUND: Outcome = (404, "NOT_FOUND")
+DOMAIN_NOT_FOUND: Outcome = (404, "DOMAIN_NOT_FOUND")
+INVALID_FIELD: Outcome = (400, "INVALID_FIELD")
+FORBIDDEN: Outcome = (403, "FORBIDDEN")
+BY_SCOPE: Outcome = (403, "API_KEY_DOMAIN_SCOPE")
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who calls; `role` None is nobody. `scope` as in `Principal`, with `is_key` telling a key."""
+
+    name: str
+    role: Role | None
+    assigned: frozenset[UUID] = OPEN
+    scope: frozenset[UUID] | None = None
+    is_key: bool = False
+    client: Client = field(repr=False, default=None)  # type: ignore[assignment]
+    admin_id: UUID | None = None
+    own_id: UUID | None = None  # of the session or key
+
+    def sees(self, place: str) -> bool:
+        """Whether a list shows what lies in the domain of this place."""
+        domain = DOMAIN_IDS[DOMAINS[place]]
+        by_role = self.role is not Role.DOMAIN_ADMIN or domain in self.assigned
+        return by_role and (self.scope is None or domain in self.scope)
+
+
+_OWN, _FOREIGN = frozenset({DOMAIN_IDS[EXAMPLE]}), frozenset({DOMAIN_IDS[OTHER]})
+_SUPER, _ADMIN, _DOMAIN = Role.SUPER_ADMIN, Role.ADMIN, Role.DOMAIN_ADMIN
+CAST = (
+    Person("nobody", None),
+    Person("super", _SUPER),
+    Person("admin", _ADMIN),
+    Person("domain admin", _DOMAIN, _OWN),
+    Person("outsider", _DOMAIN, _FOREIGN),
+    Person("domain admin of nothing", _DOMAIN),
+    Person("super's key", _SUPER, is_key=True),
+    Person("admin's key", _ADMIN, is_key=True),
+    Person("domain admin's key", _DOMAIN, _OWN, is_key=True),
+    Person("super's key to own", _SUPER, scope=_OWN, is_key=True),
+    Person("admin's key to own", _ADMIN, scope=_OWN, is_key=True),
+    Person("domain admin's key to own", _DOMAIN, _OWN, scope=_OWN, is_key=True),
+    Person("super's key to foreign", _SUPER, scope=_FOREIGN, is_key=True),
+    Person("domain admin's key to foreign", _DOMAIN, _OWN, scope=_FOREIGN, is_key=True),
+    Person("super's key to deleted domains", _SUPER, scope=OPEN, is_key=True),
+    Person("domain admin's key to deleted domains", _DOMAIN, _OWN, scope=OPEN, is_key=True),
+)
+
+
+@dataclass
+class World:
+    """The application with all routes, and makers of what a cell needs."""
+
+    post: Post
+    api: Api
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+    kept: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def fresh(self, prefix: str) -> str:
+        return f"{prefix}{next(self.numbers)}"
+
+    async def person(self, like: Person) -> Person:
+        """An account with a session or a key of its own, as `like` says."""
+        if like.role is None:
+            return replace(like, client=self.api.nobody)
+        name = self.fresh("person")
+        admin_id = await self.account(name, like.role, like.assigned)
+        if not like.is_key:
+            own_id, cookie = await self.session(admin_id, name)
+            return replace(like, client=self.api.nobody.with_cookie(cookie), admin_id=admin_id, own_id=own_id)
+        own_id, raw = await self.key(admin_id, name, like.scope)
+        return replace(like, client=self.api.nobody.with_key(raw), admin_id=admin_id, own_id=own_id)
+
+    async def account(self, name: str, role: Role, assigned: frozenset[UUID]) -> UUID:
+        admin_id, at = uuid7(START), START
+        email = f"{name}@elsewhere.test"
+        account = {
+            "id": admin_id, "email": email, "email_key": email, "password_hash": PASSWORD_HASH, "role": role.value,
+            "created_at": at, "updated_at": at,
+        }  # fmt: skip
+        await self.insert("admins", account)
+        for domain_id in assigned:
+            await self.insert("admin_domains", {"admin_id": admin_id, "domain_id": domain_id})
+        return admin_id
+
+    async def session(self, admin_id: UUID, name: str) -> tuple[UUID, str]:
+        session_id, token = uuid7(START), f"{name:_<43}"
+        session = {
+            "id": session_id, "admin_id": admin_id, "token_hash": token_hash(token), "credentials_epoch": 0,
+            "ip_address": "192.0.2.1", "user_agent": "cast", "created_at": START,
+            "expires_at": START.replace(year=2036),
+        }  # fmt: skip
+        await self.insert("sessions", session)
+        return session_id, cookie_of(token)
+
+    async def key(self, admin_id: UUID, name: str, scope: frozenset[UUID] | None) -> tuple[UUID, str]:
+        """A key; with an empty scope its domain was deleted, by the API, after it was made."""
+        key_id, raw = uuid7(START), f"svc_sk_{name:_<43}"
+        key = {
+            "id": key_id, "admin_id": admin_id, "name": name, "key_prefix": raw[:12], "token_hash": token_hash(raw),
+            "is_scoped": scope is not None, "rate_limit": 0, "created_at": START,
+        }  # fmt: skip
+        await self.insert("api_keys", key)
+        doomed = await self.api.domain(f"{self.fresh('doomed')}.test") if scope == OPEN else None
+        for domain_id in {doomed} if doomed else scope or ():
+            await self.insert("api_key_domains", {"key_id": key_id, "domain_id": domain_id})
+        if doomed:
+            assert (await self.api.sue.delete(f"/domains/{doomed}")).status == 200
+        return key_id, raw
+
+    async def insert(self, table: Any, row: dict[str, Any]) -> None:
+        async with self.api.app.db.autocommit() as conn:
+            await insert_row(conn, table, row)
+
+    async def once(self, name: str, make: Callable[[], Awaitable[Any]]) -> Any:
+        """Made at the first asking, for all cells that only read it."""
+        if name not in self.kept:
+            self.kept[name] = await make()
+        return self.kept[name]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What goes into the call; `by` where another than the usual one has to call."""
+
+    path: str | None = None
+    query: dict[str, Any] = field(default_factory=dict[str, Any])
+    body: Any = None
+    by: Person | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a route is tried. `places` are those of its object; `expect` in place of the policy's word."""
+
+    ask: Callable[[World, Person, str], Awaitable[Asked]]
+    places: tuple[str, ...] = (OWN, FOREIGN, UNKNOWN, MALFORMED)
+    unknown: Outcome = NOT_FOUND
+    malformed: Outcome = NOT_FOUND
+    done: Outcome | None = None
+    expect: Callable[[Person, str, Outcome], Outcome] | None = None
+    look: Callable[[Person, str, Answer], object] | None = None  # asserts on the answer of a call that may
+
+
+def barred(who: Person, action: str | None) -> Outcome | None:
+    """Where role or credential bar the route altogether."""
+    if action is None:
+        return None
+    rule = POLICY[action]
+    if who.role is None:
+        return 401, "AUTH_REQUIRED"
+    if who.role.rank < rule.role.rank or (who.is_key and rule.reach is Reach.CREDENTIALS):
+        return FORBIDDEN
+    if rule.reach is Reach.GLOBAL and who.scope is not None:
+        return BY_SCOPE
+    return None
+
+
+def beyond(who: Person, place: str) -> Outcome | None:
+    """Where the object's domain is out of reach."""
+    domain = DOMAIN_IDS[DOMAINS[place]]
+    if who.role is Role.DOMAIN_ADMIN and domain not in who.assigned:
+        return FORBIDDEN
+    return None if who.scope is None or domain in who.scope else BY_SCOPE
+
+
+def expected(endpoint: Endpoint, row: Row, who: Person, place: str) -> Outcome:
+    if bar := barred(who, endpoint.action):
+        return bar
+    done = row.done or (endpoint.status, None)
+    if row.expect:
+        return row.expect(who, place, done)
+    match place:
+        case "unknown":
+            return row.unknown
+        case "malformed":
+            return row.malformed
+        case "none":
+            return done
+        case _:
+            return beyond(who, place) or done
+
+
+# What a call asks for
+
+Maker = Callable[[World, str], Awaitable[Any]]
+
+
+def domain_of(place: str) -> str:
+    return str(DOMAIN_IDS[DOMAINS[place]]) if place in DOMAINS else {UNKNOWN: NOWHERE, MALFORMED: "no-id"}[place]
+
+
+def by_id(make: Maker, body: Any = None) -> Callable[[World, Person, str], Awaitable[Asked]]:
+    async def ask(world: World, who: Person, place: str) -> Asked:
+        path = str(await make(world, place)) if place in DOMAINS or place == NONE else domain_of(place)
+        return Asked(path, body=body(world, place) if callable(body) else body)
+
+    return ask
+
+
+def by_body(make: Callable[[World, str], dict[str, Any]]) -> Callable[[World, Person, str], Awaitable[Asked]]:
+    async def ask(world: World, who: Person, place: str) -> Asked:
+        return Asked(body=make(world, place))
+
+    return ask
+
+
+async def by_query(world: World, who: Person, place: str) -> Asked:
+    return Asked(query={} if place == NONE else {"domain_id": domain_of(place)})
+
+
+async def plain(world: World, who: Person, place: str) -> Asked:
+    return Asked()
+
+
+async def a_domain(world: World, place: str) -> Any:
+    return DOMAIN_IDS[DOMAINS[place]]
+
+
+async def a_mailbox(world: World, place: str, **columns: Any) -> Any:
+    return await world.api.mailbox(f"{world.fresh('box')}@{DOMAINS[place]}", **columns)
+
+
+async def a_kept_mailbox(world: World, place: str) -> Any:
+    return await world.once(f"mailbox {place}", lambda: a_mailbox(world, place))
+
+
+async def a_trashed_mailbox(world: World, place: str) -> Any:
+    return await a_mailbox(world, place, deleted_at=START)
+
+
+async def a_suspended_mailbox(world: World, place: str) -> Any:
+    mailbox_id = await a_mailbox(world, place)
+    by_lowest = {"id": uuid7(START), "reason": "x", "by_kind": "admin", "by_label": "x", "by_rank": 0}
+    [row] = await world.api.sql("SELECT local_part FROM mailboxes WHERE id = %(id)s", id=mailbox_id)
+    address = f"{row['local_part']}@{DOMAINS[place]}"
+    at = {"domain_id": DOMAIN_IDS[DOMAINS[place]], "address": address, "address_key": address, "created_at": START}
+    await world.insert("suspensions", by_lowest | at)
+    return mailbox_id
+
+
+async def an_alias(world: World, place: str) -> Any:
+    return await world.api.alias(f"{world.fresh('alias')}@{DOMAINS[place]}", ["out@elsewhere.test"])
+
+
+async def a_kept_alias(world: World, place: str) -> Any:
+    return await world.once(f"alias {place}", lambda: an_alias(world, place))
+
+
+async def a_message(world: World, place: str) -> Any:
+    """One that Sue sent from the domain; `none`: one that was refused, as it was for no domain of ours."""
+
+    async def make() -> Any:
+        if place != NONE:
+            sender = {"email": f"shop@{DOMAINS[place]}"}
+            return (await world.api.sue.post("/send", letter(**{"from": sender}))).data["id"]
+        await world.post.deliver("somebody@unmanaged.test")
+        [row] = await world.api.sql("SELECT id FROM messages WHERE domain_id IS NULL")
+        return row["id"]
+
+    return await world.once(f"message {place}", make)
+
+
+async def a_caught_message(world: World, place: str) -> Any:
+    await a_message(world, place)
+    return (await world.api.sue.get("/sandbox/messages", limit=1)).data[0]["id"]
+
+
+async def an_admin(world: World, place: str) -> Any:
+    return await world.account(world.fresh("account"), _DOMAIN, frozenset({DOMAIN_IDS[DOMAINS[place]]}))
+
+
+async def a_kept_admin(world: World, place: str) -> Any:
+    return await world.once(f"admin {place}", lambda: an_admin(world, place))
+
+
+async def key_to_revoke(world: World, who: Person, place: str) -> Asked:
+    """`own`: a key of the caller's account; `foreign`: of another's."""
+    if place not in DOMAINS or who.admin_id is None:
+        return Asked(NOWHERE if place != MALFORMED else "no-id")
+    owner = who.admin_id if place == OWN else await a_kept_admin(world, OWN)
+    return Asked(str((await world.key(owner, world.fresh("key"), None))[0]))
+
+
+async def session_to_end(world: World, who: Person, place: str) -> Asked:
+    """`own`: another session of the caller; `foreign`: one of another's."""
+    if place not in DOMAINS or who.admin_id is None:
+        return Asked(NOWHERE if place != MALFORMED else "no-id")
+    owner = who.admin_id if place == OWN else await a_kept_admin(world, OWN)
+    return Asked(str((await world.session(owner, world.fresh("session")))[0]))
+
+
+async def as_oneself(world: World, who: Person, place: str) -> Asked:
+    """By an account of the same kind that is good for this one call."""
+    return Asked(by=await world.person(who))
+
+
+async def new_password(world: World, who: Person, place: str) -> Asked:
+    body = {"current_password": PASSWORD, "new_password": "incorrect pony charger clip"}
+    return replace(await as_oneself(world, who, place), body=body)
+
+
+async def log_in(world: World, who: Person, place: str) -> Asked:
+    """A login replaces the session that is shown with it."""
+    return replace(await as_oneself(world, who, place), body={"email": f"adam@{EXAMPLE}", "password": PASSWORD})
+
+
+def new_admin(world: World, place: str) -> dict[str, Any]:
+    domains = [] if place == NONE else [domain_of(place)]
+    return {
+        "email": f"{world.fresh('new')}@elsewhere.test",
+        "password": "seven green bottles",
+        "role": "domain_admin",
+        "domain_ids": domains,
+    }
+
+
+def new_key(world: World, place: str) -> dict[str, Any]:
+    return {"name": "k", "scoped_domain_ids": [] if place == NONE else [domain_of(place)], "rate_limit": 0}
+
+
+def new_domain(world: World, place: str) -> dict[str, Any]:
+    return {"name": f"{world.fresh('new')}.test"}
+
+
+def new_mailbox(world: World, place: str) -> dict[str, Any]:
+    return {"domain_id": domain_of(place), "local_part": world.fresh("new"), "password_hash": "{PLAIN}x"}
+
+
+def new_alias(world: World, place: str) -> dict[str, Any]:
+    return {
+        "domain_id": domain_of(place),
+        "source_local_part": world.fresh("new"),
+        "destination": "out@elsewhere.test",
+    }
+
+
+def renamed(world: World, place: str) -> dict[str, Any]:
+    return {"name": world.fresh("name")}
+
+
+def described(world: World, place: str) -> dict[str, Any]:
+    return {"description": world.fresh("text")}
+
+
+def sender_of(place: str) -> dict[str, Any]:
+    names = DOMAINS | {UNKNOWN: "unmanaged.test", MALFORMED: "no domain"}
+    return letter(**{"from": {"email": f"shop@{names[place]}"}})
+
+
+async def moved_mailbox(world: World, who: Person, place: str) -> Asked:
+    """A mailbox of the own domain that is to go to the domain of the place."""
+    return Asked(str(await a_mailbox(world, OWN)), body={"domain_id": domain_of(place)} | renamed(world, place))
+
+
+async def address_asked(world: World, who: Person, place: str) -> Asked:
+    names = DOMAINS | {UNKNOWN: "unmanaged.test", MALFORMED: "no domain"}
+    return Asked(query={"address": f"shop@{names[place]}"})
+
+
+# What answers where the policy alone does not say it
+
+
+def shown_accounts(who: Person, place: str, done: Outcome) -> Outcome:
+    """GET /admins/{id}: an account shares its domain with the caller, or the caller is admin or above."""
+    if place in (UNKNOWN, MALFORMED):
+        return NOT_FOUND
+    by_role = who.role is not Role.DOMAIN_ADMIN or DOMAIN_IDS[DOMAINS[place]] in who.assigned
+    return FORBIDDEN if not by_role else BY_SCOPE if who.scope is not None else done
+
+
+def own_keys(who: Person, place: str, done: Outcome) -> Outcome:
+    """A super_admin revokes any key, others their own."""
+    if place in (UNKNOWN, MALFORMED):
+        return NOT_FOUND
+    return done if place == OWN or who.role is Role.SUPER_ADMIN else FORBIDDEN
+
+
+def own_sessions(who: Person, place: str, done: Outcome) -> Outcome:
+    return done if place == OWN else NOT_FOUND
+
+
+def named_domain(who: Person, place: str, done: Outcome) -> Outcome:
+    """A domain_admin has to say which domain's aliases."""
+    if place == NONE:
+        return (400, "MISSING_FIELDS") if who.role is Role.DOMAIN_ADMIN else done
+    return {UNKNOWN: DOMAIN_NOT_FOUND, MALFORMED: INVALID_FIELD}.get(place) or beyond(who, place) or done
+
+
+def from_and_to(who: Person, place: str, done: Outcome) -> Outcome:
+    """Who may not touch the mailbox where it is does not learn about where it should go."""
+    if place == MALFORMED:
+        return INVALID_FIELD
+    if bar := beyond(who, OWN):
+        return bar
+    return DOMAIN_NOT_FOUND if place == UNKNOWN else beyond(who, place) or done
+
+
+def unmanaged_too(who: Person, place: str, done: Outcome) -> Outcome:
+    """What belongs to no managed domain is for those who see all domains."""
+    if place in (UNKNOWN, MALFORMED):
+        return NOT_FOUND
+    if place == NONE:
+        return FORBIDDEN if who.role is Role.DOMAIN_ADMIN else done if who.scope is None else BY_SCOPE
+    return beyond(who, place) or done
+
+
+def any_address(who: Person, place: str, done: Outcome) -> Outcome:
+    """An address that is not managed here can be asked for by everybody."""
+    return {UNKNOWN: done, MALFORMED: INVALID_FIELD}.get(place) or beyond(who, place) or done
+
+
+# What is to be seen in an answer
+
+
+def shows_domains_of(name: str) -> Callable[[Person, str, Answer], None]:
+    """The list has rows of exactly the domains that the caller sees (of the one asked for)."""
+
+    def look(who: Person, place: str, answer: Answer) -> None:
+        found = {row[name] for row in answer.data}
+        wanted = {where: domain_of(where) for where in DOMAINS if place in (NONE, where)}
+        assert {where for where, domain in wanted.items() if domain in found} == {w for w in wanted if who.sees(w)}
+        if who.scope is not None or who.role is Role.DOMAIN_ADMIN:
+            assert found <= set(wanted.values())
+
+    return look
+
+
+def shows_accounts(who: Person, place: str, answer: Answer) -> None:
+    found = {row["id"] for row in answer.data}
+    assert str(who.admin_id) in found
+    if who.scope is not None:
+        assert found == {str(who.admin_id)}
+    elif who.role is Role.DOMAIN_ADMIN:
+        seen = [set(row["domain_ids"]) for row in answer.data if row["id"] != str(who.admin_id)]
+        assert all(domains <= {str(domain) for domain in who.assigned} and domains for domains in seen)
+    else:
+        assert len(found) > len(CAST)
+
+
+def shows_keys(who: Person, place: str, answer: Answer) -> None:
+    found = {row["id"] for row in answer.data}
+    if who.is_key:
+        assert str(who.own_id) in found
+    if who.scope is not None:
+        assert found == {str(who.own_id)}
+    elif who.role is not Role.SUPER_ADMIN:
+        assert {row["admin_id"] for row in answer.data} <= {str(who.admin_id)}
+
+
+def shows_oneself(who: Person, place: str, answer: Answer) -> None:
+    assert answer.data["id"] == str(who.admin_id)
+
+
+def shows_own_sessions(who: Person, place: str, answer: Answer) -> None:
+    own = [row["id"] for row in answer.data if row["current"]]
+    assert own == ([] if who.is_key else [str(who.own_id)])
+
+
+def shows_batch(who: Person, place: str, answer: Answer) -> None:
+    """Each message of a batch is judged by itself: the one asked for, beside one from nowhere."""
+    judged, lost = answer.data["results"]
+    assert judged.get("code") == of_batch(who, place)[1]
+    assert lost["code"] == "DOMAIN_NOT_FOUND"
+
+
+def of_batch(who: Person, place: str) -> Outcome:
+    """What becomes of the message asked for."""
+    return {UNKNOWN: SENT["unknown"], MALFORMED: SENT["malformed"]}.get(place) or beyond(who, place) or (200, None)
+
+
+async def two_letters(world: World, who: Person, place: str) -> Asked:
+    return Asked(body={"messages": [sender_of(place), sender_of(UNKNOWN)]})
+
+
+LISTED = {"places": (NONE, OWN, FOREIGN, UNKNOWN, MALFORMED), "unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
+IN_BODY: dict[str, Any] = {"unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
+SENT: dict[str, Any] = {"unknown": (403, "DOMAIN_NOT_FOUND"), "malformed": (400, "INVALID_SENDER")}
+ONCE: dict[str, Any] = {"places": (NONE,)}
+
+ROWS: dict[str, Row] = {
+    "POST /auth/login": Row(log_in, **ONCE),
+    "GET /auth/me": Row(plain, **ONCE, look=shows_oneself),
+    "POST /auth/logout": Row(as_oneself, **ONCE),
+    "POST /auth/logout-all": Row(as_oneself, **ONCE),
+    "GET /auth/sessions": Row(plain, **ONCE, look=shows_own_sessions),
+    "DELETE /auth/sessions/{id}": Row(session_to_end, expect=own_sessions),
+    "POST /auth/password": Row(new_password, **ONCE),
+    "GET /admins": Row(plain, **ONCE, look=shows_accounts),
+    "POST /admins": Row(by_body(new_admin), (NONE, OWN, FOREIGN, UNKNOWN, MALFORMED), **IN_BODY),
+    "GET /admins/{id}": Row(by_id(a_kept_admin), expect=shown_accounts),
+    "PATCH /admins/{id}": Row(by_id(an_admin, {"domain_ids": []})),
+    "DELETE /admins/{id}": Row(by_id(an_admin)),
+    "GET /api-keys": Row(plain, **ONCE, look=shows_keys),
+    "POST /api-keys": Row(by_body(new_key), (NONE, OWN, FOREIGN, UNKNOWN, MALFORMED), **IN_BODY),
+    "DELETE /api-keys/{id}": Row(key_to_revoke, expect=own_keys),
+    "GET /domains": Row(plain, **ONCE, look=shows_domains_of("id")),
+    "POST /domains": Row(by_body(new_domain), **ONCE),
+    "GET /domains/{id}": Row(by_id(a_domain)),
+    "PATCH /domains/{id}": Row(by_id(a_domain, described)),
+    # Their mailboxes are in the way: whoever hears of them could delete.
+    "DELETE /domains/{id}": Row(by_id(a_domain), done=(409, "CONFLICT")),
+    "GET /domains/{id}/dkim-keys": Row(by_id(a_domain)),
+    "GET /mailboxes": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
+    "POST /mailboxes": Row(by_body(new_mailbox), **IN_BODY),
+    "GET /mailboxes/{id}": Row(by_id(a_kept_mailbox)),
+    "PATCH /mailboxes/{id}": Row(by_id(a_kept_mailbox, renamed)),
+    "DELETE /mailboxes/{id}": Row(by_id(a_mailbox)),
+    "POST /mailboxes/{id}/restore": Row(by_id(a_trashed_mailbox)),
+    "POST /mailboxes/{id}/suspend": Row(by_id(a_mailbox, {"reason": "spam"})),
+    "POST /mailboxes/{id}/unsuspend": Row(by_id(a_suspended_mailbox)),
+    "GET /aliases": Row(by_query, **LISTED, expect=named_domain, look=shows_domains_of("domain_id")),
+    "POST /aliases": Row(by_body(new_alias), **IN_BODY),
+    "GET /aliases/{id}": Row(by_id(a_kept_alias)),
+    "PATCH /aliases/{id}": Row(by_id(an_alias, {"active": False})),
+    "DELETE /aliases/{id}": Row(by_id(an_alias)),
+    "GET /routing/explain": Row(address_asked, expect=any_address),
+    "POST /send": Row(by_body(lambda world, place: sender_of(place)), **SENT),
+    "POST /send/batch": Row(two_letters, expect=lambda who, place, done: done, look=shows_batch),
+    "GET /messages": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
+    "GET /messages/{id}": Row(by_id(a_message), (OWN, FOREIGN, NONE, UNKNOWN, MALFORMED), expect=unmanaged_too),
+    "GET /sandbox/messages": Row(plain, **ONCE),
+    "GET /sandbox/messages/{id}/raw": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
+    "DELETE /sandbox/messages": Row(plain, **ONCE),
+    "GET /audit": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
+    "GET /health": Row(plain, **ONCE),
+    "GET /version": Row(plain, **ONCE),
+    "GET /healthz": Row(plain, **ONCE),
+    "GET /readyz": Row(plain, **ONCE),
+    "GET /openapi.json": Row(plain, **ONCE),
+    "GET /docs": Row(plain, **ONCE),
+    "GET /": Row(plain, **ONCE),
+    "GET /docs/page.css": Row(plain, **ONCE),
+    "GET /docs/page.js": Row(plain, **ONCE),
+    "GET /docs/icon.svg": Row(plain, **ONCE),
+}
+"""Every route of the router, in its order."""
+
+MOVES = Row(moved_mailbox, expect=from_and_to)
+"""PATCH /mailboxes/{id} once more: into another domain."""
+
+
+def name_of(endpoint: Endpoint) -> str:
+    return f"{endpoint.method} {endpoint.path}"
+
+
+ROUTES = {name_of(endpoint): endpoint for endpoint in ENDPOINTS}
+
+
+def test_every_route_has_a_row():
+    assert ROWS.keys() == ROUTES.keys()
+
+
+async def ask(endpoint: Endpoint, who: Person, asked: Asked) -> Answer:
+    path = endpoint.path.replace("{id}", asked.path or "")
+    client = (asked.by or who).client
+    if endpoint.prefixed:
+        return await client(endpoint.method, path, asked.body, query=asked.query)
+    return await Caller(client.app)(endpoint.method, path, dict(client.headers))
+
+
+def outcome_of(answer: Answer) -> Outcome:
+    return answer.status, (answer.code if answer.status >= 400 else None)
+
+
+@pytest.fixture
+async def world(post: Post) -> World:
+    """Both domains have their keys; every list has something of both in it."""
+    key = dkim.make(post.api.app.vault, DOMAIN_IDS[OTHER], START, "ed25519")
+    async with post.api.app.db.tx() as conn:
+        await dkim.insert(conn, key)
+    api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
+    world = World(post, api)
+    for place in DOMAINS:
+        for make in (a_kept_mailbox, a_kept_alias, a_message, a_kept_admin):
+            await make(world, place)
+    return world
+
+
+@pytest.mark.timeout(180)
+async def test_every_route_answers_every_caller_as_the_policy_says(world: World):
+    wrong: list[str] = []
+    audited: Counter[tuple[str, str]] = Counter()
+    cast = [await world.person(person) for person in CAST]
+    before = await trail(world)
+    tries = [(ROUTES[name], row) for name, row in ROWS.items()] + [(ROUTES["PATCH /mailboxes/{id}"], MOVES)]
+    for endpoint, row in tries:
+        for who, place in itertools.product(cast, row.places):
+            asked = await row.ask(world, who, place)
+            answer = await ask(endpoint, who, asked)
+            wanted = expected(endpoint, row, who, place)
+            if outcome_of(answer) != wanted:
+                wrong.append(f"{name_of(endpoint)} by {who.name} on {place}: {outcome_of(answer)}, not {wanted}")
+            elif answer.status < 400 and row.look:
+                try:
+                    row.look(asked.by or who, place, answer)
+                except AssertionError as error:
+                    wrong.append(f"{name_of(endpoint)} by {who.name} on {place}: {error}")
+            if endpoint.audit and who.role:
+                audited[endpoint.audit, said(of_batch(who, place) if row.look is shows_batch else wanted)] += 1
+    assert not wrong, "\n" + "\n".join(wrong)
+    after = await trail(world)
+    assert {kind: after[kind] - before[kind] for kind in audited} == dict(audited)
+
+
+def said(outcome: Outcome) -> str:
+    """The audit's word for an answer."""
+    return "success" if outcome[0] < 400 else "denied" if outcome[0] == 403 else "failed"
+
+
+async def trail(world: World) -> Counter[tuple[str, str]]:
+    rows = await world.api.sql("SELECT action, outcome, count(*) AS n FROM audit_entries GROUP BY action, outcome")
+    return Counter({(row["action"], row["outcome"]): row["n"] for row in rows})
+
+
+MAY = {
+    _DOMAIN: {
+        "account.read", "account.change", "admin.list", "api_key.list", "api_key.write", "audit.list", "domain.list",
+        "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
+        "alias.write", "routing.explain", "message.list", "message.read", "send",
+    },
+    _ADMIN: {"domain.create", "domain.write", "message.raw_inbound"},
+    _SUPER: {"admin.write", "sandbox", "health.details"},
+}  # fmt: skip
+"""By the lowest role, as the API's reference tells the roles: the policy is held to it."""
+
+BEYOND_DOMAINS = {
+    Reach.GLOBAL: {"admin.write", "api_key.write", "domain.create", "sandbox", "health.details"},
+    Reach.CREDENTIALS: {"account.change"},
+    Reach.ACCOUNT: {"account.read"},
+    Reach.LISTING: {
+        "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
+    },
+}  # fmt: skip
+
+
+def test_the_policy_is_what_the_roles_are():
+    for role, actions in MAY.items():
+        assert {action for action, rule in POLICY.items() if rule.role is role} == actions
+    for reach, actions in BEYOND_DOMAINS.items():
+        assert {action for action, rule in POLICY.items() if rule.reach is reach} == actions
+
+
+def test_nothing_is_everything():
+    """No assignment and no domain left in the scope are no domains at all, not all of them."""
+    for role in Role:
+        assert Principal(None, "", role, "api_key", assigned=_OWN, scope=OPEN).domains() == []  # type: ignore[arg-type]
+    assert Principal(None, "", _DOMAIN, "session").domains() == []  # type: ignore[arg-type]
+    assert Principal(None, "", _ADMIN, "session").domains() is None  # type: ignore[arg-type]
