@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+import typer
+from typer.main import get_command
+
+from mailkeep.run.cli import app
+from mailkeep.run.router import ENDPOINTS
 from mailkeep.settings import describe
 from mailkeep.settings.tree import SECTIONS
+from mailkeep.web.openapi import document
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,7 +41,46 @@ def settings() -> str:
     return "\n".join(lines) + "\n"
 
 
-GENERATED: dict[str, Callable[[], str]] = {"docs/reference/settings.md": settings}
+def cli() -> str:
+    lines = [
+        "# Command line",
+        "",
+        "Generated from `mailkeep/run/cli.py`: what `mailkeep COMMAND --help` says.",
+        "",
+        "With `--json` a command answers with one JSON object on standard output; where it refuses, that is",
+        '`{"error": {"code": …, "message": …, "details": …}}`, with the codes of the API, or `FAILED`, `UNAVAILABLE`',
+        "or `INVALID_SETTINGS`. What is for people to read of a refusal stands on standard error.",
+        "",
+        "| exit code | meaning |",
+        "|---|---|",
+        "| 0 | done |",
+        "| 1 | refused, or something is wrong |",
+        "| 2 | the command was not understood |",
+        "| 75 | not now (the database is away, another command holds the data directory): try again |",
+    ]
+    for name, command in commands(get_command(app), "mailkeep"):
+        context = typer.Context(command, info_name=name, terminal_width=100, help_option_names=["-h", "--help"])
+        lines += ["", f"## {name}", "", "```text", command.get_help(context), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def commands(group: Any, name: str) -> Iterator[tuple[str, Any]]:
+    for word, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name} {word}")
+        else:
+            yield f"{name} {word}", command
+
+
+def openapi() -> str:
+    return json.dumps(document(ENDPOINTS), ensure_ascii=False, indent=2) + "\n"
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "docs/reference/openapi.json": openapi,
+    "docs/reference/settings.md": settings,
+    "docs/reference/cli.md": cli,
+}
 
 
 def stale() -> list[str]:

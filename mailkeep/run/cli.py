@@ -1,0 +1,36 @@
+"""The command line: `mailkeep COMMAND`. Each command stands in a module by topic; here they come together.
+
+What all of them keep: `--help` with examples, `--json` for one JSON object on standard output, complaints on
+standard error, and the exit codes of `run.cli_answer`. Everything heavy is imported by the command that needs it, so
+that `mailkeep --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from mailkeep.run import cli_accounts, cli_database, cli_instance, cli_product
+from mailkeep.run.cli_answer import EXIT_CODES
+
+app = typer.Typer(
+    name="mailkeep",
+    help="A self-hosted mail server, managed through one JSON HTTP API.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for topic in (cli_instance, cli_database, cli_accounts, cli_product):
+    topic.add_to(app)
+
+
+def main() -> None:
+    """The entry point of the program `mailkeep`."""
+    app(prog_name="mailkeep")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Commands about the running instance: up, down, status, doctor."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from mailkeep.core.errors import Failure
+from mailkeep.run.cli_answer import (
+    DONE,
+    REFUSED,
+    TRY_AGAIN,
+    Answer,
+    AsJson,
+    DataDir,
+    Marked,
+    conclude,
+    examples,
+    reported,
+    to_json,
+)
+
+_DOWN_SECONDS = 15.0
+
+Listen = Annotated[str | None, typer.Option("--http", metavar="HOST:PORT", help="Where the API listens (http.listen).")]
+ListenSmtp = Annotated[
+    str | None, typer.Option("--smtp", metavar="HOST:PORT", help="Where incoming mail is taken (smtp.listen).")
+]
+ListenInternal = Annotated[
+    str | None, typer.Option("--internal", metavar="HOST:PORT", help="Where metrics are served (http.internal).")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    app.command(
+        "up",
+        epilog=examples(
+            "mailkeep up",
+            "mailkeep up --data-dir /srv/mail --http 127.0.0.1:9090 --smtp 127.0.0.1:9025",
+        ),
+    )(up)
+    app.command("down", epilog=examples("mailkeep down --data-dir /srv/mail"))(down)
+    app.command("status", epilog=examples("mailkeep status", "mailkeep status --json"))(status)
+    app.command("doctor", epilog=examples("mailkeep doctor --data-dir /srv/mail"))(doctor)
+
+
+def up(
+    data_dir: DataDir = None,
+    http: Listen = None,
+    smtp: ListenSmtp = None,
+    internal: ListenInternal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start Mailkeep in the foreground.
+
+    It ends on Ctrl-C, SIGTERM or `mailkeep down`. Port 0 takes a free one. With --json one object tells the
+    addresses as soon as they are served.
+    """
+    given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
+    with reported(as_json):
+        from mailkeep.run import up as instance
+        from mailkeep.run.toolbox import resolve_data_dir
+
+        place = resolve_data_dir(data_dir)
+        with contextlib.redirect_stdout(_Announcement(place, sys.stdout)) if as_json else contextlib.nullcontext():
+            code = instance.run(place, {key: text for key, text in given.items() if text is not None})
+        raise typer.Exit(code)
+
+
+def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """End the running Mailkeep.
+
+    Waits until it is gone, 15 seconds at most. Where none runs there is nothing to do: exit code 0.
+    """
+    conclude(as_json, _down(data_dir))
+
+
+def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Tell whether Mailkeep runs, and how it is.
+
+    Exit code 0 where it runs and is well, 1 where it does not run, 75 where it starts or is not well.
+    """
+    conclude(as_json, _status(data_dir))
+
+
+def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Find out what is wrong, and what to do.
+
+    Examines what Mailkeep needs, whether it runs or not, and changes nothing. Where Mailkeep does not
+    run, its database is started for the examination.
+    """
+    conclude(as_json, _doctor(data_dir))
+
+
+class _Announcement(io.TextIOBase):
+    """Standard output of `up --json`: what is for people goes to standard error; with the first line after the
+    instance has told its state, that goes to `stdout` as JSON.
+    """
+
+    def __init__(self, data_dir: Path, stdout: TextIO) -> None:
+        self._data_dir, self._stdout, self._told = data_dir, stdout, False
+
+    def write(self, text: str, /) -> int:
+        import os
+
+        from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
+        from mailkeep.run import state
+
+        running = None if self._told else state.read(self._data_dir)
+        if running and running.pid == os.getpid():
+            self._told = True
+            password = self._data_dir / INITIAL_ADMIN_FILE
+            told: dict[str, Any] = asdict(running) | {
+                "data_dir": str(self._data_dir),
+                "initial_admin_file": str(password) if password.exists() else None,
+            }
+            print(to_json(told), file=self._stdout, flush=True)
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+async def _down(data_dir: Path | None) -> Answer:
+    import os
+    import select
+    import signal
+
+    from mailkeep.db.instance import lock_holder
+    from mailkeep.run.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    pid = lock_holder(place)
+    try:
+        handle = os.pidfd_open(pid) if pid else None
+    except ProcessLookupError:
+        handle = None
+    if handle is None or lock_holder(place) != pid:
+        return Answer({"was_running": False, "pid": None}, [f"Mailkeep does not run on {place}."])
+    with contextlib.closing(os.fdopen(handle, "rb", buffering=0)):
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGTERM)
+        except PermissionError:
+            raise Failure(f"Process {pid} belongs to another account.", permanent=True) from None
+        except ProcessLookupError:
+            pass
+        if not select.select([handle], [], [], _DOWN_SECONDS)[0]:
+            raise Failure(f"Mailkeep (process {pid}) still runs {_DOWN_SECONDS:.0f} s after SIGTERM; see its log.")
+    return Answer({"was_running": True, "pid": pid}, [f"Mailkeep (process {pid}) has ended."])
+
+
+async def _status(data_dir: Path | None) -> Answer:
+    from mailkeep.db.instance import lock_holder
+    from mailkeep.run import inspection, state
+    from mailkeep.run.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    pid, running = lock_holder(place), state.read(place)
+    if pid is None:
+        told: dict[str, Any] = {"running": False, "data_dir": str(place)}
+        return Answer(told, [f"Mailkeep does not run on {place}."], REFUSED)
+    if running is None:
+        told = {"running": False, "data_dir": str(place), "pid": pid}
+        return Answer(told, [f"Mailkeep is starting, or a command is at work on {place} (process {pid})."], TRY_AGAIN)
+    database = await inspection.database_answers(place)
+    health = inspection.ask_health(running.http)
+    memory = inspection.memory_bytes(running.pid)
+    told = {
+        "running": True,
+        "data_dir": str(place),
+        **asdict(running),
+        "database": {"up": database is None, "error": database},
+        "memory_bytes": memory,
+        "health": asdict(health),
+    }
+    lines = [
+        f"Mailkeep {running.version} runs on {place}: process {running.pid}, since {running.started_at}.",
+        f"  API       {running.http}",
+        f"  SMTP      {running.smtp}",
+        f"  internal  {running.internal}",
+        f"  database  {'up' if database is None else f'away: {database}'}",
+        f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
+        f"  health    {health.status}",
+        *(f"    {check.component:12}{check.status}" for check in health.checks),
+    ]
+    return Answer(told, lines, DONE if database is None and health.status == "ok" else TRY_AGAIN)
+
+
+async def _doctor(data_dir: Path | None) -> Answer:
+    from mailkeep.run.doctor import Level, examine
+    from mailkeep.run.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    findings = await examine(place)
+    styles = {Level.OK: "green", Level.WARNING: "yellow", Level.WRONG: "bold red"}
+    lines: list[str | Marked] = []
+    for found in findings:
+        lines.append(Marked(f"{found.level.value:8}", styles[found.level], f"{found.check}: {found.message}"))
+        lines += [f"         → {found.advice}"] if found.advice else []
+    wrong = sum(found.level is Level.WRONG for found in findings)
+    lines.append(f"{wrong} of {len(findings)} checks found something wrong." if wrong else "Nothing is wrong.")
+    told = {"data_dir": str(place), "ok": not wrong, "checks": [asdict(found) for found in findings]}
+    return Answer(told, lines, REFUSED if wrong else DONE)

@@ -1,0 +1,102 @@
+"""A running instance seen from outside: memory, database, health as it tells of itself."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import psycopg
+
+from mailkeep.db import postgres
+from mailkeep.settings import load
+
+_SECONDS = 3
+_PROC = Path("/proc")
+_PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One part of the instance and how it is."""
+
+    component: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What GET /health says: `status` ok, degraded or down; `unreachable` where there was no such answer."""
+
+    status: str
+    checks: tuple[Check, ...] = ()
+
+
+def memory_bytes(pid: int) -> int | None:
+    """Memory of a process and all that it started (PSS: what is shared counts once); None where the kernel keeps
+    it from us.
+    """
+    total = 0
+    for one in [pid, *_descendants(pid)]:
+        try:
+            rollup = (_PROC / str(one) / "smaps_rollup").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        except PermissionError:
+            return None
+        found = _PSS.search(rollup)
+        total += int(found[1]) * 1024 if found else 0
+    return total or None
+
+
+def _descendants(pid: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for path in _PROC.glob("[0-9]*/stat"):
+        try:
+            # The name, in parentheses, may hold spaces and parentheses; state and parent follow it.
+            parent = int(path.read_bytes().rpartition(b")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError, IndexError):
+            continue
+        children.setdefault(parent, []).append(int(path.parent.name))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+async def database_answers(data_dir: Path) -> str | None:
+    """None where the instance's database answers within three seconds, else what is wrong."""
+    url = load(data_dir).settings.database.url
+    urls = None if url else postgres.running_urls(data_dir)
+    if not url and urls is None:
+        return "Mailkeep has ended."
+    try:
+        async with await psycopg.AsyncConnection.connect(
+            url or (urls.app if urls else ""), connect_timeout=_SECONDS, options=f"-c statement_timeout={_SECONDS}s"
+        ) as conn:
+            await conn.execute("SELECT 1")
+    except psycopg.Error as error:
+        return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return None
+
+
+def ask_health(url: str) -> Health:
+    """What the instance at `url` (http://host:port) says of itself; three seconds at most for each step."""
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=_SECONDS)
+    try:
+        connection.request("GET", "/health")
+        body: Any = msgspec.json.decode(connection.getresponse().read(100_000))
+        told = body["data"] or body["error"]["details"]
+        return Health(str(told["status"]), tuple(Check(str(c["component"]), str(c["status"])) for c in told["checks"]))
+    except (OSError, http.client.HTTPException, msgspec.MsgspecError, KeyError, TypeError):
+        return Health("unreachable")
+    finally:
+        connection.close()

@@ -1,0 +1,614 @@
+"""The command line on an instance that runs, on one that doesn't, and where there is none.
+
+`mailkeep` runs the real program, `inside` the same command in this process, which is ten times faster.
+"""
+
+import fcntl
+import http.client
+import json
+import os
+import pty
+import pwd
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from mailkeep import __version__
+from mailkeep.db.migrate import read_migrations
+from mailkeep.run.cli import app
+from mailkeep.settings import describe
+
+ROOT = Path(__file__).parent.parent.parent
+FREE = "127.0.0.1:0"
+ABSENT = "/nonexistent/mailkeep"
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    ours = {name: text for name, text in os.environ.items() if not name.startswith("MAILKEEP_")}
+    return {**ours, "PYTHONPATH": str(ROOT), **(more or {})}
+
+
+def mailkeep(
+    *args: str | Path, data: Path | None = None, stdin: str | bytes = b"", env: Mapping[str, str] | None = None
+) -> Ran:
+    where = ["--data-dir", str(data)] if data else []
+    done = subprocess.run(
+        [sys.executable, "-m", "mailkeep.run.cli", *map(str, args), *where],
+        input=stdin.encode() if isinstance(stdin, str) else stdin,
+        capture_output=True,
+        env=environment(env),
+        cwd="/",
+        timeout=30,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def inside(
+    *args: str | Path, data: Path | None = None, stdin: str | bytes = b"", env: Mapping[str, str] | None = None
+) -> Ran:
+    where = ["--data-dir", str(data)] if data else []
+    unset: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("MAILKEEP_"))
+    with CliRunner().isolation(stdin, env={**unset, **(env or {})}) as (out, err, _):
+        code = 0
+        try:
+            app([*map(str, args), *where], prog_name="mailkeep")
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else -1
+        sys.stdout.flush()
+        return Ran(code, out.getvalue().decode(), err.getvalue().decode())
+
+
+@dataclass(frozen=True)
+class Running:
+    process: subprocess.Popen[bytes]
+    data: Path
+    told: dict[str, Any]
+
+    def call(self, method: str, path: str, body: Any = None, key: str | None = None) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection(self.told["http"].removeprefix("http://"), timeout=10)
+        headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {key}"} if key else {})
+        connection.request(method, f"/api/v1{path}", json.dumps(body) if body is not None else None, headers)
+        answer = connection.getresponse()
+        told = json.loads(answer.read())
+        connection.close()
+        return answer.status, told["data"] or told["error"]
+
+
+@contextmanager
+def directory() -> Iterator[Path]:
+    """A data directory that the database's own account can enter; not below pytest's own folder."""
+    path = Path(tempfile.mkdtemp(prefix="mailkeep-cli-", dir="/tmp"))
+    path.chmod(0o755)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+@contextmanager
+def instance() -> Iterator[Running]:
+    """An instance, started by `up --json`; it may have ended meanwhile."""
+    listen = ["--http", FREE, "--smtp", FREE, "--internal", FREE]
+    with (
+        directory() as place,
+        (place / "up.err").open("wb") as complaints,
+        subprocess.Popen(
+            [sys.executable, "-m", "mailkeep.run.cli", "up", "--json", "--data-dir", str(place), *listen],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            env=environment(),
+            cwd="/",
+        ) as process,
+    ):
+        try:
+            assert process.stdout
+            assert select.select([process.stdout], [], [], 40)[0], "up says nothing"
+            line = process.stdout.readline()
+            assert line, (place / "up.err").read_text()
+            yield Running(process, place, json.loads(line))
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            code = process.wait(15)
+        assert code == 0
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    with instance() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def root_key(running: Running) -> str:
+    """A key of the first administrator, made by the command."""
+    return mailkeep("key", "create", "tests", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
+
+
+@pytest.fixture(scope="module")
+def domain_id(running: Running, root_key: str) -> str:
+    status, domain = running.call("POST", "/domains", {"name": "example.test"}, root_key)
+    assert status == 201
+    return domain["id"]
+
+
+@pytest.fixture(scope="module")
+def dora(running: Running, domain_id: str) -> dict[str, Any]:
+    """A domain_admin of example.test, made by the command."""
+    made = mailkeep(
+        "admin", "create", "dora@example.test", "--role", "domain_admin", "--domain", "Example.TEST", "--json",
+        data=running.data,
+    )  # fmt: skip
+    assert made.code == 0
+    return made.json
+
+
+def commands(group: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    for word, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name}{word} ")
+        else:
+            yield f"{name}{word}", command
+
+
+COMMANDS = dict(commands(get_command(app)))
+
+
+# Help and usage
+
+
+def test_these_are_the_commands():
+    assert sorted(COMMANDS) == [
+        "admin create", "admin list", "admin password", "config show", "doctor", "down", "key create", "migrate",
+        "openapi", "routing explain", "status", "up", "version",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_that_can_be_typed_and_takes_json(name: str):
+    command = COMMANDS[name]
+    examples = re.findall(r"^  (mailkeep .*)$", command.epilog, re.MULTILINE)
+    assert examples
+    for example in examples:
+        assert example.startswith(f"mailkeep {name}")
+        arguments = shlex.split(re.split(r" [<>] ", example)[0])[1 + len(name.split()) :]
+        assert command.make_context(name, arguments, resilient_parsing=False).args == []
+    assert "as_json" in {parameter.name for parameter in command.params}
+
+
+def test_help_is_printed_as_it_stands():
+    told = mailkeep("admin", "create", "--help")
+    assert told.code == 0
+    assert told.err == ""
+    assert (
+        "  Examples:\n    mailkeep admin create dora@example.com --role domain_admin --domain example.com\n" in told.out
+    )
+    assert "Examples:" in inside("admin", "create", "-h").out
+
+
+def test_help_loads_nothing_heavy():
+    heavy = ("asyncio", "cryptography", "msgspec", "psycopg", "pydantic", "rich", "starlette", "structlog")
+    script = f"import sys, mailkeep.run.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, env=environment(), timeout=30, check=True, cwd="/"
+    )
+    assert done.stdout == b"[]\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "fly",
+        "up now",
+        "admin create",
+        "admin create a@b.test --role king",
+        "admin password",
+        "key create",
+        "key create name",
+        "key create ' ' --admin a@b.test",
+        "key create name --admin a@b.test --rate-limit -1",
+        "key create name --admin a@b.test --expires-in-days soon",
+        "config show --defaults --changed",
+        "routing explain",
+        "migrate --for-good",
+    ],
+)
+def test_what_is_not_understood_is_usage(line: str):
+    told = inside(*shlex.split(line))
+    assert told.code == 2
+    assert "Usage: mailkeep" in told.err + told.out
+
+
+def test_usage_stands_on_standard_error():
+    told = mailkeep("key", "create", "name")
+    assert (told.code, told.out) == (2, "")
+    assert "Missing option '--admin'" in told.err
+
+
+def test_a_password_on_standard_input_must_be_utf8():
+    told = inside("admin", "create", "a@b.test", "--password-stdin", data=Path(ABSENT), stdin=b"\xff\xfe")
+    assert told.code == 2
+    assert "UTF-8" in told.err
+
+
+@pytest.mark.parametrize("more, coloured", [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_is_for_terminals_that_want_it(more: dict[str, str], coloured: bool):
+    terminal, theirs = pty.openpty()
+    try:
+        env = environment({"TERM": "xterm-256color", **more})
+        line = [sys.executable, "-m", "mailkeep.run.cli", "admin", "list", "--data-dir", ABSENT]
+        done = subprocess.run(line, stdout=subprocess.DEVNULL, stderr=theirs, env=env, cwd="/", timeout=30, check=False)
+        said = os.read(terminal, 4096)
+    finally:
+        os.close(terminal)
+        os.close(theirs)
+    assert done.returncode == 1
+    assert (b"\x1b[1;31m" in said) is coloured
+    assert b"error:" in said
+
+
+# Without an instance
+
+
+def test_version():
+    assert mailkeep("version").out == f"mailkeep {__version__}\n"
+    assert inside("version", "--json").json["version"] == __version__
+
+
+def test_openapi_prints_the_document():
+    told = mailkeep("openapi")
+    assert told.code == 0
+    document = json.loads(told.out)
+    assert document["openapi"].startswith("3.1")
+    assert document["info"]["version"] == __version__
+    assert inside("openapi", "--json").json == document
+
+
+def test_status_and_down_where_nothing_runs(tmp_path: Path):
+    told = inside("status", data=tmp_path)
+    assert (told.code, told.out) == (1, f"Mailkeep does not run on {tmp_path}.\n")
+    assert inside("status", "--json", data=tmp_path).json == {"running": False, "data_dir": str(tmp_path)}
+    told = inside("down", data=tmp_path)
+    assert (told.code, told.out) == (0, f"Mailkeep does not run on {tmp_path}.\n")
+    assert inside("down", "--json", data=tmp_path).json == {"was_running": False, "pid": None}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "admin list",
+        "admin password a@b.test",
+        "key create name --admin a@b.test",
+        "routing explain a@b.test",
+        "migrate --dry-run",
+    ],
+)
+def test_a_mistyped_data_directory_is_refused_and_not_made(line: str):
+    told = inside(*line.split(), "--json", data=Path(ABSENT))
+    assert told.code == 1
+    assert told.json["error"]["code"] == "FAILED"
+    assert f"There is no data directory {ABSENT}" in told.err
+    assert not Path(ABSENT).exists()
+
+
+def test_a_data_directory_that_is_a_file_is_told_without_a_traceback(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    told = inside("status", "--json", data=tmp_path / "file")
+    assert told.code == 1
+    assert told.json["error"]["message"] == f"Not a directory: {tmp_path}/file/lock"
+
+
+def test_a_database_that_is_away_is_75(tmp_path: Path):
+    away = {"MAILKEEP_DATABASE__URL": "postgresql://127.0.0.1:1/mailkeep"}
+    told = inside("migrate", "--json", data=tmp_path, env=away)
+    assert told.code == 75
+    assert told.json["error"]["code"] == "UNAVAILABLE"
+    told = mailkeep("routing", "explain", "a@b.test", data=tmp_path, env=away)
+    assert told.code == 75
+    assert told.err == "error: The database is not available.\n"
+
+
+def test_a_data_directory_that_something_else_holds_is_75(tmp_path: Path):
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        told = inside("status", "--json", data=tmp_path)
+        assert told.code == 75
+        assert told.json == {"running": False, "data_dir": str(tmp_path), "pid": os.getpid()}
+        told = inside("migrate", "--json", data=tmp_path)
+        assert told.code == 75
+        assert told.json["error"]["code"] == "UNAVAILABLE"
+
+
+def test_settings_that_are_refused_are_all_told(tmp_path: Path):
+    (tmp_path / "mailkeep.toml").write_text('[http]\nlisten = "nowhere"\n[mta]\nport = 0\n')
+    told = inside("config", "show", "--json", data=tmp_path)
+    assert told.code == 1
+    error = told.json["error"]
+    assert error["code"] == "INVALID_SETTINGS"
+    assert [fault.split(" ")[0] for fault in error["details"]["faults"]] == ["http.listen", "mta.port"]
+    assert told.err.startswith("error: http.listen (")
+    assert "\n       mta.port (" in told.err
+    assert inside("up", data=tmp_path).code == 1
+
+
+def test_config_show_tells_values_and_where_they_come_from(tmp_path: Path):
+    (tmp_path / "mailkeep.toml").write_text('[http]\nlisten = "127.0.0.1:9090"\n[mta]\npassword = "hush"\n')
+    env = {"MAILKEEP_CORS__ORIGINS": '["https://app.test"]'}
+    told = mailkeep("config", "show", "--changed", data=tmp_path, env=env)
+    assert told.out.splitlines() == [
+        'http.listen = "127.0.0.1:9090"  # file',
+        '# mta.password = "********"  # file',
+        'cors.origins = ["https://app.test"]  # env',
+    ]
+    every = inside("config", "show", "--json", data=tmp_path, env=env).json["settings"]
+    assert [one["key"] for one in every] == [one.key for one in describe()]
+    assert {one["key"]: one["source"] for one in every if one["source"] != "default"} == {
+        "http.listen": "file",
+        "mta.password": "file",
+        "cors.origins": "env",
+    }
+    assert "hush" not in json.dumps(every)
+
+
+def test_config_show_prints_what_may_stand_in_the_file(tmp_path: Path):
+    told = inside("config", "show", data=tmp_path)
+    tree = tomllib.loads(told.out)
+    assert tree["limits"]["message_size_mb"] == 50
+    (tmp_path / "mailkeep.toml").write_text(told.out)
+    assert inside("config", "show", data=tmp_path).code == 0
+
+
+def test_config_show_defaults_whatever_is_set(tmp_path: Path):
+    (tmp_path / "mailkeep.toml").write_text("this is no TOML")
+    told = inside("config", "show", "--defaults", data=tmp_path)
+    assert told.code == 0
+    assert 'http.listen = "127.0.0.1:8080"' in told.out.splitlines()
+    assert inside("config", "show", "--changed", data=tmp_path).code == 1
+
+
+def test_config_show_changed_says_so_where_nothing_is(tmp_path: Path):
+    assert inside("config", "show", "--changed", data=tmp_path).out == (
+        "Nothing is set; everything is at its default.\n"
+    )
+    assert inside("config", "show", "--changed", "--json", data=tmp_path).json == {"settings": []}
+
+
+# Beside a running instance
+
+
+def test_up_tells_where_it_is(running: Running):
+    told = running.told
+    assert told["pid"] == running.process.pid
+    assert told["version"] == __version__
+    assert told["http"].startswith("http://127.0.0.1:")
+    password = Path(told["initial_admin_file"]).read_text().strip()
+    assert "Mailkeep" in (running.data / "up.err").read_text()  # the banner is for people
+    status, who = running.call("POST", "/auth/login", {"email": "admin@localhost", "password": password})
+    assert status == 200, who
+
+
+def test_a_second_up_is_refused(running: Running):
+    told = inside("up", "--json", data=running.data)
+    assert told.code == 1
+    assert told.json["error"]["code"] == "FAILED"
+    assert f"already runs on {running.data} (process {running.process.pid})" in told.err
+
+
+def test_status_of_a_running_instance(running: Running):
+    told = mailkeep("status", "--json", data=running.data)
+    assert told.code == 0
+    found = told.json
+    assert found["running"] is True
+    assert {name: found[name] for name in ("pid", "http", "smtp", "internal", "started_at")} == {
+        name: running.told[name] for name in ("pid", "http", "smtp", "internal", "started_at")
+    }
+    assert found["database"] == {"up": True, "error": None}
+    assert found["memory_bytes"] > 20 << 20  # the interpreter and PostgreSQL
+    assert found["health"]["status"] == "ok"
+    assert "database" in {check["component"] for check in found["health"]["checks"]}
+    lines = inside("status", data=running.data).out.splitlines()
+    assert f"process {running.process.pid}" in lines[0]
+    assert f"  API       {running.told['http']}" in lines
+
+
+def test_doctor_of_a_running_instance(running: Running):
+    told = mailkeep("doctor", data=running.data)
+    assert told.code == 0, told.out
+    assert "Taken by this Mailkeep" in told.out
+    assert "its schema is this version's" in told.out
+    assert told.out.endswith("Nothing is wrong.\n")
+
+
+def test_migrate_beside_a_running_instance_has_nothing_to_do(running: Running):
+    assert inside("migrate", "--json", data=running.data).json == {"dry_run": False, "migrations": []}
+    assert mailkeep("migrate", data=running.data).out == "Nothing to apply: the schema is this version's.\n"
+
+
+def test_an_administrator_can_log_in_with_the_password_that_was_printed(
+    running: Running, dora: dict[str, Any], domain_id: str
+):
+    assert dora["admin"]["role"] == "domain_admin"
+    assert dora["admin"]["domain_ids"] == [domain_id]
+    login = {"email": "dora@example.test", "password": dora["password"]}
+    assert running.call("POST", "/auth/login", login)[0] == 200
+
+
+def test_an_administrator_can_bring_its_own_password(running: Running):
+    told = mailkeep(
+        "admin", "create", "sam@example.test", "--role", "super_admin", "--password-stdin",
+        data=running.data, stdin="seven green bottles\n",
+    )  # fmt: skip
+    assert (told.code, told.out) == (0, "Administrator sam@example.test (super_admin) was made.\n")
+    login = {"email": "sam@example.test", "password": "seven green bottles"}
+    assert running.call("POST", "/auth/login", login)[0] == 200
+
+
+def test_a_new_password_replaces_the_old_one(running: Running):
+    assert inside("admin", "create", "paul@example.test", data=running.data).code == 0
+    told = inside("admin", "password", "Paul@example.test", "--json", data=running.data)
+    assert told.code == 0
+    login = {"email": "paul@example.test", "password": told.json["password"]}
+    assert running.call("POST", "/auth/login", login)[0] == 200
+    again = mailkeep("admin", "password", "paul@example.test", data=running.data)
+    assert re.fullmatch(
+        r"Administrator paul@example\.test has a new password; its sessions have ended\.\n"
+        r"Password, shown this once: \w{20}\n",
+        again.out,
+    )
+    assert running.call("POST", "/auth/login", login)[0] == 401
+
+
+@pytest.mark.parametrize(
+    "line, stdin, code",
+    [
+        ("admin create admin@localhost", "", "CONFLICT"),
+        ("admin create nobody", "", "INVALID_FIELD"),
+        ("admin create new@example.test --domain unknown.test", "", "DOMAIN_NOT_FOUND"),
+        ("admin create new@example.test --domain nodots", "", "INVALID_FIELD"),
+        ("admin create new@example.test --password-stdin", "short", "WEAK_PASSWORD"),
+        ("admin create new@example.test --password-stdin", "", "WEAK_PASSWORD"),
+        ("admin password nobody@example.test", "", "NOT_FOUND"),
+        ("admin password admin@localhost --password-stdin", "password123", "WEAK_PASSWORD"),
+        ("key create name --admin nobody@example.test", "", "NOT_FOUND"),
+        ("key create name --admin admin@localhost --domain unknown.test", "", "DOMAIN_NOT_FOUND"),
+        ("routing explain nobody", "", "INVALID_FIELD"),
+    ],
+)
+def test_refusals_have_the_codes_of_the_api(running: Running, line: str, stdin: str, code: str):
+    told = inside(*line.split(), "--json", data=running.data, stdin=stdin)
+    assert told.code == 1
+    error = told.json["error"]
+    assert error["code"] == code
+    assert told.err == f"error: {error['message']}\n"
+
+
+def test_a_refusal_without_json_stands_on_standard_error_alone(running: Running):
+    told = mailkeep("admin", "password", "nobody@example.test", data=running.data)
+    assert told == Ran(1, "", "error: There is no administrator nobody@example.test.\n")
+
+
+def test_administrators_are_listed(running: Running, dora: dict[str, Any]):
+    shown = inside("admin", "list", "--json", data=running.data).json["admins"]
+    emails = [one["email"] for one in shown]
+    assert {"dora@example.test", "admin@localhost"} <= set(emails)
+    assert emails[-1] == "admin@localhost"
+    assert "password" not in shown[0]
+    title, *rows = mailkeep("admin", "list", data=running.data).out.splitlines()
+    assert title.split()[:2] == ["EMAIL", "ROLE"]
+    assert [row.split()[0] for row in rows] == emails
+
+
+def test_a_key_works_within_its_bounds(running: Running, dora: dict[str, Any], domain_id: str):
+    told = mailkeep(
+        "key", "create", "newsletter", "--admin", "dora@example.test", "--domain", "example.test",
+        "--rate-limit", "120", "--expires-in-days", "90", "--json",
+        data=running.data,
+    )  # fmt: skip
+    made = told.json
+    assert (made["name"], made["rate_limit"], made["scoped_domain_ids"]) == ("newsletter", 120, [domain_id])
+    assert made["expires_at"] > running.told["started_at"]
+    status, shown = running.call("GET", "/domains", key=made["key"])
+    assert status == 200
+    assert [one["name"] for one in shown] == ["example.test"]
+    assert running.call("GET", "/sandbox/messages", key=made["key"])[0] == 403
+
+
+def test_a_key_is_printed_alone_on_its_line(running: Running):
+    told = inside("key", "create", "deploy", "--admin", "admin@localhost", data=running.data)
+    assert re.fullmatch(r"Key of admin@localhost, shown this once:\nsvc_sk_[\w-]{43}\n", told.out)
+
+
+def test_changes_are_audited_as_made_by_the_command_line(running: Running, dora: dict[str, Any], root_key: str):
+    status, entries = running.call("GET", "/audit?limit=100", key=root_key)
+    assert status == 200
+    made = next(one for one in entries if one["action"] == "admin.create" and one["resource_id"] == dora["admin"]["id"])
+    assert made["actor"]["type"] == "cli"
+    assert made["actor"]["label"] == f"cli:{pwd.getpwuid(os.getuid()).pw_name}"
+    assert dora["password"] not in json.dumps(entries)
+    assert root_key not in json.dumps(entries)
+
+
+def test_routing_explain_tells_the_way(running: Running, root_key: str, domain_id: str):
+    box = {"domain_id": domain_id, "local_part": "alice", "password": "seven green bottles", "name": "Alice"}
+    assert running.call("POST", "/mailboxes", box, root_key)[0] == 201
+    alias = {"domain_id": domain_id, "source_local_part": "sales", "destination": "alice@example.test, x@away.test"}
+    assert running.call("POST", "/aliases", alias, root_key)[0] == 201
+    told = mailkeep("routing", "explain", "Sales+spring@example.test", data=running.data)
+    assert told.code == 0
+    assert told.out.splitlines()[-3:] == [
+        "Decision: deliver",
+        "  to mailbox alice@example.test",
+        "  outside to x@away.test",
+    ]
+    found = inside("routing", "explain", "nobody@example.test", "--json", data=running.data).json
+    assert found["decision"] == "unknown_user"
+    assert found["deliveries"] == []
+    assert {"domain", "mailbox", "alias", "catch_all"} <= {step["step"] for step in found["steps"]}
+
+
+def test_status_says_when_the_instance_is_not_well(running: Running):
+    """PostgreSQL is stopped, not ended: it takes connections and never answers."""
+    postmaster = int((running.data / "pg/postmaster.pid").read_text().split()[0])
+    os.kill(postmaster, signal.SIGSTOP)
+    try:
+        told = mailkeep("status", "--json", data=running.data)
+    finally:
+        os.kill(postmaster, signal.SIGCONT)
+    assert told.code == 75
+    assert told.json["running"] is True
+    assert told.json["database"]["up"] is False
+
+
+def test_down_ends_it_and_commands_then_start_the_database_themselves():
+    with instance() as one:
+        told = mailkeep("down", "--json", data=one.data)
+        assert (told.code, told.json) == (0, {"was_running": True, "pid": one.process.pid})
+        assert one.process.wait(5) == 0
+        told = mailkeep("admin", "list", "--json", data=one.data)
+        assert told.code == 0
+        assert [admin["email"] for admin in told.json["admins"]] == ["admin@localhost"]
+        assert inside("status", data=one.data).code == 1
+
+
+def test_migrate_makes_the_database_of_a_new_data_directory():
+    with directory() as data:
+        applied = mailkeep("migrate", "--json", data=data).json
+        assert applied == {"dry_run": False, "migrations": [one.file for one in read_migrations()]}
+        tried = mailkeep("doctor", "--json", data=data, env={
+            "MAILKEEP_HTTP__LISTEN": FREE, "MAILKEEP_HTTP__INTERNAL": FREE, "MAILKEEP_SMTP__LISTEN": FREE
+        })  # fmt: skip
+        assert tried.code == 0, tried.out
+        assert tried.json["ok"] is True

@@ -1,0 +1,208 @@
+"""What the doctor finds, each thing made wrong by hand; nothing is started here."""
+
+import base64
+import os
+import pwd
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from mailkeep.core.errors import Failure
+from mailkeep.db.migrate import Migration, read_migrations
+from mailkeep.run import doctor
+from mailkeep.run.doctor import Finding, Level, examine
+
+SECRET = base64.b64encode(bytes(32)).decode() + "\n"
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory as the first start leaves it, but for the database; all ports are free ones."""
+    for name in [name for name in os.environ if name.startswith("MAILKEEP_")]:
+        monkeypatch.delenv(name)
+    for name in ("HTTP__LISTEN", "HTTP__INTERNAL", "SMTP__LISTEN"):
+        monkeypatch.setenv(f"MAILKEEP_{name}", "127.0.0.1:0")
+    path = tmp_path / "data"
+    path.mkdir(mode=0o700)
+    secret = path / "secret"
+    secret.write_text(SECRET)
+    secret.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port that something else listens on."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen(1)
+        yield other.getsockname()[1]
+
+
+async def found(path: Path) -> Mapping[str, Finding]:
+    return {finding.check: finding for finding in await examine(path)}
+
+
+async def test_nothing_is_wrong_with_what_is_in_order(data: Path):
+    findings = await found(data)
+    assert {name: one for name, one in findings.items() if one.level is not Level.OK} == {}
+    assert {"python", "data directory", "disk", "clock", "settings", "http.listen", "smtp.listen"} <= set(findings)
+
+
+async def test_nothing_is_wrong_before_the_first_start_and_nothing_is_made(data: Path):
+    absent = data / "below/it"
+    findings = await found(absent)
+    assert {one.level for one in findings.values()} == {Level.OK}
+    assert "the first `mailkeep up` makes it" in findings["data directory"].message
+    assert not absent.exists()
+
+
+async def test_a_data_directory_that_others_may_write_in(data: Path):
+    data.chmod(0o770)
+    one = (await found(data))["data directory"]
+    assert (one.level, one.advice) == (Level.WRONG, f"chmod go-w {data}")
+
+
+async def test_a_data_directory_that_is_a_file(tmp_path: Path, data: Path):
+    path = tmp_path / "file"
+    path.write_text("")
+    assert (await found(path))["data directory"].level is Level.WRONG
+
+
+async def test_a_data_directory_of_another_account(data: Path, monkeypatch: pytest.MonkeyPatch):
+    owner = pwd.getpwuid(os.geteuid()).pw_name
+    monkeypatch.setattr(os, "geteuid", lambda: 64_999)
+    one = (await found(data))["data directory"]
+    assert (one.level, one.advice) == (Level.WARNING, f"Run Mailkeep as {owner}, to whom it belongs.")
+
+
+@pytest.mark.parametrize("free, level", [(2 << 30, Level.OK), (512 << 20, Level.WARNING), (100 << 20, Level.WRONG)])
+async def test_the_disk(data: Path, monkeypatch: pytest.MonkeyPatch, free: int, level: Level):
+    class Usage:
+        def __init__(self, path: Path) -> None:
+            self.free = free
+
+    monkeypatch.setattr(shutil, "disk_usage", Usage)
+    assert (await found(data))["disk"].level is level
+
+
+async def test_a_clock_that_is_behind_what_was_written(data: Path):
+    ahead = time.time() + 86_400
+    os.utime(data / "secret", (ahead, ahead))
+    one = (await found(data))["clock"]
+    assert one.level is Level.WRONG
+    assert one.advice
+    assert one.advice.startswith("Set the clock")
+
+
+async def test_settings_that_are_refused(data: Path):
+    (data / "mailkeep.toml").write_text("[http]\nlissten = 1\n[mta]\nport = 0\n")
+    findings = await found(data)
+    assert findings["settings"].level is Level.WRONG
+    assert "http.lissten" in findings["settings"].message
+    assert "mta.port" in findings["settings"].message
+    assert findings["schema"].level is Level.WARNING
+    assert "http.listen" not in findings
+
+
+@pytest.mark.parametrize(
+    "mode, text, level, advice",
+    [
+        (0o644, SECRET, Level.WRONG, "chmod 0600"),
+        (0o600, "c2hvcnQ=\n", Level.WRONG, "Restore it"),
+        (0o600, "no base64 at all\n", Level.WRONG, "Restore it"),
+        (0o400, SECRET, Level.OK, None),
+    ],
+)
+async def test_the_master_secret(data: Path, mode: int, text: str, level: Level, advice: str | None):
+    (data / "secret").write_text(text)
+    (data / "secret").chmod(mode)
+    one = (await found(data))["master secret"]
+    assert one.level is level
+    assert (one.advice or "").startswith(advice or "")
+    assert text.strip() not in one.message
+
+
+async def test_a_secret_that_is_handed_in(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    given = tmp_path / "given"
+    monkeypatch.setenv("MAILKEEP_SECRET_FILE", str(given))
+    assert (await found(data))["master secret"].level is Level.WRONG
+    given.write_text(SECRET)
+    given.chmod(0o444)
+    assert (await found(data))["master secret"].level is Level.WARNING
+
+
+async def test_a_database_whose_secret_is_gone(data: Path):
+    (data / "secret").unlink()
+    (data / "pg").mkdir()
+    one = (await found(data))["master secret"]
+    assert one.level is Level.WRONG
+    assert one.advice
+    assert "backup" in one.advice
+
+
+async def test_a_database_of_another_version(data: Path):
+    (data / "pg").mkdir()
+    (data / "pg/PG_VERSION").write_text("9\n")
+    findings = await found(data)
+    assert findings["postgresql"].level is Level.WRONG
+    assert "was made by PostgreSQL 9" in findings["postgresql"].message
+    assert findings["schema"].level is Level.WRONG
+
+
+async def test_no_postgresql_at_all(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor, "installed", list)
+    one = (await found(data))["postgresql"]
+    assert one.level is Level.WRONG
+    assert "apt install postgresql" in one.message
+
+
+async def test_a_database_elsewhere_needs_no_binaries_but_must_answer(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MAILKEEP_DATABASE__URL", "postgresql://127.0.0.1:1/mailkeep")
+    findings = await found(data)
+    assert findings["postgresql"].level is Level.OK
+    assert findings["schema"].level is Level.WRONG
+
+
+async def test_migrations_that_wait(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MAILKEEP_DATABASE__URL", "postgresql://unused/mailkeep")
+
+    async def pending(_: Path) -> list[Migration]:
+        return read_migrations()[-1:]
+
+    monkeypatch.setattr(doctor, "pending_in", pending)
+    one = (await found(data))["schema"]
+    assert one.level is Level.WARNING
+    assert one.advice
+    assert "mailkeep migrate" in one.advice
+
+
+async def test_a_database_that_a_newer_version_made(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MAILKEEP_DATABASE__URL", "postgresql://unused/mailkeep")
+
+    async def pending(_: Path) -> list[Migration]:
+        raise Failure("The database was migrated by Mailkeep 9.0.", permanent=True)
+
+    monkeypatch.setattr(doctor, "pending_in", pending)
+    one = (await found(data))["schema"]
+    assert (one.level, one.message) == (Level.WRONG, "The database was migrated by Mailkeep 9.0.")
+
+
+async def test_a_port_that_something_else_has(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
+    monkeypatch.setenv("MAILKEEP_SMTP__LISTEN", f"127.0.0.1:{taken}")
+    monkeypatch.setenv("MAILKEEP_HTTP__LISTEN", "192.0.2.1:80")
+    findings = await found(data)
+    assert findings["smtp.listen"].message == f"127.0.0.1:{taken}: Address already in use."
+    assert findings["http.listen"].message == "192.0.2.1:80: Cannot assign requested address."
+    assert findings["http.internal"].level is Level.OK
+
+
+async def test_the_first_administrators_password_lies_about(data: Path):
+    (data / "initial-admin").write_text("secret word\n")
+    one = (await found(data))["first administrator"]
+    assert one.level is Level.WARNING
+    assert "secret word" not in one.message
