@@ -145,6 +145,11 @@ def decode_body(value: Any, into: type[S]) -> S:
     return made
 
 
+def body_required(into: type[Struct]) -> bool:
+    """Whether a call must have a body: unless all fields of a `Body` are optional. A PATCH without one says nothing."""
+    return issubclass(into, Patch) or any(field.required for field in _info(into).fields)
+
+
 def decode_query(pairs: list[tuple[str, str]], into: type[S]) -> S:
     """A query string as `into`: text is read as the field's type (true/false, digits), empty as absent."""
     faults = _Faults()

@@ -20,6 +20,7 @@ from mailkeep import __version__
 from mailkeep.core.errors import Refusal
 from mailkeep.core.page import DEFAULT_LIMIT, MAX_LIMIT
 from mailkeep.web import codes
+from mailkeep.web.decode import body_required
 from mailkeep.web.docs import docs_endpoints
 from mailkeep.web.endpoint import PREFIX, Call, Endpoint, Example, Reply
 from mailkeep.web.samples import SAMPLE_TIME, filled, sample, sample_id
@@ -139,7 +140,7 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
     if endpoint.body is not None:
         shown = {f"example{number}": {"value": filled(each.body)} for number, each in enumerate(examples, 1)}
         content = {"schema": schemas.of(endpoint.body), "examples": shown}
-        operation["requestBody"] = {"required": True, "content": {_JSON: content}}
+        operation["requestBody"] = {"required": body_required(endpoint.body), "content": {_JSON: content}}
     operation["responses"] = {str(endpoint.status): _success(endpoint, schemas, examples[0])}
     return operation
 

@@ -33,7 +33,7 @@ from mailkeep.core.principal import allow
 from mailkeep.core.secret import Vault
 from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
-from mailkeep.web.decode import decode_body, decode_query, parse_json
+from mailkeep.web.decode import body_required, decode_body, decode_query, parse_json
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
 from mailkeep.web.limits import AddressLimit
 from mailkeep.web.origin import client_address, is_secure, refuse_foreign_origin
@@ -287,6 +287,9 @@ def _is_json(headers: Mapping[str, str]) -> bool:
 def _decode_body(call: Call) -> None:
     endpoint: Endpoint = call.endpoint
     if endpoint.body is not None:
+        if not call.raw_body and not body_required(endpoint.body):
+            call.body = endpoint.body()
+            return
         if not call.raw_body:
             raise InvalidJson("The call needs a JSON body.")
         call.body = decode_body(parse_json(call.raw_body), endpoint.body)
