@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import stat
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from mailkeep.core.errors import Failure
 
 _ID = re.compile(r"[0-9a-f]{12}")
 _RUN_AS_ROOT = Path("/run/mailkeep")
+
+INSTANCE_ID = "instance-id"
+_TRIES, _PAUSE = 10, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +32,20 @@ class InstanceLock:
 
 
 def acquire_lock(data_dir: Path) -> InstanceLock:
-    """Takes the data directory for this process, or fails at once, naming the process that has it."""
+    """Takes the data directory for this process, or fails within half a second, naming the process that has it."""
     fd = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            # Perhaps only somebody who asks (`lock_holder`), for an instant.
+            time.sleep(_PAUSE)
+    else:
         holder = _pid_in(fd)
         os.close(fd)
         named = f"process {holder}" if holder else "another process"
-        raise Failure(f"Mailkeep already runs on {data_dir} ({named}).", permanent=True) from None
+        raise Failure(f"Mailkeep already runs on {data_dir} ({named}).", permanent=True)
     os.ftruncate(fd, 0)
     os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return InstanceLock(fd)
@@ -64,7 +73,7 @@ def _pid_in(fd: int) -> int | None:
 
 def instance_id(data_dir: Path) -> str:
     """The instance's lasting name: 12 hex digits, drawn once and kept in the file `instance-id`."""
-    path = data_dir / "instance-id"
+    path = data_dir / INSTANCE_ID
     try:
         text = path.read_text("ascii").strip()
     except FileNotFoundError:

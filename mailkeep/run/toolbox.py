@@ -13,7 +13,7 @@ from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
-from mailkeep.db.instance import acquire_lock, lock_holder, write_whole
+from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_whole
 from mailkeep.db.migrate import migrate
 from mailkeep.db.pool import Database
 from mailkeep.settings import Loaded, load
@@ -39,6 +39,12 @@ def open_vault(data_dir: Path, loaded: Loaded) -> Vault:
     given = loaded.first_start.secret_file
     path = Path(given) if given else data_dir / SECRET
     if not given and not path.exists():
+        if (data_dir / INSTANCE_ID).exists():
+            raise Failure(
+                f"The master secret {path} is gone, and what it sealed can't be read without it: put it back, "
+                "or name it in MAILKEEP_SECRET_FILE.",
+                permanent=True,
+            )
         write_whole(path, base64.b64encode(os.urandom(32)).decode() + "\n", 0o600)
     try:
         text = path.read_text("ascii").strip()
