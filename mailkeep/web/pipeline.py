@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
+from urllib.parse import quote
 from uuid import UUID
 
 import structlog
@@ -154,8 +155,8 @@ class Pipeline:
         preflight = cors.preflight(request, settings.cors.origins)
         if preflight is not None:
             return preflight
-        # The path as the server took it, not by way of a URL, in which the Host header has a say.
-        endpoint, values = self._router.match(request.method, request.scope["path"])
+        # The path as it came, not by way of a URL, in which the Host header has a say.
+        endpoint, values = self._router.match(request.method, _path(request.scope))
         state.endpoint = endpoint
         if endpoint.login:
             state.rate = self._limit(self._logins, address, now, state)
@@ -236,6 +237,11 @@ class _State:
         self.rate: Rate | None = None
         self.endpoint: Endpoint | None = None
         self.code: str | None = None
+
+
+def _path(scope: Scope) -> str:
+    raw: bytes | None = scope.get("raw_path")
+    return raw.decode("latin-1") if raw is not None else quote(scope["path"])
 
 
 async def _read(request: Request, limit: int, silence: float) -> bytes:

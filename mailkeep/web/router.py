@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from mailkeep.core.errors import MethodNotAllowed, NotFound
 from mailkeep.web.endpoint import PREFIX, Endpoint
@@ -48,10 +49,14 @@ class Router:
         node.methods[endpoint.method] = endpoint
 
     def match(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
-        """The endpoint and the path's parameters; NOT_FOUND, or METHOD_NOT_ALLOWED with `details.allow`."""
+        """The endpoint and the path's parameters; NOT_FOUND, or METHOD_NOT_ALLOWED with `details.allow`.
+
+        `path` as it stands in the request line: an encoded slash is part of its segment (RFC 3986 §2.2).
+        """
         values: dict[str, str] = {}
         node: _Node | None = self._root
-        for segment in path[1:].split("/"):
+        for written in path[1:].split("/"):
+            segment = unquote(written)
             if node is None:
                 break
             step = node.exact.get(segment)
