@@ -96,9 +96,7 @@ def test_store_wire_routes_and_jobs_are_private_to_their_feature():
 
 def test_rules_are_pure():
     """No await, clock, settings, database, HTTP or logging in rules; the parsers of `mail` are pure too."""
-    barred = re.compile(
-        r"(?:mailkeep\.(?:db|web|app|settings|run)|psycopg|starlette|structlog|logging|asyncio)\b"
-    )
+    barred = re.compile(r"(?:mailkeep\.(?:db|web|app|settings|run)|psycopg|starlette|structlog|logging|asyncio)\b")
     faults: list[str] = []
     for path in FEATURES.glob("*/rules.py"):
         faults += [f"{named(path)}:{line} {name}" for line, name in uses(path) if barred.match(name)]
@@ -177,9 +175,7 @@ def test_no_file_is_longer_than_400_lines():
 
 
 def test_no_module_has_a_name_that_says_nothing():
-    assert [
-        named(path) for path in sources() if path.stem in VAGUE_NAMES or path.parent.name in VAGUE_NAMES
-    ] == []
+    assert [named(path) for path in sources() if path.stem in VAGUE_NAMES or path.parent.name in VAGUE_NAMES] == []
 
 
 def test_every_folder_of_the_package_says_what_it_is():
@@ -188,7 +184,6 @@ def test_every_folder_of_the_package_says_what_it_is():
     silent = [
         named(folder)
         for folder in folders
-        if not (folder / "__init__.py").is_file()
-        or len(ast.get_docstring(tree(folder / "__init__.py")) or "") < 20
+        if not (folder / "__init__.py").is_file() or len(ast.get_docstring(tree(folder / "__init__.py")) or "") < 20
     ]
     assert silent == []

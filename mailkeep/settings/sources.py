@@ -69,9 +69,7 @@ class SettingsError(ValueError):
         super().__init__("\n".join(self.faults))
 
 
-def load(
-    data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None
-) -> Loaded:
+def load(data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None) -> Loaded:
     """Read and check all sources; no `environ` means this process's. `options` map keys to text.
 
     Raises SettingsError with every fault found, also for a file that can't be read or is not TOML.
@@ -115,9 +113,7 @@ def show(loaded: Loaded, *, changed_only: bool = False) -> list[Shown]:
         value = getattr(getattr(loaded.settings, section), name)
         source = loaded.sources[key]
         if not (changed_only and source == "default"):
-            shown.append(
-                Shown(key, MASK if setting.secret and value else value, setting.default, source, setting.doc)
-            )
+            shown.append(Shown(key, MASK if setting.secret and value else value, setting.default, source, setting.doc))
     return shown
 
 
@@ -146,8 +142,7 @@ def _from_file(path: Path, faults: list[str]) -> list[_Given]:
             faults.append(f"{section} ({path}): {fault}")
             continue
         given += [
-            _Given(f"{section}.{name}", str(path), value)
-            for name, value in cast(dict[str, object], table).items()
+            _Given(f"{section}.{name}", str(path), value) for name, value in cast(dict[str, object], table).items()
         ]
     return given
 
@@ -161,9 +156,7 @@ def _from_environ(environ: Mapping[str, str], faults: list[str]) -> list[_Given]
             given.append(_Given(variables[variable], variable, text=environ[variable]))
         elif variable in files:
             if variable.removesuffix("_FILE") in environ:
-                faults.append(
-                    f"{files[variable]}: both {variable.removesuffix('_FILE')} and {variable} are set"
-                )
+                faults.append(f"{files[variable]}: both {variable.removesuffix('_FILE')} and {variable} are set")
                 continue
             try:
                 text = Path(environ[variable]).read_text(encoding="utf-8").rstrip("\r\n")
@@ -203,9 +196,7 @@ def _checked(given: _Given) -> object:
             setting.grammar.check(value)
     except ValueError as fault:
         said = given.value if given.text is None else given.text
-        raise ValueError(
-            f"expected {setting.expected}" + ("" if setting.secret else f", not {said!r}")
-        ) from fault
+        raise ValueError(f"expected {setting.expected}" + ("" if setting.secret else f", not {said!r}")) from fault
     return value
 
 

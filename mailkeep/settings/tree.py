@@ -88,21 +88,15 @@ class Http:
     """The API over HTTP."""
 
     listen: str = _setting("127.0.0.1:8080", "Where the API listens.", _ENDPOINT)
-    public_url: str = _setting(
-        "http://localhost:8080", "The API's address as people and programs reach it.", _URL
-    )
+    public_url: str = _setting("http://localhost:8080", "The API's address as people and programs reach it.", _URL)
     trusted_proxies: tuple[str, ...] = _setting(
         (), "Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; no others are.", _NETWORKS
     )
     internal: str = _setting(
         "127.0.0.1:8081", "Where metrics are served, not to the public; port 0: a free one.", _ENDPOINT
     )
-    header_timeout_seconds: float = _setting(
-        10, "How long a client may take for a request's head.", low=1, high=300
-    )
-    body_timeout_seconds: float = _setting(
-        30, "How long a client may stay silent within a body.", low=1, high=600
-    )
+    header_timeout_seconds: float = _setting(10, "How long a client may take for a request's head.", low=1, high=300)
+    body_timeout_seconds: float = _setting(30, "How long a client may stay silent within a body.", low=1, high=600)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +115,7 @@ class Smtp:
     """The built-in listener for incoming mail."""
 
     listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is taken.", _ENDPOINT)
-    max_sessions: int = _setting(
-        200, "Most connections at a time; more are answered 421.", low=1, high=10_000
-    )
+    max_sessions: int = _setting(200, "Most connections at a time; more are answered 421.", low=1, high=10_000)
     timeout_seconds: float = _setting(
         300, "How long a client may stay silent (RFC 5321 §4.5.3.2.7 asks for 300).", low=1, high=3600
     )
@@ -156,9 +148,7 @@ class Limits:
         low=1,
         high=100,
     )
-    login_per_second: float = _setting(
-        5, "Logins per second and client address; 0: no limit.", low=0, high=10_000
-    )
+    login_per_second: float = _setting(5, "Logins per second and client address; 0: no limit.", low=0, high=10_000)
     requests_per_second: float = _setting(
         500,
         "Requests per second and client address, twice that in a burst; 0: no limit.",
@@ -183,9 +173,7 @@ class Sessions:
 class Abuse:
     """Recipients per rolling hour at which sending stops."""
 
-    sender_per_hour: int = _setting(
-        1000, "For one sender address, which is then suspended.", low=1, high=10**9
-    )
+    sender_per_hour: int = _setting(1000, "For one sender address, which is then suspended.", low=1, high=10**9)
     domain_per_hour: int = _setting(10_000, "For one domain; what goes beyond is refused.", low=1, high=10**9)
 
 
@@ -207,9 +195,7 @@ class Cors:
 class Log:
     """The log: JSON lines on standard error."""
 
-    level: Literal["debug", "info", "warning", "error"] = _setting(
-        "info", "The least severity that is logged."
-    )
+    level: Literal["debug", "info", "warning", "error"] = _setting("info", "The least severity that is logged.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

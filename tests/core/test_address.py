@@ -19,9 +19,7 @@ from mailkeep.core.address import (
 )
 
 ASSIGNED = [
-    char
-    for char in map(chr, range(sys.maxunicode + 1))
-    if unicodedata.category(char) not in ("Cn", "Cs", "Co")
+    char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char) not in ("Cn", "Cs", "Co")
 ]
 
 
@@ -124,9 +122,7 @@ def test_a_name_of_253_octets_is_the_longest() -> None:
         ("postmaster@localhost", "postmaster", "localhost", None),
     ],
 )
-def test_an_address_keeps_its_local_part_as_written(
-    text: str, local: str, domain: str, written: str | None
-) -> None:
+def test_an_address_keeps_its_local_part_as_written(text: str, local: str, domain: str, written: str | None) -> None:
     address = parse_address(text)
     assert (address.local_part, address.domain) == (local, domain)
     assert address.text == (written or text)

@@ -106,9 +106,7 @@ def test_a_wrong_value_is_refused_with_key_source_and_expectation(
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf", "'5'", "true", "[5]", "1979-05-27"])
 def test_a_wrong_value_in_the_file_is_refused(tmp_path: Path, text: str):
     (tmp_path / "mailkeep.toml").write_text(f"[limits]\nlogin_per_second = {text}\n")
-    assert refusal(tmp_path).startswith(
-        f"limits.login_per_second ({tmp_path}/mailkeep.toml): expected a number from 0"
-    )
+    assert refusal(tmp_path).startswith(f"limits.login_per_second ({tmp_path}/mailkeep.toml): expected a number from 0")
 
 
 @pytest.mark.parametrize(
