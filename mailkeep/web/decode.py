@@ -34,7 +34,7 @@ _INSTANT = re.compile(
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
-def parse_json(body: bytes) -> Any:
+def parse_json(body: bytes | bytearray) -> Any:
     """The value of a JSON text, or INVALID_JSON. Large strings of a large body are answered as `Slice`."""
     if len(body) > CUT_BODIES_OVER:
         rest, slices = cut(body)
@@ -42,7 +42,7 @@ def parse_json(body: bytes) -> Any:
     return _parse(body)
 
 
-def _parse(body: bytes) -> Any:
+def _parse(body: bytes | bytearray) -> Any:
     try:
         text = str(body, "utf-8")
     except UnicodeDecodeError as error:
@@ -100,7 +100,7 @@ def _finite(text: str) -> float:
 
 def _whole(text: str) -> int | float:
     """An integer; beyond 64 bits the nearest float, which no field for integers takes."""
-    number = int(text) if len(text) <= 19 else _finite(text)
+    number = int(text) if len(text) <= 20 else _finite(text)
     return number if -(1 << 63) <= number < 1 << 63 else float(number)
 
 

@@ -89,7 +89,7 @@ class Call:
     cookies: Mapping[str, str]
     who: Principal | None = None
     rate: Rate | None = None
-    raw_body: bytes = b""
+    raw_body: bytes | bytearray = b""
     body: Any = None
     query: Any = None
     page: PageRequest | None = None

@@ -244,7 +244,7 @@ def _path(scope: Scope) -> str:
     return raw.decode("latin-1") if raw is not None else quote(scope["path"])
 
 
-async def _read(request: Request, limit: int, silence: float) -> bytes:
+async def _read(request: Request, limit: int, silence: float) -> bytes | bytearray:
     """The body, at most `limit` bytes; `silence`: the seconds that may pass between two pieces of it.
 
     Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
@@ -255,16 +255,21 @@ async def _read(request: Request, limit: int, silence: float) -> bytes:
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Encoded bodies are not taken.")
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in _pieces(request, silence):
-        if chunk and not size and not _is_json(headers):
+    # Grown in place: pieces to be joined would take the memory of the body twice.
+    body: bytes | bytearray = b""
+    async for piece in _pieces(request, silence):
+        if piece and not body and not _is_json(headers):
             raise UnsupportedMediaType
-        size += len(chunk)
-        if size > limit:
+        if len(body) + len(piece) > limit:
             raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-        chunks.append(chunk)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        if not body:
+            body = piece
+        elif isinstance(body, bytes):
+            body = bytearray(body)
+            body += piece
+        else:
+            body += piece
+    return body
 
 
 def _is_number(text: str) -> bool:

@@ -40,8 +40,8 @@ class Slice:
         return len(self.raw)
 
 
-def cut(body: bytes) -> tuple[bytes, dict[str, Slice]]:
-    """The body with a short string in place of each large one, and what these stand for."""
+def cut(body: bytes | bytearray) -> tuple[bytes | bytearray, dict[str, Slice]]:
+    """The body with a short string in place of each large one, and what these stand for: the body must not change."""
     view, mark = memoryview(body), os.urandom(12).hex()
     kept: list[bytes | memoryview] = []
     slices: dict[str, Slice] = {}
@@ -59,7 +59,7 @@ def cut(body: bytes) -> tuple[bytes, dict[str, Slice]]:
     return b"".join(kept), slices
 
 
-def _end_of_string(body: bytes, start: int) -> int:
+def _end_of_string(body: bytes | bytearray, start: int) -> int:
     """Where the string begun at `start` is closed: the next quote after an even run of backslashes."""
     end = body.find(b'"', start)
     while end > start and body[end - 1] == _BACKSLASH:
