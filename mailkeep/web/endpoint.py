@@ -120,7 +120,8 @@ class Rate:
 class Reply:
     """What a handler answers: `data` (JSON-ready) for the envelope, or `content` (bytes, a stream) as it is.
 
-    `page` with its rows already in `data` adds `meta.pagination`. `cookies` are whole Set-Cookie values.
+    `page` with its rows already in `data` adds `meta.pagination`, `meta_details` what else there is to say of them
+    (`meta.details`). `cookies` are whole Set-Cookie values.
     """
 
     data: Any = None
@@ -130,3 +131,4 @@ class Reply:
     cookies: list[str] = field(default_factory=list[str])
     content: bytes | AsyncIterator[bytes] | None = None
     content_type: str = "application/json"
+    meta_details: Mapping[str, Any] | None = None

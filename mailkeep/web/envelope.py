@@ -25,22 +25,20 @@ SECURITY_HEADERS: tuple[tuple[str, str], ...] = (
 )
 
 
-def success(data: Any, request_id: UUID, now: datetime, pagination: Mapping[str, Any] | None = None) -> bytes:
-    """The envelope around `data`."""
-    return _encoder.encode({"data": data, "error": None, "meta": _meta(request_id, now, pagination)})
+def success(data: Any, request_id: UUID, now: datetime, **more: Mapping[str, Any] | None) -> bytes:
+    """The envelope around `data`; `more` (pagination, details) stands in `meta` where it is not None."""
+    return _encoder.encode({"data": data, "error": None, "meta": _meta(request_id, now, more)})
 
 
 def refusal(wrong: Refusal, request_id: UUID, now: datetime) -> bytes:
     """The envelope around a refusal."""
     error = {"code": wrong.code, "message": wrong.message, "details": wrong.details}
-    return _encoder.encode({"data": None, "error": error, "meta": _meta(request_id, now, None)})
+    return _encoder.encode({"data": None, "error": error, "meta": _meta(request_id, now, {})})
 
 
-def _meta(request_id: UUID, now: datetime, pagination: Mapping[str, Any] | None) -> dict[str, Any]:
-    meta: dict[str, Any] = {"request_id": str(request_id), "timestamp": iso(now)}
-    if pagination is not None:
-        meta["pagination"] = pagination
-    return meta
+def _meta(request_id: UUID, now: datetime, more: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in more.items() if value is not None}
+    return {"request_id": str(request_id), "timestamp": iso(now)} | given
 
 
 def refusal_headers(wrong: Refusal) -> dict[str, str]:

@@ -216,7 +216,8 @@ class Pipeline:
             pagination = None
             if reply.page is not None:
                 pagination = listing.pagination(call, reply.page, self._app.vault, self._app.clock())
-            body = envelope.success(reply.data, call.request_id, self._app.clock(), pagination)
+            more = {"pagination": pagination, "details": reply.meta_details}
+            body = envelope.success(reply.data, call.request_id, self._app.clock(), **more)
             response = Response(body, status, reply.headers, "application/json")
         elif isinstance(reply.content, bytes):
             response = Response(reply.content, status, reply.headers, reply.content_type)
