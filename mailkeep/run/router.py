@@ -15,9 +15,10 @@ from mailkeep.features.auth import service as auth
 from mailkeep.features.auth.routes import ENDPOINTS as AUTH
 from mailkeep.features.dns.routes import ENDPOINTS as DNS
 from mailkeep.features.domains.routes import ENDPOINTS as DOMAINS
+from mailkeep.features.events.routes import ENDPOINTS as EVENTS
 from mailkeep.features.health.routes import ENDPOINTS as HEALTH
+from mailkeep.features.history.routes import ENDPOINTS as HISTORY
 from mailkeep.features.mailboxes.routes import ENDPOINTS as MAILBOXES
-from mailkeep.features.messages.routes import ENDPOINTS as MESSAGES
 from mailkeep.features.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.sending.routes import ENDPOINTS as SENDING
@@ -35,7 +36,8 @@ FEATURES: tuple[Endpoint, ...] = (
     *ALIASES,
     *ROUTING,
     *SENDING,
-    *MESSAGES,
+    *HISTORY,
+    *EVENTS,
     *SANDBOX,
     *AUDIT,
     *HEALTH,

@@ -182,6 +182,10 @@ class Retention:
     """How long things are kept."""
 
     content_days: int = _setting(7, "Days for which the content of messages is kept.", low=1, high=3650)
+    history_days: int = _setting(
+        90, "Days for which at least the history of messages is kept; it goes by whole months.", low=1, high=3650
+    )
+    event_days: int = _setting(30, "The same for events.", low=1, high=3650)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

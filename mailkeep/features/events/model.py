@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,3 +17,34 @@ class Event:
     domain_id: UUID | None
     message_id: UUID | None
     data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event on record; `tx` is the transaction that told it, by which the feed is ordered before the id."""
+
+    id: UUID
+    tx: str
+    kind: str
+    domain_id: UUID | None
+    message_id: UUID | None
+    data: Mapping[str, Any]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which events the feed shows; `domains` are those that the caller sees, None for all."""
+
+    domains: list[UUID] | None
+    kind: str | None = None
+    domain_id: UUID | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reader goes on: beyond the event `after`; one from before `kept_since` may be gone."""
+
+    after: UUID | None
+    kept_since: datetime

@@ -1,12 +1,15 @@
-"""A message of the history, and its recipients."""
+"""A message, its recipients, and where its content lies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
+
+from mailkeep.core.ids import uuid7_time
 
 Direction = Literal["outbound", "inbound"]
 Source = Literal["api", "smtp", "system"]
@@ -35,7 +38,10 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message. `message_id` is the header's value with its angle brackets; `size` in bytes."""
+    """A message. `message_id` is the header's value with its angle brackets; `size` in bytes.
+
+    `accepted_at` is when the MTA took it, None for inbound mail.
+    """
 
     id: UUID
     direction: Direction
@@ -62,35 +68,44 @@ class Message:
     spam_action: str | None = None
     spam_symbols: list[str] = field(default_factory=list[str])
     auth: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    accepted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one recipient of an outbound message."""
+    """What became of one recipient of an outbound message.
+
+    `queue_id` is given where our own MTA tells it: it has accepted the message then, whoever has heard of that.
+    """
 
     message_id: UUID
     address: str
-    status: str
+    status: Literal["delivered", "deferred", "bounced", "failed"]
     attempts: int
+    reply: Reply
+    next_attempt_at: datetime | None = None
+    queue_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A try to deliver to `recipient`; None: to submit the message. `number` counts from 1."""
+
+    id: UUID
+    message_id: UUID
+    at: datetime
+    kind: str
+    recipient: str | None
+    number: int
     reply: Reply
     next_attempt_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which messages a list shows; `domains` are those that the caller sees, None for all."""
+def content_folder(data_dir: Path) -> Path:
+    """The folder of contents, with one for each day (UTC)."""
+    return data_dir / "content"
 
-    domains: list[UUID] | None
-    direction: str | None = None
-    status: str | None = None
-    from_: str | None = None
-    to: str | None = None
-    subject: str | None = None
-    message_id: str | None = None
-    queue_id: str | None = None
-    tag: str | None = None
-    domain_id: UUID | None = None
-    mailbox_id: UUID | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    q: str | None = None
+
+def content_path(data_dir: Path, message_id: UUID) -> Path:
+    """Where the content of a message lies while it is kept."""
+    return content_folder(data_dir) / f"{uuid7_time(message_id):%Y-%m-%d}" / f"{message_id}.eml"

@@ -1,20 +1,24 @@
-"""Keeping the history of mail."""
+"""Keeping the record of mail."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from uuid import UUID
 
-from mailkeep.core.errors import DomainNotFound, NotFound
+import structlog
+
 from mailkeep.core.ids import parse_uuid, uuid7
-from mailkeep.core.page import Page, PageRequest
-from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.messages import store
-from mailkeep.features.messages.model import Fate, Filter, Message
+from mailkeep.features.messages.model import Attempt, Fate, Message, Reply, content_path
+
+log = structlog.get_logger("mailkeep.messages")
 
 _KINDS = {
     "delivered": "mail.delivered",
@@ -29,47 +33,89 @@ async def begin(conn: Conn, attempts: Sequence[Message]) -> None:
     await store.insert(conn, attempts)
 
 
-async def accept(conn: Conn, at: datetime, accepted: Sequence[tuple[Message, str]], *, status: str) -> None:
-    """Messages that the MTA took, with its queue ids: one `mail.sent` for each, exactly once.
+Accepted = Sequence[tuple[Message, str]]
+"""Messages with the MTA's queue ids; empty where it named none."""
 
-    `status` is queued for our own MTA, relayed for a smarthost, whose further word we never get.
+
+async def accept(conn: Conn, at: datetime, accepted: Accepted, *, status: str) -> list[UUID]:
+    """The MTA's answer, that it took these messages: one `mail.sent` for each, exactly once.
+
+    `status` is queued for our own MTA, relayed for a smarthost, whose further word we never get. It is that of
+    recipients nothing else is known of: a fate that was told before stays. Answers the ids of those that this was
+    not written of before.
     """
-    fresh = set(await store.accept(conn, [(message.id, queue_id) for message, queue_id in accepted], status))
-    for message, _ in accepted:
-        if message.id in fresh:
-            data = {
-                "message_id": message.message_id,
-                "from": message.from_address,
-                "to": message.to_addresses,
-                "subject": message.subject,
-                "domain": message.domain_name,
-            }
-            await events.emit(conn, at, Event("mail.sent", message.domain_id, message.id, data))
+    return await _accept(conn, at, accepted, status, answered=True)
 
 
-async def end_attempts(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> None:
-    """Attempts that came to nothing: (id, lost | unknown | failed, the MTA's words). They emit nothing."""
-    await store.end_attempts(conn, ended)
+async def _accept(conn: Conn, at: datetime, accepted: Accepted, status: str, *, answered: bool) -> list[UUID]:
+    ids = [message.id for message, _ in accepted]
+    opened = await store.open_recipients(conn, ids, status, answered=answered)
+    if opened:
+        news = [(message.id, queue_id) for message, queue_id in accepted if message.id in opened]
+        await store.accept(conn, at, news, answered=answered)
+    if sent := [_sent(message) for message, _ in accepted if opened.get(message.id)]:
+        await events.emit_all(conn, at, sent)
+    return list(opened)
+
+
+def _sent(message: Message) -> Event:
+    data = {
+        "message_id": message.message_id,
+        "from": message.from_address,
+        "to": message.to_addresses,
+        "subject": message.subject,
+        "domain": message.domain_name,
+    }
+    return Event("mail.sent", message.domain_id, message.id, data)
+
+
+async def end_attempts(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str, str | None]]) -> set[UUID]:
+    """Attempts that came to nothing: (id, lost | unknown | failed, the MTA's words). They emit nothing.
+
+    Answers those that were ended now; one that a fate has shown to be accepted after all stays as it is.
+    """
+    open_ones = set(await store.end_attempts(conn, ended))
+    tries = [
+        Attempt(uuid7(at), message_id, at, status, None, 1, Reply(diagnostic=said))
+        for message_id, status, said in ended
+        if message_id in open_ones
+    ]
+    if tries:
+        await store.insert_attempts(conn, tries)
+    return open_ones
 
 
 async def record_fate(conn: Conn, at: datetime, fate: Fate) -> None:
-    """What became of a recipient: its row, the message's status, and its event, once.
+    """What became of a recipient: its row, its try, the message's status, and its event, once.
 
     A deferral is told once, at the first (`mail.bounced`, `bounce_type` temporary).
     """
     message = await store.lock(conn, fate.message_id)
-    if message is None or not await store.set_fate(conn, fate):
+    if message is None:
         return
-    await store.settle_status(conn, fate.message_id)
-    if fate.status == "deferred" and fate.attempts > 1:
+    queue_id = message.queue_id
+    if message.accepted_at is None and fate.queue_id:
+        queue_id = fate.queue_id
+        await _accept(conn, at, [(message, queue_id)], "queued", answered=False)
+    attempt = Attempt(
+        uuid7(at), message.id, at, fate.status, fate.address, fate.attempts, fate.reply, fate.next_attempt_at
+    )
+    if not await store.set_fate(conn, attempt):
         return
+    await store.insert_attempts(conn, [attempt])
+    await store.settle_status(conn, message.id)
+    if fate.status != "deferred" or fate.attempts <= 1:
+        await events.emit(conn, at, _told(message, fate, queue_id))
+
+
+def _told(message: Message, fate: Fate, queue_id: str | None) -> Event:
     data = {
         "message_id": message.message_id,
         "from": message.from_address,
         "to": fate.address,
         "domain": message.domain_name,
         "subject": message.subject,
-        "queue_id": message.queue_id,
+        "queue_id": queue_id,
         "smtp_code": fate.reply.smtp_code,
         "enhanced_code": fate.reply.enhanced_code,
         "diagnostic": fate.reply.diagnostic,
@@ -80,7 +126,7 @@ async def record_fate(conn: Conn, at: datetime, fate: Fate) -> None:
         data["bounce_type"] = "permanent" if fate.status == "bounced" else "temporary"
     elif fate.status == "failed":
         data["reason"] = fate.reply.diagnostic
-    await events.emit(conn, at, Event(_KINDS[fate.status], message.domain_id, message.id, data))
+    return Event(_KINDS[fate.status], message.domain_id, message.id, data)
 
 
 async def file_inbound(conn: Conn, at: datetime, message: Message, mailbox_id: UUID) -> bool:
@@ -116,6 +162,12 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
     return await store.find(conn, message_id)
 
 
+async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> list[Message]:
+    """The messages with these ids, in that order; one that is gone is left out."""
+    found = await store.find_all(conn, message_ids)
+    return [found[message_id] for message_id in message_ids if message_id in found]
+
+
 async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
     """The id of the sent message with this Message-ID, where it is one of ours (`<id@domain>`)."""
     ours = parse_uuid(header_id[1:].partition("@")[0])
@@ -123,20 +175,35 @@ async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
     return found.id if found and found.direction == "outbound" and found.message_id == header_id else None
 
 
-async def get(conn: Conn, who: Principal, message_id: UUID) -> Message:
-    """The message with this id; NOT_FOUND, or FORBIDDEN where it belongs to a domain that the caller does not see."""
-    found = await store.find(conn, message_id)
-    if found is None:
-        raise NotFound
-    # What belongs to no managed domain (relaying refused) is nobody's but the administrators' of all domains.
-    allow_on(who, "message.read", found.domain_id or UUID(int=0))
-    return found
+async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
+    """Whether there is such a domain, or was one that mail is told of."""
+    return await store.knows_domain(conn, domain_id)
 
 
-async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Message]:
-    """A page of the messages that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
-    if wanted.domain_id is not None:
-        if not await store.knows_domain(conn, wanted.domain_id):
-            raise DomainNotFound
-        allow_on(who, "message.list", wanted.domain_id)
-    return await store.page(conn, wanted, asked)
+def keep_content(data_dir: Path, message_id: UUID, chunks: Iterable[bytes]) -> None:
+    """Write down the content of a message, to be shown for some days. Blocks: call it in a thread.
+
+    No send or delivery fails by it: what goes wrong (disk full, say) is logged, and the content is not there.
+    """
+    path = content_path(data_dir, message_id)
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
+            file.writelines(chunks)
+        part.replace(path)
+    except OSError as error:
+        log.warning("content is not kept", message=str(message_id), why=str(error))
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def keep_file(data_dir: Path, message_id: UUID, file: Path) -> None:
+    """`keep_content` of a file that nobody writes to any more, by a second name for it: it costs no space."""
+    path = content_path(data_dir, message_id)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.link(file, path)
+    except OSError as error:
+        log.warning("content is not kept", message=str(message_id), why=str(error))

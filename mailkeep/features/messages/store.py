@@ -1,8 +1,7 @@
-"""The SQL of the history."""
+"""The SQL of the record of mail."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -11,11 +10,8 @@ from uuid import UUID
 import msgspec
 from psycopg.types.json import Jsonb
 
-from mailkeep.core.ids import uuid7_floor
-from mailkeep.core.page import Page, PageRequest
-from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.messages.model import Fate, Filter, Message, Recipient, Reply
+from mailkeep.features.messages.model import Attempt, Message, Recipient, Reply
 
 
 def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
@@ -23,30 +19,37 @@ def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
 
 
 async def insert(conn: Conn, messages: Sequence[Message]) -> None:
-    """Write messages with their recipients: one statement, however many."""
+    """Write messages with their recipients, and what they are searched by: one statement, however many."""
     await conn.execute(
         """
         WITH m AS (
             INSERT INTO messages (
                 id, direction, message_id, queue_id, domain_id, domain_name, mailbox_id, source, admin_id,
                 api_key_id, mail_from, from_address, to_addresses, cc_addresses, subject, size, tags, metadata,
-                status, spam_score, spam_action, spam_symbols, auth, created_at)
+                status, spam_score, spam_action, spam_symbols, auth, created_at, accepted_at)
             SELECT
                 r.id, r.direction, r.message_id, r.queue_id, r.domain_id, r.domain_name, r.mailbox_id,
                 r.source, r.admin_id, r.api_key_id, r.mail_from, r.from_address, r.to_addresses,
                 r.cc_addresses, r.subject, r.size, r.tags, r.metadata, r.status, r.spam_score, r.spam_action,
-                r.spam_symbols, r.auth, r.created_at
+                r.spam_symbols, r.auth, r.created_at, r.accepted_at
             FROM jsonb_to_recordset(%(messages)s) AS r(
                 id uuid, direction text, message_id text, queue_id text, domain_id uuid, domain_name text,
                 mailbox_id uuid, source text, admin_id uuid, api_key_id uuid, mail_from text, from_address text,
                 to_addresses text[], cc_addresses text[], subject text, size bigint, tags text[], metadata jsonb,
                 status text, spam_score double precision, spam_action text, spam_symbols text[], auth jsonb,
-                created_at timestamptz)
+                created_at timestamptz, accepted_at timestamptz)
+        ), s AS (
+            INSERT INTO message_search (message_id, subject, sender, recipients)
+            SELECT r.message_id, mailkeep_fold(r.subject), mailkeep_fold(r.sender), mailkeep_fold(r.recipients)
+            FROM jsonb_to_recordset(%(search)s) AS r(message_id uuid, subject text, sender text, recipients text)
+        ), t AS (
+            INSERT INTO message_tags (tag, message_id)
+            SELECT DISTINCT r.tag, r.message_id FROM jsonb_to_recordset(%(tags)s) AS r(tag text, message_id uuid)
         )
         INSERT INTO message_recipients (message_id, position, address, address_key, status, attempts, smtp_code,
                                         enhanced_code, diagnostic, remote_host, next_attempt_at)
-        SELECT r.message_id, r.position, r.address, lower(r.address), r.status, r.attempts, r.smtp_code, r.enhanced_code,
-               r.diagnostic, r.remote_host, r.next_attempt_at
+        SELECT r.message_id, r.position, r.address, mailkeep_fold(r.address), r.status, r.attempts, r.smtp_code,
+               r.enhanced_code, r.diagnostic, r.remote_host, r.next_attempt_at
         FROM jsonb_to_recordset(%(recipients)s) AS r(
             message_id uuid, position integer, address text, status text, attempts integer, smtp_code integer,
             enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz)
@@ -54,6 +57,8 @@ async def insert(conn: Conn, messages: Sequence[Message]) -> None:
         {
             "messages": _rows([_message_row(message) for message in messages]),
             "recipients": _rows([row for message in messages for row in _recipient_rows(message)]),
+            "search": _rows([_search_row(message) for message in messages]),
+            "tags": _rows([{"tag": tag, "message_id": message.id} for message in messages for tag in message.tags]),
         },
     )
 
@@ -80,68 +85,126 @@ def _recipient_rows(message: Message) -> list[dict[str, Any]]:
     ]
 
 
-async def accept(conn: Conn, accepted: Sequence[tuple[UUID, str]], status: str) -> list[UUID]:
-    """Attempts that the MTA took, with its queue ids; answers those that were still open, to be told of once."""
+def _search_row(message: Message) -> dict[str, Any]:
+    envelope = (recipient.address for recipient in message.recipients)
+    recipients = dict.fromkeys([*envelope, *message.to_addresses, *message.cc_addresses])
+    return {
+        "message_id": message.id,
+        "subject": message.subject,
+        "sender": message.from_address,
+        "recipients": " ".join(recipients),
+    }
+
+
+async def open_recipients(conn: Conn, message_ids: Sequence[UUID], status: str, *, answered: bool) -> dict[UUID, bool]:
+    """Lock the messages among these of which it is news that they were accepted (answered: that we were told so).
+
+    Their unsettled recipients get this status. Answers for each whether nobody knew of the acceptance so far.
+    """
     cursor = await conn.execute(
         """
-        WITH a AS (
-            SELECT id, queue_id FROM jsonb_to_recordset(%(accepted)s) AS a(id uuid, queue_id text)
-        ), m AS (
-            UPDATE messages SET queue_id = a.queue_id, status = %(status)s FROM a
-            WHERE messages.id = a.id AND messages.status IN ('submitting', 'unknown', 'lost')
-            RETURNING messages.id
+        WITH m AS (
+            SELECT id, accepted_at IS NULL AS fresh FROM messages
+            WHERE id = ANY(%(ids)s) AND answered_at IS NULL AND (%(answered)s OR accepted_at IS NULL)
+            ORDER BY id FOR UPDATE
         ), r AS (
             UPDATE message_recipients SET status = %(status)s FROM m
-            WHERE message_recipients.message_id = m.id AND message_recipients.status IN ('submitting', 'unknown', 'lost')
+            WHERE message_recipients.message_id = m.id
+              AND message_recipients.status IN ('submitting', 'unknown', 'lost')
         )
-        SELECT id FROM m
+        SELECT id, fresh FROM m
+        """,
+        {"ids": list(message_ids), "status": status, "answered": answered},
+    )
+    return {row["id"]: row["fresh"] for row in await cursor.fetchall()}
+
+
+async def accept(conn: Conn, at: datetime, accepted: Sequence[tuple[UUID, str]], *, answered: bool) -> None:
+    """Messages that the MTA took, with its queue ids; their status becomes what their recipients say."""
+    await conn.execute(
+        """
+        UPDATE messages
+        SET queue_id = coalesce(messages.queue_id, a.queue_id), accepted_at = coalesce(messages.accepted_at, %(at)s),
+            answered_at = CASE WHEN %(answered)s THEN %(at)s ELSE messages.answered_at END, status = (
+            SELECT CASE WHEN min(status) = max(status) THEN min(status) ELSE 'partial' END
+            FROM message_recipients WHERE message_id = a.id)
+        FROM jsonb_to_recordset(%(accepted)s) AS a(id uuid, queue_id text)
+        WHERE messages.id = a.id
         """,
         {
-            "accepted": _rows([{"id": message_id, "queue_id": queue_id} for message_id, queue_id in accepted]),
-            "status": status,
+            "accepted": _rows([{"id": one, "queue_id": queue_id or None} for one, queue_id in accepted]),
+            "at": at,
+            "answered": answered,
         },
     )
-    return [row["id"] for row in await cursor.fetchall()]
 
 
-async def end_attempts(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> None:
-    """Attempts that came to nothing: (id, status lost | unknown | failed, the MTA's words)."""
-    await conn.execute(
+async def end_attempts(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> list[UUID]:
+    """End attempts that are still open: (id, lost | unknown | failed, the MTA's words); answers which those were."""
+    cursor = await conn.execute(
         """
         WITH e AS (
             SELECT id, status, diagnostic FROM jsonb_to_recordset(%(ended)s) AS e(id uuid, status text, diagnostic text)
         ), m AS (
-            UPDATE messages SET status = e.status FROM e WHERE messages.id = e.id AND messages.status = 'submitting'
+            SELECT messages.id, e.status, e.diagnostic FROM messages JOIN e ON e.id = messages.id
+            WHERE messages.status = 'submitting' ORDER BY messages.id FOR UPDATE OF messages
+        ), u AS (
+            UPDATE messages SET status = m.status FROM m WHERE messages.id = m.id
+        ), r AS (
+            UPDATE message_recipients SET status = m.status, diagnostic = m.diagnostic FROM m
+            WHERE message_recipients.message_id = m.id AND message_recipients.status = 'submitting'
         )
-        UPDATE message_recipients SET status = e.status, diagnostic = e.diagnostic FROM e
-        WHERE message_recipients.message_id = e.id AND message_recipients.status = 'submitting'
+        SELECT id FROM m
         """,
         {"ended": _rows([{"id": i, "status": status, "diagnostic": said} for i, status, said in ended])},
     )
+    return [row["id"] for row in await cursor.fetchall()]
 
 
-async def set_fate(conn: Conn, fate: Fate) -> bool:
-    """Write what became of a recipient; False where it was written already or the recipient is unknown."""
+async def insert_attempts(conn: Conn, attempts: Sequence[Attempt]) -> None:
+    """Write down tries."""
+    await conn.execute(
+        """
+        INSERT INTO message_attempts (message_id, id, at, kind, recipient, attempt, smtp_code, enhanced_code,
+                                      diagnostic, remote_host, next_attempt_at)
+        SELECT a.message_id, a.id, a.at, a.kind, a.recipient, a.attempt, a.smtp_code, a.enhanced_code,
+               a.diagnostic, a.remote_host, a.next_attempt_at
+        FROM jsonb_to_recordset(%(attempts)s) AS a(
+            message_id uuid, id uuid, at timestamptz, kind text, recipient text, attempt integer, smtp_code integer,
+            enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz)
+        """,
+        {"attempts": _rows([_attempt_row(attempt) for attempt in attempts])},
+    )
+
+
+def _attempt_row(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "message_id": attempt.message_id,
+        "id": attempt.id,
+        "at": attempt.at,
+        "kind": attempt.kind,
+        "recipient": attempt.recipient,
+        "attempt": attempt.number,
+        "smtp_code": attempt.reply.smtp_code,
+        "enhanced_code": attempt.reply.enhanced_code,
+        "diagnostic": attempt.reply.diagnostic,
+        "remote_host": attempt.reply.remote_host,
+        "next_attempt_at": attempt.next_attempt_at,
+    }
+
+
+async def set_fate(conn: Conn, attempt: Attempt) -> bool:
+    """Write what became of a recipient; False where that or more is on record, or the recipient is unknown."""
     cursor = await conn.execute(
         """
         UPDATE message_recipients
-        SET status = %(status)s, attempts = %(attempts)s, smtp_code = %(smtp_code)s, enhanced_code = %(enhanced_code)s,
+        SET status = %(kind)s, attempts = %(attempt)s, smtp_code = %(smtp_code)s, enhanced_code = %(enhanced_code)s,
             diagnostic = %(diagnostic)s, remote_host = %(remote_host)s, next_attempt_at = %(next_attempt_at)s
-        WHERE message_id = %(message_id)s AND address = %(address)s
-          AND (status, attempts) IS DISTINCT FROM (%(status)s, %(attempts)s)
+        WHERE message_id = %(message_id)s AND address = %(recipient)s
           AND status NOT IN ('delivered', 'bounced', 'failed')
+          AND (attempts < %(attempt)s OR attempts = %(attempt)s AND status IS DISTINCT FROM %(kind)s)
         """,
-        {
-            "status": fate.status,
-            "attempts": fate.attempts,
-            "smtp_code": fate.reply.smtp_code,
-            "enhanced_code": fate.reply.enhanced_code,
-            "diagnostic": fate.reply.diagnostic,
-            "remote_host": fate.reply.remote_host,
-            "next_attempt_at": fate.next_attempt_at,
-            "message_id": fate.message_id,
-            "address": fate.address,
-        },
+        _attempt_row(attempt),
     )
     return cursor.rowcount > 0
 
@@ -151,7 +214,7 @@ async def settle_status(conn: Conn, message_id: UUID) -> None:
     await conn.execute(
         """
         UPDATE messages SET status = (
-            SELECT CASE WHEN count(DISTINCT status) = 1 THEN min(status) ELSE 'partial' END
+            SELECT CASE WHEN min(status) = max(status) THEN min(status) ELSE 'partial' END
             FROM message_recipients WHERE message_id = %(id)s)
         WHERE id = %(id)s
         """,
@@ -163,6 +226,11 @@ async def lock(conn: Conn, message_id: UUID) -> Message | None:
     """The message, its row locked, so that fates of its recipients are written one after the other."""
     await conn.execute("SELECT FROM messages WHERE id = %(id)s FOR UPDATE", {"id": message_id})
     return await find(conn, message_id)
+
+
+async def forget_seen(conn: Conn, before: datetime) -> None:
+    """Let go of the claims made before an instant."""
+    await conn.execute("DELETE FROM inbound_seen WHERE seen_at < %(before)s", {"before": before})
 
 
 async def mark_seen(conn: Conn, queue_id: str, recipient: str, message_id: UUID, at: datetime) -> bool:
@@ -186,7 +254,7 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
             m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
             m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
             m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
-            m.created_at
+            m.created_at, m.accepted_at
         FROM messages m WHERE m.id = %(id)s
         """,
         {"id": message_id},
@@ -194,8 +262,26 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
     row = await cursor.fetchone()
     if row is None:
         return None
-    recipients = await _recipients(conn, [message_id])
+    recipients = await recipients_of(conn, [message_id])
     return Message(**row, recipients=recipients.get(message_id, []))
+
+
+async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
+    """The messages with these ids, with their recipients."""
+    cursor = await conn.execute(
+        """
+        SELECT
+            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
+            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
+            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
+            m.created_at, m.accepted_at
+        FROM messages m WHERE m.id = ANY(%(ids)s)
+        """,
+        {"ids": list(message_ids)},
+    )
+    rows = await cursor.fetchall()
+    recipients = await recipients_of(conn, message_ids)
+    return {row["id"]: Message(**row, recipients=recipients.get(row["id"], [])) for row in rows}
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
@@ -211,60 +297,8 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return bool(row and row["known"])
 
 
-async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Message]:
-    """A page of the history, by age."""
-    found = await fetch_page(
-        conn,
-        """
-        SELECT
-            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
-            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
-            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
-            m.created_at
-        FROM messages m
-        """,
-        [
-            ("m.domain_id = ANY(%(domains)s)", "domains", wanted.domains),
-            ("m.domain_id = %(domain_id)s", "domain_id", wanted.domain_id),
-            ("m.mailbox_id = %(mailbox_id)s", "mailbox_id", wanted.mailbox_id),
-            ("m.direction = %(direction)s", "direction", wanted.direction),
-            ("m.status = %(status)s", "status", wanted.status),
-            ("m.message_id = %(message_id)s", "message_id", wanted.message_id),
-            ("m.queue_id = %(queue_id)s", "queue_id", wanted.queue_id),
-            ("m.tags @> ARRAY[%(tag)s]", "tag", wanted.tag),
-            ("m.from_address ILIKE %(from_)s", "from_", like(wanted.from_)),
-            ("m.subject ILIKE %(subject)s", "subject", like(wanted.subject)),
-            (
-                "EXISTS (SELECT FROM message_recipients r WHERE r.message_id = m.id AND r.address ILIKE %(to)s)",
-                "to",
-                like(wanted.to),
-            ),
-            (
-                """
-                concat_ws(' ', m.subject, m.from_address, array_to_string(m.to_addresses, ' '), m.message_id)
-                    ILIKE ALL (%(words)s)
-                """,
-                "words",
-                [like(word) for word in wanted.q.split()] if wanted.q else None,
-            ),
-            ("m.id >= %(since)s", "since", wanted.since and uuid7_floor(wanted.since)),
-            ("m.id < %(until)s", "until", wanted.until and uuid7_floor(wanted.until)),
-        ],
-        asked,
-        {"created_at": "m.id", "id": "m.id"},
-    )
-    recipients = await _recipients(conn, [row["id"] for row in found.rows])
-    return Page([Message(**row, recipients=recipients.get(row["id"], [])) for row in found.rows], found.next_key)
-
-
-def like(text: str | None) -> str | None:
-    """The pattern for "contains, whatever the case"; `%`, `_` and the backslash stand for themselves."""
-    if text is None:
-        return None
-    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
-
-
-async def _recipients(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, list[Recipient]]:
+async def recipients_of(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, list[Recipient]]:
+    """The recipients of messages, in their order."""
     cursor = await conn.execute(
         """
         SELECT message_id, address, status, attempts, smtp_code, enhanced_code, diagnostic, remote_host, next_attempt_at

@@ -48,15 +48,16 @@ async def deliver(app: App, mail: Arrived) -> bool:
         homes = await store.homes(conn, to_mailboxes)
     if not homes and not outside:
         return False
-    for mailbox_id in homes:
-        await asyncio.to_thread(_into_mailbox, app, mail, mailbox_id)
+    filed = {mailbox_id: _message(app, mail, home, to_mailboxes[mailbox_id]) for mailbox_id, home in homes.items()}
+    for mailbox_id, message in filed.items():
+        await asyncio.to_thread(_into_mailbox, app, mail, mailbox_id, message.id)
     if outside:
         path = forward_path(app.data_dir, mail.queue_id)
         await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
     at = app.clock()
     async with app.db.tx() as conn:
-        for mailbox_id, home in homes.items():
-            await messages.file_inbound(conn, at, _message(app, mail, home, to_mailboxes[mailbox_id]), mailbox_id)
+        for mailbox_id, message in filed.items():
+            await messages.file_inbound(conn, at, message, mailbox_id)
         if outside:
             await store.queue_forwards(conn, mail.queue_id, mail.mail_from, outside, at)
     return True
@@ -75,7 +76,8 @@ def _places(mail: Arrived) -> tuple[dict[UUID, list[str]], list[str]]:
     return to_mailboxes, list(outside)
 
 
-def _into_mailbox(app: App, mail: Arrived, mailbox_id: UUID) -> None:
+def _into_mailbox(app: App, mail: Arrived, mailbox_id: UUID, message_id: UUID) -> None:
+    """Deliver, and let the history show the content for some days."""
     recipient = next(
         address for address, route in mail.recipients for place in route.deliveries if place.mailbox_id == mailbox_id
     )
@@ -83,9 +85,10 @@ def _into_mailbox(app: App, mail: Arrived, mailbox_id: UUID) -> None:
     folder = mailbox_path(app.data_dir, mailbox_id)
     host = app.settings.server.hostname or "localhost"
     # A queue id of our own listener is new each time: nobody can have delivered it before.
-    maildir.deliver(
+    delivery = maildir.deliver(
         folder, _with_trace(trace, mail), delivery_id=mail.queue_id, host=host, first_try=mail.source == "smtp"
     )
+    messages.keep_file(app.data_dir, message_id, delivery.path)
 
 
 def _with_trace(trace: bytes, mail: Arrived) -> Iterator[bytes]:

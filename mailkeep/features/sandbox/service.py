@@ -51,6 +51,9 @@ async def take(app: App, mail_from: str, rcpt_to: list[str], content: Received) 
     caught = Caught(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
     async with app.db.tx() as conn:
         await store.insert(conn, caught)
+        sent = await messages.find_outbound(conn, head.message_id)
+    if sent is not None:
+        await asyncio.to_thread(messages.keep_file, app.data_dir, sent, path)
     return caught
 
 
@@ -102,7 +105,8 @@ async def _try(app: App, due: Due) -> None:
         message_id = await messages.find_outbound(conn, due.caught.message_id)
         if message_id is not None:
             next_at = again if fate.status == "deferred" else None
-            told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at)
+            queue_id = due.caught.queue_id
+            told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, queue_id)
             await messages.record_fate(conn, at, told)
 
 

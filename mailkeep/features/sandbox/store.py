@@ -30,17 +30,12 @@ async def insert(conn: Conn, caught: Caught) -> None:
 
 
 async def due(conn: Conn, at: datetime, most: int) -> list[Due]:
-    """The recipients whose next try has come, oldest first.
-
-    One whose message is still being accepted waits a moment, so that its fate is not told before it was sent.
-    """
+    """The recipients whose next try has come, oldest first."""
     cursor = await conn.execute(
         """
         SELECT s.id, s.queue_id, s.mail_from, s.rcpt_to, s.message_id, s.size, s.received_at, q.recipient, q.attempts
         FROM sandbox_queue q JOIN sandbox_messages s ON s.id = q.message_id
         WHERE q.next_attempt_at <= %(at)s
-          AND (s.received_at < %(at)s - interval '5 seconds'
-               OR NOT EXISTS (SELECT FROM messages m WHERE m.message_id = s.message_id AND m.status = 'submitting'))
         ORDER BY q.next_attempt_at LIMIT %(most)s
         """,
         {"at": at, "most": most},

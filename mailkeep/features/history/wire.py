@@ -9,6 +9,7 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.features.history.model import Entry
 from mailkeep.features.messages import model
 from mailkeep.web.fields import Query, Text, Timestamp
 
@@ -82,8 +83,40 @@ class Message(Struct, frozen=True, rename={"from_": "from"}):
     created_at: Timestamp
 
 
+class TimelineDetail(Struct, frozen=True):
+    """What is known of it: the number of the try, what the remote server said, when it is tried again."""
+
+    attempt: int | None
+    smtp_code: int | None
+    enhanced_code: str | None
+    diagnostic: str | None
+    remote_host: str | None
+    next_attempt_at: Timestamp | None
+    queue_id: str | None
+
+
+class TimelineEntry(Struct, frozen=True):
+    """One thing that happened to a message; `recipient` is null where it is about the message as a whole."""
+
+    at: Timestamp
+    kind: Literal[
+        "submitted",
+        "accepted",
+        "deferred",
+        "delivered",
+        "bounced",
+        "failed",
+        "lost",
+        "unknown",
+        "received",
+        "rejected",
+    ]
+    recipient: str | None
+    detail: TimelineDetail
+
+
 class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
-    """Filters of the list; `from`, `to` and `subject` match substrings without case, `q` words."""
+    """Filters; `from`, `to` and `subject` match substrings without case, `q` words in any of the three."""
 
     direction: Literal["outbound", "inbound"] | None = None
     status: Status | None = None
@@ -136,4 +169,22 @@ def _recipient(found: model.Recipient) -> Recipient:
         diagnostic=found.reply.diagnostic,
         remote_host=found.reply.remote_host,
         next_attempt_at=iso_or_none(found.next_attempt_at),
+    )
+
+
+def entry(found: Entry) -> TimelineEntry:
+    """An entry of a timeline as it is answered."""
+    return TimelineEntry(
+        at=iso(found.at),
+        kind=found.kind,  # pyright: ignore[reportArgumentType] a CHECK holds the words
+        recipient=found.recipient,
+        detail=TimelineDetail(
+            attempt=found.attempt,
+            smtp_code=found.reply.smtp_code,
+            enhanced_code=found.reply.enhanced_code,
+            diagnostic=found.reply.diagnostic,
+            remote_host=found.reply.remote_host,
+            next_attempt_at=iso_or_none(found.next_attempt_at),
+            queue_id=found.queue_id,
+        ),
     )

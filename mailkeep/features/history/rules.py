@@ -1,0 +1,104 @@
+"""How a search is split, how far it walks, and how a timeline is put together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from uuid import UUID
+
+from mailkeep.core.ids import uuid7_floor
+from mailkeep.features.history.model import INBOUND, OUTBOUND, Entry, Filter
+from mailkeep.features.messages.model import Attempt, Message
+
+FIRST_WALK = 1_000
+LONGEST_WALK = 20_000
+_TRIGRAM = 3
+
+
+def pattern(text: str) -> str:
+    """The LIKE pattern for "contains"; `%`, `_` and the backslash stand for themselves."""
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+
+
+def words(q: str | None) -> list[str]:
+    """The words of a search, each once."""
+    return list(dict.fromkeys(q.split())) if q else []
+
+
+def searches_text(wanted: Filter) -> bool:
+    """Whether anything is looked for within texts."""
+    return any((wanted.from_, wanted.to, wanted.subject, words(wanted.q)))
+
+
+def uses_trigrams(wanted: Filter) -> bool:
+    """Whether something is looked for that is long enough to have a trigram, whatever stands around it."""
+    texts = [wanted.from_ or "", wanted.to or "", wanted.subject or "", *words(wanted.q)]
+    return any(re.search(rf"\w{{{_TRIGRAM}}}", text) for text in texts)
+
+
+def statuses(wanted: Filter) -> list[str] | None:
+    """The statuses that a list is about, None for all: received and rejected are those of inbound mail."""
+    if wanted.direction is None:
+        return None if wanted.status is None else [wanted.status]
+    possible = INBOUND if wanted.direction == "inbound" else OUTBOUND
+    if wanted.status is None:
+        return list(possible)
+    return [wanted.status] if wanted.status in possible else []
+
+
+def header_id(text: str) -> str:
+    """A Message-ID as it stands in the header, also where it is asked for without its angle brackets."""
+    return text if text.startswith("<") else f"<{text}>"
+
+
+def next_walk(seen: int, found: int, missing: int) -> int | None:
+    """How many rows to walk next, after `seen` of which `found` were hits; None: take the index.
+
+    Hits come by chance: twice as far as they came so far on average.
+    """
+    if seen >= LONGEST_WALK or not found:
+        return None
+    far = 2 * missing * seen // found
+    return far if seen + far <= LONGEST_WALK else None
+
+
+def beginnings(message: Message) -> list[Entry]:
+    """What a timeline begins with, by the message itself; the ids fit between those of its tries."""
+    if message.direction == "inbound":
+        return [
+            Entry(
+                UUID(int=message.id.int + position),
+                message.created_at,
+                recipient.status,
+                recipient.address,
+                recipient.attempts,
+                recipient.reply,
+                queue_id=message.queue_id,
+            )
+            for position, recipient in enumerate(message.recipients)
+        ]
+    entries = [Entry(message.id, message.created_at, "submitted")]
+    if message.accepted_at is not None:
+        # Fates may be told in the millisecond of the acceptance, never before it; nor is it before the submission.
+        at = max(uuid7_floor(message.accepted_at), UUID(int=message.id.int + 1))
+        entries.append(Entry(at, message.accepted_at, "accepted", queue_id=message.queue_id))
+    return entries
+
+
+def tried(attempt: Attempt) -> Entry:
+    """A try, as the timeline shows it."""
+    return Entry(
+        attempt.id,
+        attempt.at,
+        attempt.kind,
+        attempt.recipient,
+        attempt.number,
+        attempt.reply,
+        attempt.next_attempt_at,
+    )
+
+
+def timeline(message: Message, attempts: Sequence[Attempt], after: UUID | None, *, down: bool) -> list[Entry]:
+    """The entries beyond `after`, in order: the message's own beginnings among tries that are beyond it already."""
+    own = [entry for entry in beginnings(message) if after is None or (entry.id < after if down else entry.id > after)]
+    return sorted([*own, *map(tried, attempts)], key=lambda entry: entry.id, reverse=down)

@@ -1,0 +1,221 @@
+"""The SQL of lists, searches and timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg.sql import SQL, Composed
+
+from mailkeep.core.ids import uuid7_floor
+from mailkeep.db.pool import Conn
+from mailkeep.features.history import rules
+from mailkeep.features.history.model import Filter
+from mailkeep.features.messages.model import Attempt, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a walk came to: how many rows it saw, the last of them, and the hits among them in order."""
+
+    seen: int
+    last: UUID | None
+    hits: list[UUID]
+
+
+async def walk(conn: Conn, wanted: Filter, after: UUID | None, rows: int, most: int, *, down: bool) -> Stretch:
+    """Walk `rows` rows of the history in order, and take the hits of a search for text among them, at most `most`."""
+    cursor = await conn.execute(
+        SQL(
+            """
+            WITH walk AS MATERIALIZED ({rows}), hits AS (
+                SELECT walk.id FROM walk JOIN message_search s ON s.message_id = walk.id
+                WHERE {text} ORDER BY walk.id {order} LIMIT %(most)s
+            )
+            SELECT (SELECT count(*) FROM walk) AS seen, (SELECT id FROM walk ORDER BY id {back} LIMIT 1) AS last,
+                   ARRAY(SELECT id FROM hits ORDER BY id {order}) AS hits
+            """
+        ).format(
+            rows=_in_order(wanted, after, down=down), text=_text(wanted), order=_order(down), back=_order(not down)
+        ),
+        _named(wanted, after) | {"rows": rows, "most": most},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return Stretch(row["seen"], row["last"], row["hits"])
+
+
+async def ordered(conn: Conn, wanted: Filter, after: UUID | None, rows: int, *, down: bool) -> list[UUID]:
+    """The first messages of a list that looks for no text."""
+    cursor = await conn.execute(_in_order(wanted, after, down=down), _named(wanted, after) | {"rows": rows})
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+async def indexed(conn: Conn, wanted: Filter, after: UUID | None, most: int, *, down: bool) -> list[UUID]:
+    """The hits of a search for text, by the trigram index; reads them all, however few are wanted."""
+    cursor = await conn.execute(
+        SQL(
+            """
+            WITH hits AS MATERIALIZED (SELECT s.message_id AS id FROM message_search s WHERE {text} AND {bounds})
+            SELECT m.id FROM hits JOIN messages m ON m.id = hits.id
+            WHERE {conditions} ORDER BY m.id {order} LIMIT %(most)s
+            """
+        ).format(
+            text=_text(wanted),
+            bounds=_all(_bounds(wanted, after, "s.message_id", down=down)),
+            conditions=_all(_conditions(wanted)),
+            order=_order(down),
+        ),
+        _named(wanted, after) | {"most": most},
+    )
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+async def attempts(conn: Conn, message_id: UUID, after: UUID | None, most: int, *, down: bool) -> list[Attempt]:
+    """Tries to deliver a message, in order, beyond `after`."""
+    beyond = SQL("TRUE") if after is None else SQL("a.id < %(after)s" if down else "a.id > %(after)s")
+    cursor = await conn.execute(
+        SQL(
+            """
+            SELECT a.id, a.message_id, a.at, a.kind, a.recipient, a.attempt, a.smtp_code, a.enhanced_code, a.diagnostic,
+                   a.remote_host, a.next_attempt_at
+            FROM message_attempts a
+            WHERE a.message_id = %(message_id)s AND {beyond} ORDER BY a.id {order} LIMIT %(most)s
+            """
+        ).format(beyond=beyond, order=_order(down)),
+        {"message_id": message_id, "after": after, "most": most},
+    )
+    return [_attempt(row) for row in await cursor.fetchall()]
+
+
+def _attempt(row: dict[str, Any]) -> Attempt:
+    return Attempt(
+        id=row["id"],
+        message_id=row["message_id"],
+        at=row["at"],
+        kind=row["kind"],
+        recipient=row["recipient"],
+        number=row["attempt"],
+        reply=Reply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"]),
+        next_attempt_at=row["next_attempt_at"],
+    )
+
+
+def _bounds(wanted: Filter, after: UUID | None, column: LiteralString, *, down: bool) -> list[LiteralString]:
+    """The bounds of the ids, of the page and of the times asked for."""
+    bounds: list[LiteralString] = []
+    if after is not None:
+        bounds.append(column + (" < %(after)s" if down else " > %(after)s"))
+    if wanted.since is not None:
+        bounds.append(column + " >= %(since)s")
+    if wanted.until is not None:
+        bounds.append(column + " < %(until)s")
+    return bounds
+
+
+def _conditions(wanted: Filter) -> list[LiteralString]:
+    """What messages `m` must be, but for the bounds of their ids and what is looked for in texts."""
+    given: list[tuple[object, LiteralString]] = [
+        (wanted.message_id, "m.message_id = %(message_id)s"),
+        (wanted.queue_id, "m.queue_id = %(queue_id)s"),
+        (wanted.tag, "m.tags @> ARRAY[%(tag)s]"),
+        (wanted.mailbox_id, "m.mailbox_id = %(mailbox_id)s"),
+        (_domains(wanted), "m.domain_id = ANY(%(domains)s)"),
+        (rules.statuses(wanted), "m.status = ANY(%(statuses)s)"),
+    ]
+    return [condition for value, condition in given if value is not None]
+
+
+def _in_order(wanted: Filter, after: UUID | None, *, down: bool) -> Composed:
+    """The ids of a list in order, %(rows)s of them, driven by the index that gives the fewest rows in that order."""
+    conditions, bounds = _conditions(wanted), _bounds(wanted, after, "m.id", down=down)
+    order = _order(down)
+    if wanted.message_id is not None or wanted.queue_id is not None:
+        # A few rows, found first: else the planner may walk by age in hope of an early hit.
+        return SQL(
+            """
+            SELECT m.id FROM (SELECT m.id FROM messages m WHERE {conditions} OFFSET 0) m
+            WHERE {bounds} ORDER BY m.id {order} LIMIT %(rows)s
+            """
+        ).format(conditions=_all(conditions), bounds=_all(bounds), order=order)
+    if wanted.tag is not None:
+        return SQL(
+            """
+            SELECT m.id FROM (
+                SELECT t.message_id AS id FROM message_tags t
+                WHERE t.tag = %(tag)s AND {bounds} ORDER BY t.message_id {order}
+            ) t CROSS JOIN LATERAL (SELECT m.id FROM messages m WHERE m.id = t.id AND {conditions} OFFSET 0) m
+            LIMIT %(rows)s
+            """
+        ).format(
+            bounds=_all(_bounds(wanted, after, "t.message_id", down=down)), order=order, conditions=_all(conditions)
+        )
+    if wanted.mailbox_id is not None:
+        return SQL("SELECT m.id FROM messages m WHERE {} AND {} ORDER BY m.id {} LIMIT %(rows)s").format(
+            _all(conditions), _all(bounds), order
+        )
+    return _merged(wanted, bounds, order)
+
+
+def _merged(wanted: Filter, bounds: list[LiteralString], order: SQL) -> Composed:
+    """Each domain and status has an index of its own in this order: their heads are merged, no list is read whole."""
+    lists: list[LiteralString] = ["(SELECT) AS one"]
+    conditions = list(bounds)
+    if _domains(wanted) is not None:
+        lists.append("unnest(%(domains)s::uuid[]) AS d (id)")
+        conditions.append("m.domain_id = d.id")
+    if rules.statuses(wanted) is not None:
+        lists.append("unnest(%(statuses)s::text[]) AS w (status)")
+        conditions.append("m.status = w.status")
+    return SQL(
+        """
+        SELECT m.id FROM {lists} CROSS JOIN LATERAL (
+            SELECT m.id FROM messages m WHERE {conditions} ORDER BY m.id {order} LIMIT %(rows)s
+        ) m ORDER BY m.id {order} LIMIT %(rows)s
+        """
+    ).format(lists=SQL(" CROSS JOIN ").join(map(SQL, lists)), conditions=_all(conditions), order=order)
+
+
+def _text(wanted: Filter) -> Composed:
+    """The conditions of a search for text on `s`, as the trigram index serves them."""
+    conditions: list[Composed] = []
+    if wanted.from_:
+        conditions.append(SQL("s.sender LIKE mailkeep_fold(%(from)s)").format())
+    if wanted.to:
+        conditions.append(SQL("s.recipients LIKE mailkeep_fold(%(to)s)").format())
+    if wanted.subject:
+        conditions.append(SQL("s.subject LIKE mailkeep_fold(%(subject)s)").format())
+    for number, _ in enumerate(rules.words(wanted.q)):
+        word = SQL("mailkeep_fold(%(q{})s)").format(SQL(str(number)))  # pyright: ignore[reportArgumentType] a number
+        conditions.append(SQL("(s.subject LIKE {0} OR s.sender LIKE {0} OR s.recipients LIKE {0})").format(word))
+    return SQL(" AND ").join(conditions or [SQL("TRUE").format()])
+
+
+def _domains(wanted: Filter) -> list[UUID] | None:
+    return [wanted.domain_id] if wanted.domain_id is not None else wanted.domains
+
+
+def _named(wanted: Filter, after: UUID | None) -> dict[str, Any]:
+    texts = {"from": wanted.from_, "to": wanted.to, "subject": wanted.subject}
+    texts |= {f"q{number}": word for number, word in enumerate(rules.words(wanted.q))}
+    return {name: rules.pattern(text) for name, text in texts.items() if text} | {
+        "after": after,
+        "since": wanted.since and uuid7_floor(wanted.since),
+        "until": wanted.until and uuid7_floor(wanted.until),
+        "domains": _domains(wanted),
+        "statuses": rules.statuses(wanted),
+        "mailbox_id": wanted.mailbox_id,
+        "message_id": wanted.message_id and rules.header_id(wanted.message_id),
+        "queue_id": wanted.queue_id,
+        "tag": wanted.tag,
+    }
+
+
+def _all(conditions: Sequence[LiteralString]) -> Composed:
+    return SQL(" AND ").join(map(SQL, conditions or ["TRUE"]))
+
+
+def _order(down: bool) -> SQL:
+    return SQL("DESC") if down else SQL("ASC")

@@ -1,0 +1,51 @@
+"""What the house-keeping does to the record of mail."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import structlog
+from psycopg.errors import LockNotAvailable
+
+from mailkeep.app import App
+from mailkeep.db.partitions import drop_partitions
+from mailkeep.features.messages import store
+from mailkeep.features.messages.model import content_folder
+
+log = structlog.get_logger("mailkeep.messages")
+
+_SEEN = timedelta(days=7)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+async def prune(app: App) -> None:
+    """Let go of what has been kept for long enough: months of the record and of events, days of content."""
+    at, kept = app.clock(), app.settings.retention
+    async with app.db.tx() as conn:
+        await store.forget_seen(conn, at - _SEEN)
+    dropped = await _drop(app, at - timedelta(days=kept.history_days), at - timedelta(days=kept.event_days))
+    days = await asyncio.to_thread(prune_content, app.data_dir, at - timedelta(days=kept.content_days))
+    if dropped or days:
+        log.info("history pruned", partitions=dropped, days_of_content=days)
+
+
+async def _drop(app: App, messages_before: datetime, events_before: datetime) -> int:
+    try:
+        async with app.db.tx() as conn:
+            return await drop_partitions(conn, messages_before=messages_before, events_before=events_before)
+    except LockNotAvailable:
+        log.info("old months stay for now: they are being read")
+        return 0
+
+
+def prune_content(data_dir: Path, before: datetime) -> int:
+    """Remove the days of content that were over at `before`; how many. Blocks."""
+    folder, last = content_folder(data_dir), f"{before:%Y-%m-%d}"
+    old = [day for day in folder.glob("*-*-*") if _DAY.fullmatch(day.name) and day.name < last]
+    for day in old:
+        shutil.rmtree(day, ignore_errors=True)
+    return len(old)
