@@ -4,15 +4,37 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+PROGRAM = (sys.executable, "-m", "mailkeep.run.cli")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How the command is run: by which program, from which folder, as whom (None: as ourselves)."""
+
+    program: Sequence[str] = PROGRAM
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    folder: Path = ROOT
+    user: str | None = None
+
+    def command(self, data_dir: Path) -> list[str]:
+        """`mailkeep up` on free ports."""
+        ports = ("--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--internal", "127.0.0.1:0")
+        return [*self.program, "up", "--data-dir", str(data_dir), *ports]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Ours without our settings, and its own."""
+        return {k: v for k, v in os.environ.items() if not k.startswith("MAILKEEP_")} | dict(self.environ)
 
 
 @dataclass
@@ -36,18 +58,23 @@ class Instance:
         return (self.data_dir.parent / f"{self.data_dir.name}.log").read_text(errors="replace")
 
 
-def start(data_dir: Path, environ: Mapping[str, str] | None = None, seconds: float = 30) -> Instance:
+def start(
+    data_dir: Path, environ: Mapping[str, str] | None = None, seconds: float = 30, launch: Launch | None = None
+) -> Instance:
     """Start `mailkeep up` and wait until it says where it is."""
+    launch = launch or Launch(environ=environ or {})
     log = data_dir.parent / f"{data_dir.name}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "mailkeep.run.cli", "up", "--data-dir", str(data_dir), "--http", "127.0.0.1:0",
-             "--smtp", "127.0.0.1:0", "--internal", "127.0.0.1:0"],
-            cwd=ROOT,
-            env={**{k: v for k, v in os.environ.items() if not k.startswith("MAILKEEP_")}, **(environ or {})},
+            launch.command(data_dir),
+            cwd=launch.folder,
+            env=launch.environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            user=launch.user,
+            group=pwd.getpwnam(launch.user).pw_gid if launch.user else None,
+            extra_groups=[] if launch.user else None,
         )
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

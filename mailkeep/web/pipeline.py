@@ -27,6 +27,7 @@ from mailkeep.core.errors import (
     PayloadTooLarge,
     RateLimitExceeded,
     Refusal,
+    Unavailable,
     UnsupportedMediaType,
 )
 from mailkeep.core.ids import uuid7
@@ -129,6 +130,9 @@ class Pipeline:
             response = self._refuse(wrong, state)
         except ClientDisconnect:
             return
+        except asyncio.CancelledError:
+            # Nobody but the server cancels a request, when its time to end is over.
+            response = self._refuse(Unavailable("The server is ending."), state)
         except Exception:
             log.exception("request failed", request_id=str(request_id), method=request.method, path=scope["path"])
             response = self._refuse(InternalError(), state)

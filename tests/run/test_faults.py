@@ -1,0 +1,496 @@
+"""What breaks around a running instance, and that nothing else breaks with it: the real command, killed and starved.
+
+A ledger is kept meanwhile: whatever was answered with success must be there afterwards, and no answer may put the
+blame on the caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import secrets
+import select
+import shutil
+import signal
+import smtplib
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from mailkeep.db import postgres
+from mailkeep.db.postgres_cluster import SHELTER
+from tests import instance as instances
+from tests.instance import Instance, Launch
+from tests.run.relocated import launch_as
+from tests.scratch import new_directory
+
+pytestmark = pytest.mark.timeout(120)
+
+EMAIL, PASSWORD = "sue@example.test", "correct horse battery staple"
+FIRST = {"MAILKEEP_ADMIN_EMAIL": EMAIL, "MAILKEEP_ADMIN_PASSWORD": PASSWORD, "MAILKEEP_LOG__LEVEL": "warning"}
+ALICE = "alice@example.test"
+BACK_WITHIN = 5.0
+
+
+@dataclass(frozen=True)
+class Told:
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def code(self) -> str | None:
+        return self.body["error"] and self.body["error"]["code"]
+
+
+def call(url: str, method: str, path: str, body: Any = None, cookie: str = "") -> Told:
+    """One call on a connection of its own; 15 seconds at most."""
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=15)
+    headers = {"Cookie": cookie} if cookie else {}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        content = answer.read()
+    finally:
+        connection.close()
+    shown = {name.lower(): value for name, value in answer.getheaders()}
+    return Told(answer.status, shown, json.loads(content) if content.startswith(b"{") else content)
+
+
+@dataclass
+class House:
+    """A running instance with example.test and Alice's mailbox in it, and Sue, who may all."""
+
+    instance: Instance
+    cookie: str = ""
+    domain_id: str = ""
+
+    def __call__(self, method: str, path: str, body: Any = None) -> Told:
+        return call(self.instance.http, method, f"/api/v1{path}", body, self.cookie)
+
+    def log_in(self) -> None:
+        told = self("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})
+        assert told.status == 200, told
+        self.cookie = told.headers["set-cookie"].partition(";")[0]
+
+    def furnish(self) -> None:
+        self.log_in()
+        self.domain_id = self("POST", "/domains", {"name": "example.test"}).body["data"]["id"]
+        box = {"domain_id": self.domain_id, "local_part": "alice", "password_hash": "{PLAIN}x"}
+        assert self("POST", "/mailboxes", box).status == 201
+
+    def deliver(self, subject: str) -> tuple[int, str]:
+        """Bring Alice a letter: the last code, and what it answered (connect, mail, rcpt, data)."""
+        host, _, port = self.instance.smtp.rpartition(":")
+        step = "connect"
+        try:
+            with smtplib.SMTP(host, int(port), "elsewhere.test", timeout=15) as client:
+                client.ehlo()
+                for step, command in (("mail", "MAIL FROM:<bob@elsewhere.test>"), ("rcpt", f"RCPT TO:<{ALICE}>")):
+                    code, _ = client.docmd(command)
+                    if code != 250:
+                        return code, step
+                step = "data"
+                return client.data(f"Subject: {subject}\r\n\r\nHi.\r\n")[0], step
+        except smtplib.SMTPResponseException as error:
+            return error.smtp_code, step
+
+    def subjects(self) -> set[str]:
+        """Of the letters in Alice's mailbox."""
+        letters = (self.instance.data_dir / "mail").glob("*/new/*")
+        return {message_from_bytes(path.read_bytes())["Subject"] for path in letters}
+
+    def sources(self) -> set[str]:
+        """Of the aliases there are."""
+        found: set[str] = set()
+        cursor = ""
+        while True:
+            told = self("GET", f"/aliases?limit=200{cursor}")
+            assert told.status == 200, told
+            found |= {alias["source_local_part"] for alias in told.body["data"]}
+            pages = told.body["meta"]["pagination"]
+            if not pages["next_cursor"]:
+                return found
+            cursor = f"&cursor={pages['next_cursor']}"
+
+
+@dataclass(frozen=True)
+class Try:
+    """One try: what, when it began and ended, whether it succeeded, and the token that it used."""
+
+    what: str
+    began: float
+    ended: float
+    ok: bool
+    answer: str
+    token: str
+
+
+@dataclass
+class Load:
+    """Readers, writers and senders who go on trying, and what they were answered."""
+
+    house: House
+    tries: list[Try] = field(default_factory=list[Try])
+    wrong: list[str] = field(default_factory=list[str])
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _name: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    def read(self, token: str) -> str:
+        return self._judged(self.house("GET", "/domains"))
+
+    def write(self, token: str) -> str:
+        body = {
+            "domain_id": self.house.domain_id,
+            "source_local_part": token,
+            "destination": "out@elsewhere.test",
+        }
+        return self._judged(self.house("POST", "/aliases", body))
+
+    def _judged(self, told: Told) -> str:
+        if told.status in (200, 201):
+            return "ok"
+        fits = told.status == 503 and told.code == "UNAVAILABLE" and int(told.headers.get("retry-after", 0)) > 0
+        if not fits:
+            self.wrong.append(f"{told.status} {told.headers} {told.body}")
+        return str(told.status)
+
+    def mail(self, token: str) -> str:
+        code, step = self.house.deliver(token)
+        if code == 250:
+            return "ok"
+        if code != 451 or step not in ("rcpt", "data"):
+            self.wrong.append(f"{code} at {step}")
+        return str(code)
+
+    def _go_on(self, what: str, number: int, work: Callable[[str], str]) -> None:
+        turn = 0
+        while not self._stop.is_set():
+            turn += 1
+            token, began = f"{self._name}-{what}-{number}-{turn}", time.monotonic()
+            try:
+                answer = work(token)
+            except (OSError, ValueError, http.client.HTTPException, smtplib.SMTPException) as error:
+                self.wrong.append(f"{what}: {error!r}")
+                answer = repr(error)
+            self.tries.append(Try(what, began, time.monotonic(), answer == "ok", answer, token))
+            time.sleep(0.01)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """From the first success of each kind on."""
+        works = {"read": self.read, "write": self.write, "mail": self.mail}
+        threads = [
+            threading.Thread(target=self._go_on, args=(what, number, work), daemon=True)
+            for what, work in works.items()
+            for number in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            self.wait_until_back(0)
+            yield
+        finally:
+            self._stop.set()
+            for thread in threads:
+                thread.join(20)
+
+    def wait_until_back(self, since: float, seconds: float = 15, quiet: float = 1.0) -> float:
+        """Wait until all kinds succeed and none has failed for a while; seconds from `since` to then."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            seen = [each for each in list(self.tries) if each.ended > since]
+            failed = max((each.ended for each in seen if not each.ok), default=since)
+            back = {each.what: each.ended for each in reversed(seen) if each.ok and each.began >= failed}
+            if len(back) == 3 and time.monotonic() - max(failed, *back.values()) > quiet:
+                return max(back.values()) - since
+            time.sleep(0.05)
+        raise AssertionError(f"not back after {seconds} s: {[each.answer for each in self.tries[-20:]]}")
+
+    def answers(self, what: str, between: tuple[float, float]) -> set[str]:
+        return {each.answer for each in self.tries if each.what == what and between[0] < each.ended < between[1]}
+
+    def check_ledger(self) -> None:
+        """What was answered with success is there, and nothing that was not asked for."""
+        assert not self.wrong, self.wrong[:5]
+        for what, there in (("write", self.house.sources()), ("mail", self.house.subjects())):
+            asked = {each.token for each in self.tries if each.what == what}
+            kept = {each.token for each in self.tries if each.what == what and each.ok}
+            assert kept <= there, f"lost: {kept - there}"
+            assert {token for token in there if token.startswith(self._name)} <= asked
+
+
+def children(pid: int) -> list[int]:
+    """All descendants of a process."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            found += [int(child), *children(int(child))]
+    return found
+
+
+def database_of(instance: Instance) -> int:
+    """The process of the private database server."""
+    [server] = [pid for pid in children(instance.process.pid) if _parent(pid) == instance.process.pid]
+    assert Path(f"/proc/{server}/comm").read_text().strip() == "postgres"
+    return server
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@contextmanager
+def watched(pids: list[int]) -> Iterator[Callable[[float], list[int]]]:
+    """A function that waits until these processes are gone; answers those that are not after that many seconds."""
+    with ExitStack() as stack:
+        handles: dict[int, int] = {}
+        for pid in pids:
+            handles[pid] = os.pidfd_open(pid)
+            stack.callback(os.close, handles[pid])
+
+        def left(seconds: float) -> list[int]:
+            deadline = time.monotonic() + seconds
+            return [
+                pid
+                for pid, handle in handles.items()
+                if not select.select([handle], [], [], max(0, deadline - time.monotonic()))[0]
+            ]
+
+        yield left
+
+
+@pytest.fixture(scope="module")
+def furnished() -> Iterator[House]:
+    """A data directory with a house in it, at rest; where the database's account can reach it."""
+    folder = new_directory("mailkeep-faults-", 0o755)
+    data_dir = folder / "data"
+    data_dir.mkdir()
+    data_dir.chmod(0o711)
+    house = House(instances.start(data_dir, FIRST))
+    house.furnish()
+    assert house.instance.stop() == 0, house.instance.log
+    yield house
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def house(furnished: House) -> Iterator[House]:
+    """The house, started once more; the test may end it."""
+    running = instances.start(furnished.instance.data_dir, FIRST)
+    yield House(running, furnished.cookie, furnished.domain_id)
+    if running.process.poll() is None:
+        assert running.stop() == 0, running.log
+
+
+def test_a_killed_database_is_back_without_us(house: House):
+    load = Load(house)
+    with load.running():
+        first = database_of(house.instance)
+        killed_at = time.monotonic()
+        os.kill(first, signal.SIGKILL)
+        back = load.wait_until_back(killed_at)
+        print(f"after kill -9 of the database: back in {back:.2f} s")
+        ended_at = time.monotonic()
+        os.kill(database_of(house.instance), signal.SIGINT)
+        again = load.wait_until_back(ended_at)
+        print(f"after a fast shutdown of the database: back in {again:.2f} s")
+    load.check_ledger()
+    assert database_of(house.instance) != first
+    assert max(back, again) < BACK_WITHIN
+    assert house.instance.process.poll() is None
+
+
+async def test_while_the_database_is_away_the_answer_is_try_again():
+    folder = new_directory("mailkeep-outage-", 0o755)
+    (folder / "pg").mkdir()
+    server = await postgres.start(folder / "pg")
+    urls = {"MAILKEEP_DATABASE__URL": server.urls.app, "MAILKEEP_DATABASE__OWNER_URL": server.urls.owner}
+    environ = FIRST | {name: _as_url(info) for name, info in urls.items()}
+    try:
+        house = House(await asyncio.to_thread(instances.start, folder / "data", environ))
+    except BaseException:
+        await server.stop()
+        raise
+    try:
+        await asyncio.to_thread(house.furnish)
+        load = Load(house)
+        with load.running():
+            await server.stop()
+            away_at = time.monotonic()
+            told = await asyncio.to_thread(_asked_without_database, house.instance)
+            await asyncio.sleep(6.5 - (time.monotonic() - away_at))
+            back_at = time.monotonic()
+            server = await postgres.start(folder / "pg")
+            back = await asyncio.to_thread(load.wait_until_back, back_at)
+            print(f"after an outage of {back_at - away_at:.1f} s: back in {back:.2f} s")
+        await asyncio.to_thread(load.check_ledger)
+        outage = (away_at + 0.5, back_at)
+        assert [load.answers(what, outage) for what in ("read", "write", "mail")] == [{"503"}, {"503"}, {"451"}]
+        assert told == {
+            "/api/v1/health": (503, "UNAVAILABLE"),
+            "/readyz": (503, "UNAVAILABLE"),
+            "/healthz": (200, None),
+            "/version": (200, None),
+            "/api/v1/domains": (401, "AUTH_REQUIRED"),
+            "/api/v1/nowhere": (404, "NOT_FOUND"),
+        }
+        assert back < BACK_WITHIN
+    finally:
+        code = await asyncio.to_thread(house.instance.stop)
+        await server.stop()
+        shutil.rmtree(folder)
+    assert code == 0, house.instance.log
+
+
+def _as_url(conninfo: str) -> str:
+    given = conninfo_to_dict(conninfo)
+    return (
+        f"postgresql://{given['user']}@/{given['dbname']}?{urlencode({'host': given['host'], 'port': given['port']})}"
+    )
+
+
+def _asked_without_database(instance: Instance) -> dict[str, tuple[int, str | None]]:
+    paths = ("/api/v1/health", "/readyz", "/healthz", "/version", "/api/v1/domains", "/api/v1/nowhere")
+    return {path: ((told := call(instance.http, "GET", path)).status, told.code) for path in paths}
+
+
+def test_it_ends_in_order_though_clients_hang(house: House):
+    address = house.instance.http.removeprefix("http://").split(":")
+    smtp_address = house.instance.smtp.split(":")
+    half_a_body = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    dialogue = f"EHLO x\r\nMAIL FROM:<a@b.test>\r\nRCPT TO:<{ALICE}>\r\nDATA\r\nSubject: half\r\n\r\n".encode()
+    wanted = [
+        (address, half_a_body + b'Content-Length: 100\r\n\r\n{"email": '),
+        (address, b"GET /api/v1/health HTTP/1.1\r\nHo"),
+        (address, b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n"),
+        (address, b""),
+        (smtp_address, b""),
+        (smtp_address, b"EHLO x\r\n"),
+        (smtp_address, dialogue),
+    ]
+    with ExitStack() as stack:
+        hanging: list[socket.socket] = []
+        for (host, port), sent in wanted:
+            hanging.append(stack.enter_context(socket.create_connection((host, int(port)), timeout=5)))
+            hanging[-1].sendall(sent)
+        time.sleep(0.5)
+        with watched(children(house.instance.process.pid)) as left:
+            began = time.monotonic()
+            assert house.instance.stop(seconds=15) == 0, house.instance.log
+            took = time.monotonic() - began
+            print(f"ended in {took:.2f} s")
+            assert left(1) == []
+        assert hanging[0].recv(65536).startswith(b"HTTP/1.1 503 ")
+    assert took < 10
+    assert not (house.instance.data_dir / "run.json").exists()
+    assert "Traceback" not in house.instance.log
+    assert "half" not in house.subjects()
+
+
+def test_after_a_kill_nothing_stays_and_the_next_start_is_well(house: House):
+    load = Load(house)
+    with load.running(), watched(children(house.instance.process.pid)) as left:
+        house.instance.process.kill()
+        house.instance.process.wait(5)
+        load._stop.set()
+        assert left(10) == []
+    again = House(instances.start(house.instance.data_dir), house.cookie, house.domain_id)
+    try:
+        assert again("GET", "/health").body["data"]["status"] == "ok"
+        # Those who were cut off heard nothing; only what was answered counts.
+        load.wrong, load.house = [wrong for wrong in load.wrong if wrong[0].isdigit()], again
+        load.check_ledger()
+        assert again.deliver("after the kill")[0] == 250
+    finally:
+        assert again.instance.stop() == 0, again.instance.log
+
+
+def test_a_second_one_on_the_same_data_is_refused(house: House):
+    launch = Launch()
+    second = subprocess.run(
+        launch.command(house.instance.data_dir),
+        cwd=launch.folder,
+        env=launch.environment,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert f"already runs on {house.instance.data_dir} (process {house.instance.process.pid})" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert house("GET", "/health").body["data"]["status"] == "ok"
+    assert house.deliver("beside the second")[0] == 250
+
+
+def test_the_second_start_is_quick(furnished: House):
+    began = time.monotonic()
+    running = instances.start(furnished.instance.data_dir)
+    told = call(running.http, "GET", "/health")
+    took = time.monotonic() - began
+    print(f"the second start was healthy in {took:.2f} s")
+    assert told.body["data"]["status"] == "ok"
+    assert running.stop() == 0, running.log
+    assert took < 10
+
+
+def test_it_runs_below_a_closed_folder(tmp_path: Path):
+    """As root the database, which can't enter, lies elsewhere, and one line says so; no folder is opened for it."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "deep").mkdir()
+    house = House(instances.start(closed / "deep" / "data", FIRST))
+    data_dir = house.instance.data_dir
+    elsewhere = SHELTER / (data_dir / "instance-id").read_text().strip()
+    try:
+        house.furnish()
+        assert house.deliver("hello")[0] == 250
+        assert house.instance.stop() == 0, house.instance.log
+        assert house.subjects() == {"hello"}
+        assert closed.stat().st_mode & 0o777 == 0o700
+        assert data_dir.stat().st_mode & 0o066 == 0
+        assert elsewhere.exists() == (os.geteuid() == 0)
+        assert (str(elsewhere) in house.instance.log) == (os.geteuid() == 0)
+    finally:
+        if house.instance.process.poll() is None:
+            house.instance.stop()
+        if os.geteuid() == 0:
+            shutil.rmtree(elsewhere, ignore_errors=True)
+
+
+def test_it_runs_without_being_root():
+    """Where the tests are not root, as themselves: then all else runs so, too."""
+    user = "nobody" if os.geteuid() == 0 else None
+    folder = new_directory("mailkeep-nobody-", 0o755, programs=True)
+    (folder / "home").mkdir(mode=0o700)
+    (folder / "product").mkdir()
+    try:
+        if user:
+            shutil.chown(folder / "home", user)
+        launch = launch_as(user, folder / "product", FIRST) if user else Launch(environ=FIRST)
+        house = House(instances.start(folder / "home" / "data", launch=launch))
+        house.furnish()
+        assert house.deliver("hello")[0] == 250
+        assert house.subjects() == {"hello"}
+        owners = {Path(f"/proc/{pid}").stat().st_uid for pid in children(house.instance.process.pid)}
+        assert owners == {(folder / "home").stat().st_uid}
+        assert house.instance.stop() == 0, house.instance.log
+    finally:
+        shutil.rmtree(folder)
