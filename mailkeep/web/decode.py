@@ -239,10 +239,10 @@ def _may_be_empty(kind: mi.Type) -> bool:
 
 def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
     kind, marks = _peel(kind)
-    if "own_code" in marks and isinstance(value, str):
-        return value
     if isinstance(value, Slice) and not isinstance(kind, mi.AnyType):
         value = value.text()
+    if "own_code" in marks and isinstance(value, str):
+        return value
     match kind:
         case mi.StructType():
             if isinstance(value, dict):

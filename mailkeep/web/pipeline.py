@@ -44,6 +44,7 @@ from mailkeep.web.router import Router
 log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
+_IN_THREAD = 1 << 20  # a longer body is parsed while others are answered
 
 
 class Toolbox(Protocol):
@@ -212,7 +213,10 @@ class Pipeline:
             raise InvalidField([{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs])
         if endpoint.listing is not None:
             call.page = listing.request(call, endpoint.listing, self._app.vault, now)
-        _decode_body(call)
+        if len(call.raw_body) > _IN_THREAD:
+            await asyncio.to_thread(_decode_body, call)
+        else:
+            _decode_body(call)
 
     def _response(self, call: Call, reply: Reply) -> Response:
         status = reply.status or call.endpoint.status

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,13 +16,17 @@ from mailkeep.core.errors import InvalidJson
 
 CUT_BODIES_OVER = 64 << 10
 CUT_STRINGS_OVER = 32 << 10
+MAX_VALUES = 1_000_000
 
+_TOO_MANY = f"The body has more than {MAX_VALUES:,} values."
 _BACKSLASH = 0x5C
+_STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NOT_PLAIN = (b"\\", b"\n", b"\r")
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A JSON string as it stands in the body, without its quotes; `plain` says that it holds no escapes."""
+    """A JSON string as it stands in the body, without its quotes; `plain`: no escapes, no line breaks."""
 
     raw: memoryview
     plain: bool
@@ -41,34 +46,44 @@ class Slice:
 
 
 def cut(body: bytes | bytearray) -> tuple[bytes | bytearray, dict[str, Slice]]:
-    """The body with a short string in place of each large one, and what these stand for: the body must not change."""
+    """The body with a short string in place of each large one, and what these stand for: the body must not change.
+
+    INVALID_JSON for a body of more values than memory and time should be spent on: some bytes of JSON can become
+    fifty of memory.
+    """
     view, mark = memoryview(body), os.urandom(12).hex()
     kept: list[bytes | memoryview] = []
     slices: dict[str, Slice] = {}
     done = at = 0
-    while (start := body.find(b'"', at)) >= 0 and (end := _end_of_string(body, start + 1)) >= 0:
+    for _ in range(MAX_VALUES):
+        start = body.find(b'"', at)
+        end = _end_of_string(body, start + 1) if start >= 0 else -1
+        if end < 0:
+            break
         if end - start > CUT_STRINGS_OVER:
             name = f"{mark}:{len(slices)}"
-            slices[name] = Slice(view[start + 1 : end], body.find(b"\\", start + 1, end) < 0)
+            plain = all(body.find(char, start + 1, end) < 0 for char in _NOT_PLAIN)
+            slices[name] = Slice(view[start + 1 : end], plain)
             kept += [view[done:start], f'"{name}"'.encode()]
             done = end + 1
         at = end + 1
-    if not slices:
-        return body, slices
-    kept.append(view[done:])
-    return b"".join(kept), slices
+    else:
+        raise InvalidJson(_TOO_MANY)
+    rest = body
+    if slices:
+        kept.append(view[done:])
+        rest = b"".join(kept)
+    if rest.count(b",") > MAX_VALUES:
+        raise InvalidJson(_TOO_MANY)
+    return rest, slices
 
 
 def _end_of_string(body: bytes | bytearray, start: int) -> int:
-    """Where the string begun at `start` is closed: the next quote after an even run of backslashes."""
+    """Where the string begun at `start` is closed, -1 where it is not."""
     end = body.find(b'"', start)
-    while end > start and body[end - 1] == _BACKSLASH:
-        first = end - 1
-        while first > start and body[first - 1] == _BACKSLASH:
-            first -= 1
-        if (end - first) % 2 == 0:
-            break
-        end = body.find(b'"', end + 1)
+    if end > start and body[end - 1] == _BACKSLASH:
+        found = _STRING_REST.match(body, start)
+        end = found.end() - 1 if found else -1
     return end
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
 import msgspec
@@ -137,7 +137,7 @@ def asked(body: SendBody) -> Asked:
         text_body=body.text_body or None,
         html_body=body.html_body or None,
         attachments=[_attachment(index, each) for index, each in enumerate(body.attachments)],
-        headers=body.headers,
+        headers=_headers(body.headers),
         in_reply_to=body.in_reply_to,
         references=body.references,
         unsubscribe=msgspec.structs.asdict(body.list_unsubscribe) if body.list_unsubscribe else None,
@@ -156,6 +156,13 @@ def asked_in_batch(item: Any) -> Asked | Refusal:
 
 def _named(body: AddressBody) -> Named:
     return Named(body.email, body.name)
+
+
+def _headers(given: Any) -> Any:
+    if not isinstance(given, dict):
+        return given
+    values = cast(dict[str, Any], given)
+    return {name: value.text() if isinstance(value, Slice) else value for name, value in values.items()}
 
 
 def _attachment(index: int, body: AttachmentBody) -> AskedAttachment:
