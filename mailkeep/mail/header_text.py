@@ -1,0 +1,157 @@
+"""The text of header fields, read for people: encoded words and address lists, in linear time, never raising.
+
+RFC 2047 (encoded words), RFC 5322 §3.4 (address lists) as they come in the wild: what can't be read stays as it is or
+is left out. Nothing is decided by what is found here.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from dataclasses import dataclass
+from encodings.aliases import aliases
+
+MAX_ADDRESSES = 1000
+_MAX_EMAIL = 320
+_MAX_NAME = 500
+
+_WORD = re.compile(r"=\?([^?\s]{1,80}+)\?([bBqQ])\?([^?]*+)\?=")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]+")
+_TOKEN = re.compile(r"""(?xs)
+    (?P<quoted>  "(?:[^"\\]++|\\.)*+"?  )
+  | (?P<angle>   <[^<>]*+>?             )
+  | (?P<literal> \[[^\[\]]*+\]?         )
+  | (?P<other>   [^"<\[(),;:]++         )
+  | .""")
+_IN_COMMENT = re.compile(r"(?s)(?:[^()\\]++|\\.)*+")
+_ESCAPED = re.compile(r"(?s)\\(.)")
+# Python finds codecs by name, modules and all, and remembers each name that it did not find: so only known ones
+# are asked for, of those that turn bytes into text and know no escapes.
+_CHARSETS = (
+    frozenset({*aliases, *aliases.values(), "iso8859_1", "koi8_u", "cp874", "cp1006"})
+    - {name for name, codec in aliases.items() if codec.endswith("_codec") or codec in ("rot_13", "mbcs")}
+    - {"base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "uu_codec", "zlib_codec", "rot_13", "mbcs"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAddress:
+    """An address of a header, `email` as it stands there, with its display name (decoded, or empty)."""
+
+    name: str
+    email: str
+
+
+def printable(text: str) -> str:
+    """Without control characters and surrogates, which no history could store; runs of them become a space."""
+    return _UNPRINTABLE.sub(" ", text).strip()
+
+
+def decode_words(text: str) -> str:
+    """Text with its encoded words decoded (RFC 2047), printable; words that follow each other are joined."""
+    if "=?" not in text:
+        return printable(text)
+    out: list[str] = []
+    run: list[bytes] = []
+    run_charset, end = "", 0
+    for match in _WORD.finditer(text):
+        gap = text[end : match.start()]
+        charset = match[1].partition("*")[0].lower().replace("-", "_")
+        if run and (gap.strip() or charset != run_charset):
+            out.append(_text(b"".join(run), run_charset))
+            run = []
+        if gap.strip() or not end:
+            out.append(gap)
+        run.append(_bytes(match))
+        run_charset, end = charset, match.end()
+    if run:
+        out.append(_text(b"".join(run), run_charset))
+    out.append(text[end:])
+    return printable("".join(out))
+
+
+def _bytes(word: re.Match[str]) -> bytes:
+    encoded = word[3].encode("utf-8", "replace")
+    if word[2] in "qQ":
+        return binascii.a2b_qp(encoded, header=True)
+    plain = _NOT_BASE64.sub("", word[3]).encode()
+    try:
+        return binascii.a2b_base64(plain[: len(plain) - (len(plain) % 4 == 1)] + b"==")
+    except binascii.Error:
+        return encoded
+
+
+def _text(content: bytes, charset: str) -> str:
+    try:
+        return content.decode(charset if charset in _CHARSETS else "utf-8", "replace")
+    except ValueError:  # a codec that knows no replacing
+        return content.decode("utf-8", "replace")
+
+
+def parse_addresses(text: str) -> list[NamedAddress]:
+    """The addresses of a list, groups opened, at most 1,000; what has no `@` is left out."""
+    found: list[NamedAddress] = []
+    reader = _Mailbox()
+    position = 0
+    while position < len(text) and len(found) < MAX_ADDRESSES:
+        match = _TOKEN.match(text, position)
+        assert match is not None
+        token, position = match[0], match.end()
+        match token:
+            case "," | ";":
+                found += reader.taken()
+                reader = _Mailbox()
+            case ":":
+                reader = _Mailbox()
+            case "(":
+                position, comment = _comment(text, position)
+                reader.comment = reader.comment or comment
+            case _:
+                reader.add(match.lastgroup, token)
+    found += reader.taken()
+    return found[:MAX_ADDRESSES]
+
+
+def _comment(text: str, position: int) -> tuple[int, str]:
+    """Where a comment ends that began before `position`, and what it says; comments nest (RFC 5322 §3.2.2)."""
+    start, depth = position, 1
+    while depth and position < len(text):
+        match = _IN_COMMENT.match(text, position)
+        position = match.end() if match else position
+        depth += {"(": 1, ")": -1}.get(text[position : position + 1], 0)
+        position += 1
+    return position, text[start : position - 1]
+
+
+class _Mailbox:
+    """One entry of a list, while it is read."""
+
+    __slots__ = ("angle", "comment", "phrase")
+
+    def __init__(self) -> None:
+        self.phrase: list[str] = []
+        self.angle: str | None = None
+        self.comment = ""
+
+    def add(self, kind: str | None, token: str) -> None:
+        if kind == "angle":
+            self.angle = self.angle or token.strip("<>")
+        elif self.angle is None:
+            self.phrase.append(token)
+
+    def taken(self) -> list[NamedAddress]:
+        """The entry, if it has an address."""
+        phrase = "".join(self.phrase)
+        email = printable("".join((phrase if self.angle is None else self.angle).split()))
+        if "@" not in email or len(email) > _MAX_EMAIL:
+            return []
+        return [NamedAddress(_name(self.comment if self.angle is None else phrase), email)]
+
+
+def _name(text: str) -> str:
+    """A phrase or a comment as people read it: quotes and escapes gone, encoded words decoded."""
+    text = text.strip()
+    if text.startswith('"') and text.endswith('"') and len(text) > 1:
+        text = text[1:-1]
+    return decode_words(_ESCAPED.sub(r"\1", text[: 8 * _MAX_NAME]))[:_MAX_NAME]

@@ -1,0 +1,214 @@
+"""Messages taken apart in child processes, so that none can hurt: their CPU time, memory and time of day are limited.
+
+A child starts with the first message, serves one at a time, is used again, and ends after a minute without work. One
+that crashes, or is killed at its deadline, takes only its message with it: the next has a new child.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from mailkeep.mail.parse import Unparsable
+from mailkeep.mail.parse_worker import ANSWER, DONE, REQUEST
+
+_MODULE = "mailkeep.mail.parse_worker"
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """What a message may take. `content` bounds the answer's content and `memory` a child, both in bytes."""
+
+    cpu_seconds: int = 5
+    seconds: float = 10.0  # by the clock, the start of a child included
+    wait_seconds: float = 20.0  # for a free child
+    memory: int = 1 << 30
+    content: int = 23 << 20
+    children: int = 2
+    idle_seconds: float = 60.0
+    messages: int = 1000  # of one child
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A message taken apart. `attachments`: `filename`, `content_type` and `size` (bytes) of each.
+
+    `content` is a JSON object: `body_text` and `body_html` (text or null), and `attachments` with `content_base64`
+    beside those fields, null in all of them where they did not fit (`truncated`).
+    """
+
+    attachments: list[dict[str, object]]
+    truncated: bool
+    content: bytes
+
+
+class _Told(msgspec.Struct):
+    attachments: list[dict[str, object]]
+    truncated: bool
+
+
+class Parser:
+    """Takes messages apart, some at a time. It costs nothing before the first; `close` ends what is running."""
+
+    def __init__(self, folder: Path | None = None, limits: ParseLimits | None = None) -> None:
+        """`folder` takes the messages meanwhile, in unnamed files (None: the system's temporary folder)."""
+        self._folder = folder
+        self.limits = limits or ParseLimits()
+        self._free = asyncio.Semaphore(self.limits.children)
+        self._idle: list[_Child] = []
+        self._threads: ThreadPoolExecutor | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
+        """Take a message apart; `content` opens it. Raises Unparsable, also where it takes too long; OSError."""
+        try:
+            async with asyncio.timeout(self.limits.wait_seconds):
+                await self._free.acquire()
+        except TimeoutError:
+            raise Unparsable("too much to parse at the moment") from None
+        if self._timer:
+            self._timer.cancel()
+        self._threads = self._threads or ThreadPoolExecutor(self.limits.children, thread_name_prefix="parse")
+        work = asyncio.get_running_loop().run_in_executor(self._threads, self._parse, content)
+        # Freed when the thread is done, also where nobody waits for it any more.
+        work.add_done_callback(self._done)
+        return await asyncio.shield(work)
+
+    def _done(self, work: asyncio.Future[Apart]) -> None:
+        self._free.release()
+        if not work.cancelled():
+            work.exception()
+        if self._timer:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self.limits.idle_seconds, self._end_idle)
+
+    def _end_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().end()
+
+    def _parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
+        with tempfile.TemporaryFile(dir=self._folder) as file:
+            for chunk in content():
+                file.write(chunk)
+            file.flush()
+            deadline = time.monotonic() + self.limits.seconds
+            child = self._idle.pop() if self._idle else _Child(self.limits)
+            try:
+                answer = child.ask(file, self.limits.content, deadline)
+            except BaseException:
+                child.kill()
+                raise
+        if child.served < self.limits.messages:
+            self._idle.append(child)
+        else:
+            child.end()
+        return _understood(answer)
+
+    @property
+    def pids(self) -> list[int]:
+        """The children that wait for work."""
+        return [child.process.pid for child in self._idle]
+
+    async def close(self) -> None:
+        """End the children; one that is at work has until its deadline."""
+        if self._threads:
+            await asyncio.to_thread(self._threads.shutdown)
+            self._threads = None
+        await asyncio.sleep(0)  # what has ended says so first
+        if self._timer:
+            self._timer.cancel()
+        await asyncio.to_thread(self._end_idle)
+
+
+def _understood(answer: tuple[bytes, bytes, bytes]) -> Apart:
+    status, meta, content = answer
+    if status != DONE:
+        raise Unparsable(meta.decode("utf-8", "replace"))
+    told = msgspec.json.decode(meta, type=_Told)
+    return Apart(told.attachments, told.truncated, content)
+
+
+class _Child:
+    """One process, and the socket to it; used by one thread at a time."""
+
+    def __init__(self, limits: ParseLimits) -> None:
+        ours, theirs = socket.socketpair()
+        number = theirs.fileno()
+        try:
+            arguments = (str(value) for value in (number, limits.cpu_seconds, limits.memory))
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", _MODULE, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(number,),
+                env={name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._socket = ours
+        self.served = 0
+
+    def ask(self, file: IO[bytes], most: int, deadline: float) -> tuple[bytes, bytes, bytes]:
+        """Status and the two texts for the message in `file`. Raises Unparsable at the deadline or a crash."""
+        size = file.seek(0, os.SEEK_END)
+        try:
+            self._socket.settimeout(_left(deadline))
+            socket.send_fds(self._socket, [REQUEST.pack(size, most)], [file.fileno()])
+            status, *lengths = ANSWER.unpack(self._read(ANSWER.size, deadline))
+            meta, content = (self._read(length, deadline) for length in lengths)
+        except TimeoutError:
+            raise Unparsable("it takes too long") from None
+        except (EOFError, OSError):
+            raise Unparsable("it takes too much time or memory") from None
+        self.served += 1
+        return status, meta, content
+
+    def _read(self, length: int, deadline: float) -> bytes:
+        content = bytearray(length)
+        view = memoryview(content)
+        while view:
+            self._socket.settimeout(_left(deadline))
+            count = self._socket.recv_into(view)
+            if not count:
+                raise EOFError
+            view = view[count:]
+        return bytes(content)
+
+    def end(self) -> None:
+        """Let it go."""
+        self._socket.close()
+        try:
+            self.process.wait(2)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it now."""
+        self._socket.close()
+        self.process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
