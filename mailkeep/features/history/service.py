@@ -27,12 +27,21 @@ _CHUNK = 256 << 10
 
 async def get(conn: Conn, who: Principal, message_id: UUID) -> Message:
     """The message with this id; NOT_FOUND, or FORBIDDEN where it belongs to a domain that the caller does not see."""
+    found = await _existing(conn, message_id)
+    _permit(who, "message.read", found)
+    return found
+
+
+async def _existing(conn: Conn, message_id: UUID) -> Message:
     found = await messages.find(conn, message_id)
     if found is None:
         raise NotFound
-    # What belongs to no managed domain (relaying refused) is nobody's but the administrators' of all domains.
-    allow_on(who, "message.read", found.domain_id or _NO_DOMAIN)
     return found
+
+
+def _permit(who: Principal, action: str, message: Message) -> None:
+    # What belongs to no managed domain (relaying refused) is nobody's but the administrators' of all domains.
+    allow_on(who, action, message.domain_id or _NO_DOMAIN)
 
 
 async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Message]:
@@ -85,10 +94,9 @@ async def content(app: App, who: Principal, message_id: UUID) -> Content:
     accepted by the MTA, the disk full).
     """
     async with app.db.tx() as conn:
-        message = await get(conn, who, message_id)
+        message = await _existing(conn, message_id)
         inbound = message.direction == "inbound"
-        if inbound:
-            allow_on(who, "message.raw_inbound", message.domain_id or _NO_DOMAIN)
+        _permit(who, "message.raw_inbound" if inbound else "message.read", message)
         found = await asyncio.to_thread(_open, app.data_dir, message)
         if found is None:
             lifetime = timedelta(days=app.settings.retention.content_days)
