@@ -1,7 +1,7 @@
 """Every example of the documentation, called as it stands against the whole router, answers what is documented.
 
-Sue (super_admin) calls; `{name}` stands for the rows that `Api.placeholders` makes, for a message and for its catch
-in the sandbox. Each call that changes something has a database of its own.
+Sue (super_admin) calls; `{name}` stands for the rows that `Api.placeholders` makes, for a message, its event
+and its catch in the sandbox. Each call that changes something has a database of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ async def placeholders(post: Post) -> dict[str, str]:
     sent = await post.send()
     assert sent.status == 200, sent.body
     caught = await post.caught()
-    return await post.api.placeholders() | {"message_id": sent.data["id"], "sandbox_id": caught[0]["id"]}
+    event = (await post.api.sql("SELECT id FROM events ORDER BY id LIMIT 1"))[0]
+    made = {"message_id": sent.data["id"], "sandbox_id": caught[0]["id"], "event_id": str(event["id"])}
+    return await post.api.placeholders() | made
 
 
 def fill(value: Any, names: dict[str, str]) -> Any:

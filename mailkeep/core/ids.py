@@ -11,6 +11,7 @@ from uuid import UUID
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _lock = threading.Lock()
 _last = 0
+_LAST_MILLISECOND = 253_402_300_799_999
 
 
 def uuid7(at: datetime) -> UUID:
@@ -32,13 +33,13 @@ def uuid7(at: datetime) -> UUID:
 
 
 def uuid7_floor(at: datetime) -> UUID:
-    """The smallest UUIDv7 of the instant `at`: the bound of a range of ids."""
-    return UUID(int=(int(at.timestamp() * 1000) << 80) | (0x7 << 76) | (0b10 << 62))
+    """The smallest UUIDv7 of the instant `at` (of 1970, where it lies before): the bound of a range of ids."""
+    return UUID(int=(max(0, int(at.timestamp() * 1000)) << 80) | (0x7 << 76) | (0b10 << 62))
 
 
 def uuid7_time(value: UUID) -> datetime:
-    """The instant that an id carries, to the millisecond."""
-    return datetime.fromtimestamp((value.int >> 80) / 1000, UTC)
+    """The instant that an id carries, to the millisecond; the last of year 9999 for a foreign id that goes beyond."""
+    return datetime.fromtimestamp(min(value.int >> 80, _LAST_MILLISECOND) / 1000, UTC)
 
 
 def parse_uuid(text: str) -> UUID | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import UNSET
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, NotFound, WeakPassword
+from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, Forbidden, NotFound, WeakPassword
 from mailkeep.core.password import check_password
 from mailkeep.core.principal import Principal
 from mailkeep.features.admins import rules, service, wire
@@ -121,7 +121,7 @@ ENDPOINTS = (
         summary="Show an administrator",
         tag="Administrators",
         data=wire.AdminRecord,
-        refusals=(NotFound, ApiKeyDomainScope),
+        refusals=(NotFound, Forbidden, ApiKeyDomainScope),
         examples=(Example(path={"id": "{admin_id}"}),),
     ),
     Endpoint(

@@ -1,0 +1,149 @@
+"""The API held to its OpenAPI document by generated calls: no 5xx, no answer that is not documented.
+
+Four callers: nobody, Dora (domain_admin, by session), Adam's key (admin, scoped) and Sue (super_admin). Ids in paths
+are made up in half of the calls, and those of real rows in the other half. The calls are the same each time;
+`MAILKEEP_FUZZ_SECONDS` spends more time on other ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections import Counter
+from typing import Any
+
+import hypothesis
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.transport import Response
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.web.endpoint import Endpoint
+from mailkeep.web.openapi import document
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+from tests.client import ADMIN_IDS, ADMINS, PASSWORD_HASH, Client, email_of
+from tests.plugins.post import Post
+from tests.test_examples import fill, placeholders
+from tests.web.caller import Answer, Caller
+
+SECONDS = float(os.environ.get("MAILKEEP_FUZZ_SECONDS", "0"))
+CALLS = 6  # for each operation, kind of value and caller, where no time is given
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+SETTINGS = hypothesis.settings(
+    max_examples=CALLS,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+# Those that end the caller's session come last.
+LAST = ("/auth/password", "/auth/sessions/{id}", "/auth/logout", "/auth/logout-all", "/auth/login")
+BY_ROUTE = {(endpoint.method, endpoint.path): endpoint for endpoint in ENDPOINTS if endpoint.documented}
+SCHEMA = schemathesis.openapi.from_dict(document(ENDPOINTS))
+
+
+def send(client: Client, call: requests.PreparedRequest, loop: asyncio.AbstractEventLoop) -> Answer:
+    """The call as the client makes it, on the application's loop; nobody's own credentials are made up too."""
+    headers = {name.lower(): value for name, value in call.headers.items() if isinstance(value, str)}
+    if client.headers:
+        headers = {name: value for name, value in headers.items() if name not in ("cookie", "authorization")}
+    body = call.body or b""
+    body = body.encode() if isinstance(body, str) else body
+    assert isinstance(body, bytes)
+    calling = Caller(client.app)(str(call.method), call.path_url, headers | dict(client.headers), [body])
+    return asyncio.run_coroutine_threadsafe(calling, loop).result(15)
+
+
+@st.composite
+def calls(draw: st.DrawFn, endpoint: Endpoint, mode: Any, names: dict[str, str]) -> Any:
+    """A call that the document describes, or one that it doesn't; in half of them values of the example stand."""
+    case = draw(SCHEMA[endpoint.path][endpoint.method].as_strategy(generation_mode=mode))
+    example = endpoint.examples[0]
+    if example.path and draw(st.booleans()):
+        case.path_parameters = fill(dict(example.path), names)
+    if example.query and isinstance(case.query, dict) and draw(st.booleans()):
+        case.query = case.query | fill(dict(example.query), names)
+    if isinstance(example.body, dict) and isinstance(case.body, dict):
+        known = draw(st.sets(st.sampled_from(sorted(example.body))))
+        case.body = case.body | fill({name: example.body[name] for name in known}, names)
+    return case
+
+
+def modes(endpoint: Endpoint) -> list[schemathesis.GenerationMode]:
+    """Where a call has neither body nor parameters there is nothing in it that could be wrong."""
+    bare = endpoint.body is None and endpoint.query is None and endpoint.listing is None and "{" not in endpoint.path
+    return [schemathesis.GenerationMode.POSITIVE] if bare else list(schemathesis.GenerationMode)
+
+
+def turn(endpoint: Endpoint) -> tuple[int, bool]:
+    """What others need is removed after them."""
+    return LAST.index(endpoint.path) if endpoint.path in LAST else -1, endpoint.method == "DELETE"
+
+
+def fuzz(
+    post: Post, client: Client, names: dict[str, str], loop: asyncio.AbstractEventLoop, number: int
+) -> Counter[int]:
+    """Calls to every operation; how many answers there were by status."""
+    client = Client(Pipeline(post.api.app, Router(ENDPOINTS), Gate()), client.headers)
+    statuses: Counter[int] = Counter()
+    for endpoint in sorted(BY_ROUTE.values(), key=turn):
+        for mode in modes(endpoint):
+            run = given(case=calls(endpoint, mode, names))(lambda case: statuses.update([check(case, client, loop)]))
+            hypothesis.seed(number)(SETTINGS(run))()
+    return statuses
+
+
+def check(case: Any, client: Client, loop: asyncio.AbstractEventLoop) -> int:
+    endpoint = BY_ROUTE[case.operation.method.upper(), case.operation.path]
+    base = "http://mail.example.test" + ("/api/v1" if endpoint.prefixed else "")
+    call = requests.Request(**case.as_transport_kwargs(base_url=base)).prepare()
+    answer = send(client, call, loop)
+    headers = {name: answer.headers.getlist(name) for name in answer.headers}
+    case.validate_response(Response(answer.status, headers, answer.body, call, 0.0, False), checks=CHECKS)
+    return answer.status
+
+
+async def come_again(post: Post, who: str, client: Client) -> Client:
+    """The caller with a new session, where the calls ended the one before, or changed the password."""
+    post.api.clock.advance(hours=1)
+    if who not in ADMINS:
+        return client
+    await post.api.sql(
+        "UPDATE admins SET password_hash = %(hash)s WHERE id = %(id)s", hash=PASSWORD_HASH, id=ADMIN_IDS[who]
+    )
+    return await post.api.log_in(email_of(who))
+
+
+@pytest.mark.timeout(max(120, 2 * SECONDS))
+@pytest.mark.parametrize("who", ["nobody", "dora", "scoped", "sue"])
+async def test_no_call_fails_or_answers_what_is_not_documented(post: Post, who: str):
+    names = await placeholders(post)
+    client = post.api.nobody if who == "nobody" else post.api.callers[who]
+    loop = asyncio.get_running_loop()
+    ends = time.monotonic() + SECONDS / 4
+    number = random.randrange(1 << 32) if SECONDS else 1
+    statuses = await asyncio.to_thread(fuzz, post, client, names, loop, number)
+    while time.monotonic() < ends:
+        number += 1
+        client = await come_again(post, who, client)
+        statuses += await asyncio.to_thread(fuzz, post, client, names, loop, number)
+    # Whoever is known gets somewhere: otherwise this would only test how credentials are refused.
+    assert who == "nobody" or statuses[401] < 0.1 * statuses.total() < statuses[200] + statuses[201]
