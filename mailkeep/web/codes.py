@@ -11,6 +11,7 @@ from mailkeep.core import errors
 from mailkeep.core.errors import Refusal
 from mailkeep.core.principal import POLICY, Reach, Role
 from mailkeep.web.endpoint import Endpoint
+from mailkeep.web.fields import shapes
 
 EVERYWHERE: tuple[type[Refusal], ...] = (
     errors.InvalidJson,
@@ -39,7 +40,7 @@ def in_order(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
 def _by_shape(endpoint: Endpoint) -> Iterable[type[Refusal]]:
     if endpoint.listing is not None:
         yield errors.InvalidPagination
-    if any(kind is not None and _requires(mi.type_info(kind)) for kind in (endpoint.body, endpoint.query)):
+    if any(_requires(mi.type_info(kind)) for kind in (*shapes(endpoint.body), *shapes(endpoint.query))):
         yield errors.MissingFields
     if "{" in endpoint.path:
         yield errors.NotFound

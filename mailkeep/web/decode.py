@@ -20,7 +20,7 @@ from msgspec import UNSET, Struct, inspect as mi
 
 from mailkeep.core.errors import FieldFault, InvalidField, InvalidJson, MissingFields
 from mailkeep.core.ids import parse_uuid
-from mailkeep.web.fields import Patch
+from mailkeep.web.fields import OneOf, Patch, shapes
 from mailkeep.web.slices import CUT_BODIES_OVER, Slice, cut, restore
 
 S = TypeVar("S", bound=Struct)
@@ -135,19 +135,22 @@ class _Faults:
             raise InvalidField(self.invalid)
 
 
-def decode_body(value: Any, into: type[S]) -> S:
+def decode_body(value: Any, into: type[S] | OneOf) -> S:
     """A parsed JSON value as `into`; MISSING_FIELDS or INVALID_FIELD with all faults."""
     faults = _Faults()
     if not isinstance(value, dict):
         raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
-    made = _struct(cast(dict[str, Any], value), _info(into), "", faults)
+    given = cast(dict[str, Any], value)
+    made = _struct(given, _info(into.of(given) if isinstance(into, OneOf) else into), "", faults)
     faults.refuse()
     return made
 
 
-def body_required(into: type[Struct]) -> bool:
+def body_required(into: type[Struct] | OneOf) -> bool:
     """Whether a call must have a body: unless all fields of a `Body` are optional. A PATCH without one says nothing."""
-    return issubclass(into, Patch) or any(field.required for field in _info(into).fields)
+    return all(
+        issubclass(shape, Patch) or any(field.required for field in _info(shape).fields) for shape in shapes(into)
+    )
 
 
 def decode_query(pairs: list[tuple[str, str]], into: type[S]) -> S:

@@ -16,6 +16,7 @@ from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
+from mailkeep.web.fields import OneOf
 
 PREFIX = "/api/v1"
 
@@ -57,7 +58,7 @@ class Endpoint:
     tag: str
     data: Any
     description: str = ""
-    body: type[Struct] | None = None
+    body: type[Struct] | OneOf | None = None
     query: type[Struct] | None = None
     listing: Listing | None = None
     status: int = 200

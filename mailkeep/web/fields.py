@@ -5,6 +5,8 @@ Request bodies are `msgspec.Struct`s built from these; responses too, with times
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -15,6 +17,7 @@ __all__ = [
     "Email",
     "MayBeEmpty",
     "MultiLine",
+    "OneOf",
     "Patch",
     "Query",
     "Text",
@@ -43,3 +46,21 @@ class Patch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class Query(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The query of a GET: values arrive as text; unknown parameters are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A body, or an answer, in one of several shapes."""
+
+    shapes: tuple[type[Struct], ...]
+
+    def of(self, given: Mapping[str, Any]) -> type[Struct]:
+        """The shape that has most of the given fields, the first of those that have as many."""
+        return max(self.shapes, key=lambda shape: len(given.keys() & set(shape.__struct_encode_fields__)))
+
+
+def shapes(kind: Any) -> tuple[Any, ...]:
+    """The shapes of a `OneOf`; of any other type itself, of None nothing."""
+    if isinstance(kind, OneOf):
+        return kind.shapes
+    return () if kind is None else (kind,)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from mailkeep.core.errors import Forbidden
+from mailkeep.core.network import within
 from mailkeep.settings import Settings
 from mailkeep.web.endpoint import Call
 
@@ -19,7 +20,7 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 def client_address(request: Request, trusted: Sequence[str]) -> str:
     """The peer's address; behind trusted proxies the right-most X-Forwarded-For hop that is none of them."""
     peer = _plain(request.client.host if request.client else "")
-    if not trusted or not _within(peer, tuple(trusted)):
+    if not trusted or not within(peer, trusted):
         return peer
     hops = [hop.strip() for value in request.headers.getlist("x-forwarded-for") for hop in value.split(",")]
     for hop in reversed(hops):
@@ -28,7 +29,7 @@ def client_address(request: Request, trusted: Sequence[str]) -> str:
         except ValueError:
             break
         peer = _plain(hop)
-        if not _within(peer, tuple(trusted)):
+        if not within(peer, trusted):
             break
     return peer
 
@@ -39,7 +40,7 @@ def is_secure(request: Request, settings: Settings) -> bool:
         return True
     peer = _plain(request.client.host if request.client else "")
     told = request.headers.get("x-forwarded-proto", "").strip().lower()
-    return told == "https" and _within(peer, tuple(settings.http.trusted_proxies))
+    return told == "https" and within(peer, settings.http.trusted_proxies)
 
 
 @lru_cache(maxsize=4096)
@@ -50,15 +51,6 @@ def _plain(address: str) -> str:
     except ValueError:
         return address
     return str((isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped) or ip)
-
-
-@lru_cache(maxsize=4096)
-def _within(address: str, networks: tuple[str, ...]) -> bool:
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return any(ip in ipaddress.ip_network(network) for network in networks)
 
 
 def refuse_foreign_origin(request: Request, call: Call, settings: Settings) -> None:

@@ -37,6 +37,7 @@ from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
 from mailkeep.web.decode import body_required, decode_body, decode_query, parse_json
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
+from mailkeep.web.fields import shapes
 from mailkeep.web.limits import AddressLimit
 from mailkeep.web.origin import client_address, is_secure, refuse_foreign_origin
 from mailkeep.web.router import Router
@@ -308,7 +309,7 @@ def _decode_body(call: Call) -> None:
     endpoint: Endpoint = call.endpoint
     if endpoint.body is not None:
         if not call.raw_body and not body_required(endpoint.body):
-            call.body = endpoint.body()
+            call.body = shapes(endpoint.body)[0]()
             return
         if not call.raw_body:
             raise InvalidJson("The call needs a JSON body.")

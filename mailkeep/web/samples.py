@@ -10,6 +10,8 @@ from uuid import UUID
 
 from msgspec import inspect as mi
 
+from mailkeep.web.fields import shapes
+
 SAMPLE_TIME = "2026-03-01T12:00:00.000Z"
 _LATER = "2026-03-02T12:00:00.000Z"
 _MESSAGE_ID = "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.test>"
@@ -160,8 +162,10 @@ def sample_id(name: str) -> str:
 
 
 def sample(kind: Any, known: Mapping[str, Any]) -> Any:
-    """A made-up value of a type; fields whose names are `known` (from the call) take that value where it fits."""
-    return _sample(mi.type_info(kind), "", known)
+    """A made-up value of a type, the first shape of several; fields whose names are `known` (from the call) take that
+    value where it fits.
+    """
+    return _sample(mi.type_info(shapes(kind)[0]), "", known)
 
 
 _NONE = object()

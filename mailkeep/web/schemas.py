@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import inspect as mi
 
-from mailkeep.web.fields import Body, Patch, Query
+from mailkeep.web.fields import Body, OneOf, Patch, Query, shapes
 
 Schema = dict[str, Any]
 
@@ -23,7 +23,7 @@ class Schemas:
 
     def __init__(self, types: Iterable[Any]) -> None:
         """`types`: all that will be asked for, so that names are told apart where they are the same."""
-        self._infos = [mi.type_info(kind) for kind in types]
+        self._infos = [mi.type_info(shape) for kind in types for shape in shapes(kind)]
         structs: dict[type[Any], mi.StructType] = {}
         for info in self._infos:
             _gather(info, structs)
@@ -33,6 +33,8 @@ class Schemas:
 
     def of(self, kind: Any) -> Schema:
         """The schema of a type: a reference for a struct."""
+        if isinstance(kind, OneOf):
+            return {"oneOf": [self.of(shape) for shape in kind.shapes]}
         return self._schema(mi.type_info(kind))
 
     def fields(self, struct: type[msgspec.Struct]) -> Mapping[str, Schema]:
