@@ -104,6 +104,10 @@ class InvalidCredentials(Refusal):
     code, status, text = "INVALID_CREDENTIALS", 401, "Wrong email or password."
 
 
+class TotpInvalid(Refusal):
+    code, status, text = "TOTP_INVALID", 401, "The code is wrong, too old, or was used before."
+
+
 class Forbidden(Refusal):
     code, status, text = "FORBIDDEN", 403, "Your role or domains do not allow this."
 

@@ -45,6 +45,13 @@ class Actor(StrEnum):
     CLI = "cli"
 
 
+class Bar(StrEnum):
+    """Why a call is refused whatever the caller's rights (`details.reason`)."""
+
+    NETWORK = "network"  # it comes from outside the allowed networks
+    SECOND_FACTOR = "second_factor_required"  # the role needs one, and the account has none yet
+
+
 class Reach(StrEnum):
     """What an action touches, seen by a key that is scoped to domains."""
 
@@ -57,17 +64,25 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The lowest role that may, and what is touched."""
+    """The lowest role that may, and what is touched.
+
+    `unenrolled`: also while the installation asks for a second factor that the account doesn't have yet.
+    """
 
     role: Role
     reach: Reach
+    unenrolled: bool = False
 
 
 _DOMAIN, _ADMIN, _SUPER = Role.DOMAIN_ADMIN, Role.ADMIN, Role.SUPER_ADMIN
 
 POLICY: dict[str, Rule] = {
-    "account.read": Rule(_DOMAIN, Reach.ACCOUNT),
+    "account.read": Rule(_DOMAIN, Reach.ACCOUNT, unenrolled=True),
     "account.change": Rule(_DOMAIN, Reach.CREDENTIALS),
+    "session.list": Rule(_DOMAIN, Reach.ACCOUNT),
+    "session.leave": Rule(_DOMAIN, Reach.CREDENTIALS, unenrolled=True),
+    "factor.enrol": Rule(_DOMAIN, Reach.CREDENTIALS, unenrolled=True),
+    "factor.change": Rule(_DOMAIN, Reach.CREDENTIALS),
     "admin.list": Rule(_DOMAIN, Reach.LISTING),
     "admin.write": Rule(_SUPER, Reach.GLOBAL),
     "api_key.list": Rule(_DOMAIN, Reach.LISTING),
@@ -104,7 +119,8 @@ class Principal:
     """The caller of one request, as the database knew it when the request came.
 
     `assigned` are the domains of a domain_admin (unused for higher roles); `scope` are those of a scoped key,
-    None for a session or an unscoped key. An empty `scope` reaches nothing.
+    None for a session or an unscoped key. An empty `scope` reaches nothing. `bar` is what the installation's own
+    policy has against the call, whatever its rights.
     """
 
     admin_id: UUID | None
@@ -113,6 +129,7 @@ class Principal:
     actor: Actor
     assigned: frozenset[UUID] = frozenset()
     scope: frozenset[UUID] | None = None
+    bar: Bar | None = None
     session_id: UUID | None = None
     key_id: UUID | None = None
     ip_address: str | None = None
@@ -130,6 +147,10 @@ class Principal:
 def allow(who: Principal, action: str) -> None:
     """Refuse where the role or the kind of credential bars `action` altogether, whatever its object."""
     rule = POLICY[action]
+    if who.bar is Bar.NETWORK:
+        raise Forbidden("Calls are not allowed from this network.", reason=who.bar.value)
+    if who.bar is Bar.SECOND_FACTOR and not rule.unenrolled:
+        raise Forbidden("Your role needs a second factor: enrol one first.", reason=who.bar.value)
     if who.role.rank < rule.role.rank:
         raise Forbidden
     if who.key_id is None:

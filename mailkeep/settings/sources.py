@@ -201,7 +201,9 @@ def _checked(given: _Given) -> object:
 
 
 def _decoded(setting: Field, given: _Given) -> object:
-    value: Any
+    value: Any = given.value if given.text is None else given.text
+    if setting.grammar and isinstance(value, str) and value in setting.grammar.words:
+        return setting.grammar.words[value]
     if given.text is None:
         value = msgspec.convert(given.value, setting.base)
     elif setting.base is str or get_origin(setting.base) is Literal:

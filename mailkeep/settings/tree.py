@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
+
+from mailkeep.core.principal import Role
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -55,10 +57,16 @@ def _check_origins(texts: Iterable[str]) -> None:
             raise ValueError("no origin")
 
 
+def _check_roles(texts: Iterable[str]) -> None:
+    for text in texts:
+        Role(text)
+
+
 @dataclass(frozen=True, slots=True)
 class _Grammar:
     expected: str
     check: Callable[[Any], object]
+    words: Mapping[str, object] = dataclasses.field(default_factory=dict[str, object])  # texts that stand for a value
 
 
 _ENDPOINT = _Grammar("host:port", endpoint)
@@ -66,6 +74,7 @@ _NETWORKS = _Grammar("a list of networks in CIDR form", networks)
 _HOST = _Grammar("a host name", _check_host)
 _URL = _Grammar("http:// or https:// with a host, without path", _check_url)
 _DSN = _Grammar("postgresql://…", _check_dsn)
+_ROLES = _Grammar(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
 _ORIGINS = _Grammar("a list of origins, each like https://app.example", _check_origins)
 
 
@@ -170,6 +179,18 @@ class Sessions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Auth:
+    """What is asked of administrators, whatever their rights."""
+
+    require_second_factor: tuple[str, ...] = _setting(
+        (), "Roles that need a second factor: until they have enrolled one, they can do nothing else.", _ROLES
+    )
+    allowed_networks: tuple[str, ...] = _setting(
+        (), "Networks from which administrators, and API keys, may call; empty: from everywhere.", _NETWORKS
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Abuse:
     """Recipients per rolling hour at which sending stops."""
 
@@ -219,6 +240,7 @@ class Settings:
     mta: Mta = Mta()
     limits: Limits = Limits()
     sessions: Sessions = Sessions()
+    auth: Auth = Auth()
     abuse: Abuse = Abuse()
     retention: Retention = Retention()
     cors: Cors = Cors()
