@@ -257,6 +257,22 @@ class Api:
         }
         return await self._insert("aliases", row | columns)
 
+    async def suspension(self, address: str, **columns: Any) -> UUID:
+        """A suspension by the abuse rules, by SQL; the domain exists."""
+        parsed, at = parse_address(address), self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": await self._domain_id(parsed.domain),
+            "address": parsed.text,
+            "address_key": parsed.key,
+            "reason": "too many",
+            "by_kind": "rules",
+            "by_label": "rules",
+            "by_rank": None,
+            "created_at": at,
+        }
+        return await self._insert("suspensions", row | columns)
+
     async def placeholders(self) -> dict[str, str]:
         """What `{name}` stands for in the endpoints' examples, which Sue calls: rows that are made here."""
         log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
@@ -266,6 +282,7 @@ class Api:
             "mailbox_id": await self.mailbox(f"alice@{EXAMPLE}"),
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
+            "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
             "admin_id": ADMIN_IDS["otto"],
             "key_id": KEY_IDS["scoped"],
             "session_id": log_in.data["session_id"],

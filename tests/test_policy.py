@@ -275,6 +275,14 @@ async def a_suspended_mailbox(world: World, place: str) -> Any:
     return mailbox_id
 
 
+async def a_suspension(world: World, place: str) -> Any:
+    return await world.api.suspension(f"{world.fresh('noisy')}@{DOMAINS[place]}")
+
+
+async def a_kept_suspension(world: World, place: str) -> Any:
+    return await world.once(f"suspension {place}", lambda: a_suspension(world, place))
+
+
 async def an_alias(world: World, place: str) -> Any:
     return await world.api.alias(f"{world.fresh('alias')}@{DOMAINS[place]}", ["out@elsewhere.test"])
 
@@ -575,6 +583,9 @@ ROWS: dict[str, Row] = {
     "POST /mailboxes/{id}/restore": Row(by_id(a_trashed_mailbox)),
     "POST /mailboxes/{id}/suspend": Row(by_id(a_mailbox, {"reason": "spam"})),
     "POST /mailboxes/{id}/unsuspend": Row(by_id(a_suspended_mailbox)),
+    "GET /abuse/suspensions": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
+    "GET /abuse/suspensions/{id}": Row(by_id(a_kept_suspension)),
+    "DELETE /abuse/suspensions/{id}": Row(by_id(a_suspension)),
     "GET /aliases": Row(by_query, **LISTED, expect=named_domain, look=shows_domains_of("domain_id")),
     "POST /aliases": Row(by_body(new_alias), **IN_BODY),
     "GET /aliases/{id}": Row(by_id(a_kept_alias)),
@@ -645,7 +656,7 @@ async def world(post: Post) -> World:
     api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
     world = World(post, api)
     for place in DOMAINS:
-        for make in (a_kept_mailbox, a_kept_alias, a_message, a_kept_admin):
+        for make in (a_kept_mailbox, a_kept_suspension, a_kept_alias, a_message, a_kept_admin):
             await make(world, place)
     return world
 

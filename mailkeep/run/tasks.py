@@ -11,6 +11,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.partitions import ensure_partitions
+from mailkeep.features.abuse import service as abuse
 from mailkeep.features.mailboxes import jobs as mailboxes
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.sandbox import service as sandbox
@@ -22,9 +23,11 @@ _IDLE_SECONDS = 1.0
 
 
 async def housekeeping(app: App) -> None:
-    """Partitions ahead, the trash emptied, old content gone."""
+    """Partitions ahead, the trash emptied, old content and old counts gone."""
     async with app.db.tx() as conn:
         await ensure_partitions(conn, app.clock())
+    async with app.db.autocommit() as conn:
+        await abuse.forget_counts(conn, app.clock())
     await mailboxes.purge_trash(app)
     await sandbox.prune(app, app.clock() - timedelta(days=app.settings.retention.content_days))
 

@@ -1,8 +1,16 @@
-"""Abuse: addresses whose sending is suspended.
+"""Abuse: how much a sender may send, and addresses whose sending is suspended.
+
+Recipients are counted per rolling hour, for each sender address and for each domain, over every way of sending
+(`count_sends` in the database is the one place that counts). A message that would take the sender beyond
+`abuse.sender_per_hour` is refused (429 RATE_LIMIT_EXCEEDED, `sender_rate`) and its sender is suspended: the next
+attempt is MAILBOX_SUSPENDED. A message that would take the domain beyond `abuse.domain_per_hour` (`domain_rate`), and
+one that is above a threshold all by itself (`message_above_threshold`), is refused only. The count is exact however
+many calls come at once. It is kept by the minute: a recipient leaves it after 60 to 61 minutes, so that in no hour
+more than the threshold goes out. What is refused does not count, nor what was certainly not submitted.
 
 A suspension is a row on a sender address, whether or not it has a mailbox; it holds for every way of sending
 (403 MAILBOX_SUSPENDED) and is shown on the mailbox. It goes with its domain, not with its mailbox: an address
-that is given out anew is still suspended.
+that is given out anew is still suspended. Lifting it starts the sender's count anew.
 
 Who suspends an address that is suspended already takes the suspension over, unless the rules or a higher rank
 hold it: then it stays as it is. A suspension that the rules or an admin set is lifted by admins only. Nobody

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, NotFound
+from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination, NotFound
 from mailkeep.features.abuse import service, wire
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
 
 async def _suspend(app: App, call: Call) -> Reply:
@@ -18,6 +18,25 @@ async def _unsuspend(app: App, call: Call) -> Reply:
     async with app.db.tx() as conn:
         mailbox = await service.unsuspend(conn, call.caller(), app.clock(), call.id())
     return Reply(wire.suspended_mailbox(mailbox))
+
+
+async def _list(app: App, call: Call) -> Reply:
+    query: wire.SuspensionQuery = call.query
+    assert call.page is not None
+    async with app.db.autocommit() as conn:
+        page = await service.page(conn, call.caller(), query.domain_id, call.page)
+    return Reply([wire.suspension(each) for each in page.rows], page)
+
+
+async def _get(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply(wire.suspension(await service.get(conn, call.caller(), call.id())))
+
+
+async def _lift(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        lifted = await service.lift(conn, call.caller(), app.clock(), call.id())
+    return Reply(wire.Lifted(f"{lifted.address} may send again.", lifted.id, lifted.address))
 
 
 ENDPOINTS = (
@@ -42,12 +61,54 @@ ENDPOINTS = (
         handler=_unsuspend,
         action="mailbox.write",
         summary="Lift the suspension of a mailbox's address",
-        description="One that the abuse rules or a higher rank set is lifted by admins only.",
+        description=(
+            "One that the abuse rules or a higher rank set is lifted by admins only. What is counted for the sender"
+            " begins anew."
+        ),
         tag="Mailboxes",
         data=wire.SuspendedMailbox,
         audit="mailbox.unsuspend",
         resource="mailbox",
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{mailbox_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/abuse/suspensions",
+        handler=_list,
+        action="suspension.list",
+        summary="List suspended senders",
+        description="Addresses that may not send, with or without a mailbox.",
+        tag="Abuse",
+        query=wire.SuspensionQuery,
+        listing=Listing(("created_at", "address")),
+        data=list[wire.SenderSuspension],
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"domain_id": "{domain_id}", "limit": "20"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/abuse/suspensions/{id}",
+        handler=_get,
+        action="suspension.read",
+        summary="Get a suspension",
+        tag="Abuse",
+        data=wire.SenderSuspension,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{suspension_id}"}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/abuse/suspensions/{id}",
+        handler=_lift,
+        action="suspension.lift",
+        summary="Lift a suspension",
+        description="The address may send again at once, and what is counted for it begins anew.",
+        tag="Abuse",
+        data=wire.Lifted,
+        audit="sender.unsuspend",
+        resource="suspension",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{suspension_id}"}),),
     ),
 )

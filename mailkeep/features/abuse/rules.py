@@ -1,10 +1,13 @@
-"""Who may set and lift a suspension."""
+"""Who may set and lift a suspension, and what is said of a message that may not go out."""
 
 from __future__ import annotations
 
-from mailkeep.core.errors import Forbidden
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.abuse.model import Suspension
+from mailkeep.features.abuse.model import Suspension, Use, Verdict
 
 
 def takes_over(who: Principal, present: Suspension | None) -> bool:
@@ -16,6 +19,41 @@ def refuse_lifting(who: Principal, present: Suspension) -> None:
     """FORBIDDEN where a suspension by the rules or a higher rank would be lifted by less than an admin."""
     if who.role.rank < min(_rank(present), Role.ADMIN.rank):
         raise Forbidden("A suspension by the abuse rules or a higher rank is lifted by an admin.")
+
+
+def by_the_rules(suspension_id: UUID, use: Use, threshold: int, at: datetime) -> Suspension:
+    """The suspension of a sender that went beyond its threshold of recipients per hour."""
+    return Suspension(
+        id=suspension_id,
+        domain_id=use.domain_id,
+        address=use.sender.text,
+        address_key=use.sender.key,
+        reason=f"More than {threshold} recipients within an hour.",
+        by_kind="rules",
+        by_label="rules",
+        by_rank=None,
+        created_at=at,
+    )
+
+
+def refusal(use: Use, verdict: Verdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:
+    """MAILBOX_SUSPENDED or RATE_LIMIT_EXCEEDED, None for a message that may go out."""
+    match verdict.kind:
+        case "counted":
+            return None
+        case "suspended":
+            return MailboxSuspended(f"Sending is suspended for {use.sender}.")
+        case "message_above_threshold":
+            limit = min(sender_threshold, domain_threshold)
+            text = f"A message may have at most {limit} recipients, this one has {use.recipients}."
+        case "sender_rate":
+            limit = sender_threshold
+            text = f"{use.sender} may send to {limit} recipients an hour; it is suspended now."
+        case "domain_rate":
+            limit = domain_threshold
+            text = f"{use.sender.domain} may send to {limit} recipients an hour."
+    wait = verdict.retry_after or 1
+    return RateLimitExceeded(text, retry_after=wait, reason=verdict.kind, limit=limit)
 
 
 def _rank(present: Suspension) -> int:

@@ -1,30 +1,123 @@
-"""The use cases of suspensions."""
+"""The use cases of suspensions and of the counts of sending."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from uuid import UUID
 
+from mailkeep.app import App
+from mailkeep.core.address import parse_address
+from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import Principal
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Actor, Principal, Role, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.abuse import rules, store
-from mailkeep.features.abuse.model import Suspension
+from mailkeep.features.abuse.model import Suspension, Use, Verdict
+from mailkeep.features.admins import service as admins
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
-from mailkeep.features.mailboxes import service as mailboxes
+from mailkeep.features.domains import service as domains
+from mailkeep.features.mailboxes import rules as mailbox_rules, service as mailboxes
 from mailkeep.features.mailboxes.model import Mailbox
 
-
-async def suspension_of(conn: Conn, address_key: str) -> Suspension | None:
-    """The suspension of a sender address (by its key), None where it may send."""
-    return await store.find(conn, address_key)
+# Longer than counts matter, so that what is forgotten is touched by nobody.
+_COUNTS_KEPT = timedelta(hours=2)
 
 
-async def suspended_among(conn: Conn, address_keys: Collection[str]) -> set[str]:
-    """Those of the sender addresses (by their keys) that are suspended."""
-    return await store.among(conn, address_keys)
+async def count(app: App, who: Principal, at: datetime, uses: Sequence[Use]) -> list[Refusal | None]:
+    """Count messages that are about to be submitted; for each, in order, why it may not go out, or None.
+
+    MAILBOX_SUSPENDED; RATE_LIMIT_EXCEEDED with `details.reason` message_above_threshold, domain_rate or sender_rate,
+    which suspends the sender. All in short transactions of its own: a suspension stays whatever the caller does.
+    """
+    limits = app.settings.abuse
+    async with app.db.autocommit() as conn:
+        verdicts = await store.count(conn, at, uses, limits, may_suspend=False)
+    if any(verdict.kind == "sender_rate" for verdict in verdicts):
+        async with app.db.tx() as conn:
+            verdicts = await store.count(conn, at, uses, limits, may_suspend=True)
+            await _suspend_by_rules(conn, who, at, list(zip(uses, verdicts, strict=True)), limits.sender_per_hour)
+    return [
+        rules.refusal(use, verdict, limits.sender_per_hour, limits.domain_per_hour)
+        for use, verdict in zip(uses, verdicts, strict=True)
+    ]
+
+
+async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
+    """Take back messages, each with the time at which it was counted, that were certainly not submitted.
+
+    Their senders and domains are locked until the transaction ends: it comes last in it.
+    """
+    if counted:
+        await store.uncount(conn, counted)
+
+
+async def forget_counts(conn: Conn, at: datetime) -> None:
+    """Drop counts that no hour reaches back to. Run it a few times an hour."""
+    await store.forget_counts(conn, at - _COUNTS_KEPT)
+
+
+async def _suspend_by_rules(
+    conn: Conn, who: Principal, at: datetime, judged: Sequence[tuple[Use, Verdict]], threshold: int
+) -> None:
+    actor = Principal(
+        None,
+        "abuse rules",
+        Role.SUPER_ADMIN,
+        Actor.SYSTEM,
+        ip_address=who.ip_address,
+        user_agent=who.user_agent,
+        request_id=who.request_id,
+    )
+    for use, verdict in judged:
+        if verdict.kind != "sender_rate":
+            continue
+        suspension = rules.by_the_rules(uuid7(at), use, threshold, at)
+        if await store.put(conn, suspension):
+            before, after = _audited_sender(suspension, None), _audited_sender(suspension, suspension)
+            await audit.record(conn, actor, at, Deed("sender.suspend", _target_sender(suspension), before, after))
+
+
+async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRequest) -> Page[Suspension]:
+    """A page of the suspensions that the caller may see; DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE for a domain asked
+    for.
+    """
+    if domain_id is not None:
+        await domains.get(conn, who, "suspension.list", domain_id)
+    return await store.page(conn, who.domains(), domain_id, asked)
+
+
+async def get(conn: Conn, who: Principal, suspension_id: UUID) -> Suspension:
+    """The suspension with this id. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    return await _get(conn, who, "suspension.read", suspension_id)
+
+
+async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) -> Suspension:
+    """Lift a suspension, whether or not its address has a mailbox; what is counted for the sender begins anew.
+
+    NOT_FOUND, API_KEY_DOMAIN_SCOPE; FORBIDDEN where a higher-ranked administrator owns the address.
+    """
+    seen = await _get(conn, who, "suspension.lift", suspension_id)
+    owner = await admins.find_by_email(conn, parse_address(seen.address))
+    mailbox_rules.refuse_lower_rank(who, owner and owner.role)
+    present = await store.find_locked(conn, seen.address_key)
+    if present is None or present.id != suspension_id:
+        raise NotFound
+    rules.refuse_lifting(who, present)
+    await store.delete(conn, present.address_key)
+    before, after = _audited_sender(present, present), _audited_sender(present, None)
+    await audit.record(conn, who, at, Deed("sender.unsuspend", _target_sender(present), before, after))
+    return present
+
+
+async def _get(conn: Conn, who: Principal, action: str, suspension_id: UUID) -> Suspension:
+    found = await store.find_by_id(conn, suspension_id)
+    if found is None:
+        raise NotFound
+    allow_on(who, action, found.domain_id)
+    return found
 
 
 async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, reason: str) -> Mailbox:
@@ -70,3 +163,11 @@ def _audited(suspension: Suspension | None) -> dict[str, object]:
 
 def _target(mailbox: Mailbox) -> Target:
     return Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
+
+
+def _audited_sender(of: Suspension, suspension: Suspension | None) -> dict[str, object]:
+    return {"address": of.address} | _audited(suspension)
+
+
+def _target_sender(suspension: Suspension) -> Target:
+    return Target("suspension", suspension.id, suspension.domain_id, suspension.domain_name)

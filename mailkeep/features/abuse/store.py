@@ -1,12 +1,17 @@
-"""The SQL of suspensions."""
+"""The SQL of suspensions and of the counts of sending."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.abuse.model import Suspension
+from mailkeep.features.abuse.model import Suspension, Use, Verdict
+from mailkeep.settings.tree import Abuse
 
 _SELECT = """
     SELECT s.id, s.domain_id, s.address, s.address_key, s.reason, s.by_kind, s.by_label, s.by_rank, s.created_at
@@ -14,25 +19,28 @@ _SELECT = """
 """
 
 
-async def put(conn: Conn, suspension: Suspension) -> None:
-    """Set the suspension of an address, in the place of one that it has."""
-    await conn.execute(
+async def put(conn: Conn, suspension: Suspension) -> bool:
+    """Set the suspension of an address, in the place of one that it has; False where its domain is gone."""
+    cursor = await conn.execute(
         """
         INSERT INTO suspensions (id, domain_id, address, address_key, reason, by_kind, by_label, by_rank,
                                  created_at)
-        VALUES (%(id)s, %(domain_id)s, %(address)s, %(address_key)s, %(reason)s, %(by_kind)s, %(by_label)s,
-                %(by_rank)s, %(created_at)s)
+        SELECT %(id)s, d.id, %(address)s, %(address_key)s, %(reason)s, %(by_kind)s, %(by_label)s, %(by_rank)s::integer,
+               %(created_at)s
+        FROM domains d WHERE d.id = %(domain_id)s FOR KEY SHARE
         ON CONFLICT ON CONSTRAINT suspensions_address_unique DO UPDATE
         SET id = excluded.id, address = excluded.address, reason = excluded.reason, by_kind = excluded.by_kind,
             by_label = excluded.by_label, by_rank = excluded.by_rank, created_at = excluded.created_at
         """,
         {name: getattr(suspension, name) for name in Suspension.__slots__},
     )
+    return cursor.rowcount == 1
 
 
 async def delete(conn: Conn, address_key: str) -> None:
-    """End the suspension of an address."""
+    """End the suspension of an address, and what was counted for it."""
     await conn.execute("DELETE FROM suspensions WHERE address_key = %(key)s", {"key": address_key})
+    await conn.execute("DELETE FROM send_counts WHERE subject = %(key)s", {"key": address_key})
 
 
 async def find(conn: Conn, address_key: str) -> Suspension | None:
@@ -42,21 +50,74 @@ async def find(conn: Conn, address_key: str) -> Suspension | None:
 
 
 async def find_locked(conn: Conn, address_key: str) -> Suspension | None:
-    """The suspension of an address; no other writer of this address goes on until the transaction ends."""
-    await conn.execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended('mailkeep.suspension ' || %(key)s, 0))",
-        {"key": address_key},
-    )
+    """The suspension of an address; no other writer of this address goes on until the transaction ends, and nothing
+    is counted for it.
+    """
+    await conn.execute("SELECT lock_sender(%(key)s)", {"key": address_key})
     return await find(conn, address_key)
 
 
-async def among(conn: Conn, address_keys: Collection[str]) -> set[str]:
-    """Those of the addresses that are suspended."""
-    cursor = await conn.execute(
-        "SELECT s.address_key FROM suspensions s WHERE s.address_key = ANY(%(keys)s)",
-        {"keys": list(address_keys)},
+async def find_by_id(conn: Conn, suspension_id: UUID) -> Suspension | None:
+    """The suspension with this id."""
+    cursor = await conn.execute(_SELECT + " WHERE s.id = %(id)s", {"id": suspension_id})
+    return _suspension(await cursor.fetchone())
+
+
+async def page(conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, asked: PageRequest) -> Page[Suspension]:
+    """A page of the suspensions in `domains` (None: in all), or in one domain."""
+    found = await fetch_page(
+        conn,
+        _SELECT,
+        [
+            ("s.domain_id = ANY(%(domains)s)", "domains", domains),
+            ("s.domain_id = %(domain_id)s", "domain_id", domain_id),
+        ],
+        asked,
+        {"created_at": "s.id", "id": "s.id", "address": "s.address"},
     )
-    return {row["address_key"] for row in await cursor.fetchall()}
+    return Page([Suspension(**row) for row in found.rows], found.next_key)
+
+
+async def count(conn: Conn, at: datetime, uses: Sequence[Use], limits: Abuse, *, may_suspend: bool) -> list[Verdict]:
+    """Judge messages in their order, and count those that may go out: one statement, however many.
+
+    Without `may_suspend` it is to be run in autocommit, and counts nothing where a sender is to be suspended.
+    With it the caller writes the suspensions in the same transaction.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT c.verdict, c.retry_after
+        FROM count_sends(%(at)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s, %(domain_limit)s,
+                         %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, place)
+        ORDER BY c.place
+        """,
+        _used(uses)
+        | {
+            "at": at,
+            "sender_limit": limits.sender_per_hour,
+            "domain_limit": limits.domain_per_hour,
+            "may_suspend": may_suspend,
+        },
+    )
+    return [Verdict(row["verdict"], row["retry_after"]) for row in await cursor.fetchall()]
+
+
+async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
+    """Take back messages, each counted at its time. Locks senders and domains: it comes last in a transaction."""
+    uses = [use for _, use in counted]
+    await conn.execute(
+        "SELECT uncount_sends(%(at)s::timestamptz[], %(senders)s::text[], %(recipients)s::integer[])",
+        _used(uses) | {"at": [at for at, _ in counted]},
+    )
+
+
+async def forget_counts(conn: Conn, before: datetime) -> None:
+    """Drop the counts of minutes before `before`."""
+    await conn.execute("DELETE FROM send_counts WHERE minute < %(before)s", {"before": before})
+
+
+def _used(uses: Sequence[Use]) -> dict[str, Any]:
+    return {"senders": [use.sender.key for use in uses], "recipients": [use.recipients for use in uses]}
 
 
 def _suspension(row: dict[str, Any] | None) -> Suspension | None:

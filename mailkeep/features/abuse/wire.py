@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
+from mailkeep.features.abuse.model import Suspension
 from mailkeep.features.mailboxes.model import Mailbox
-from mailkeep.web.fields import Body, Timestamp
+from mailkeep.web.fields import Body, Query, Timestamp
 
 Reason = Annotated[str, Meta(max_length=500)]
 
@@ -45,4 +46,48 @@ def suspended_mailbox(mailbox: Mailbox) -> SuspendedMailbox:
         domain_id=mailbox.domain_id,
         address=str(mailbox.address),
         suspended=found and SuspensionRecord(found.reason, found.by, iso(found.at)),
+    )
+
+
+class SuspendedBy(Struct, frozen=True):
+    """Who suspended: the abuse rules, or an administrator by its email (a key by its name)."""
+
+    kind: Literal["rules", "admin"]
+    label: str
+
+
+class SenderSuspension(Struct, frozen=True):
+    """The suspension of a sender address, with or without a mailbox."""
+
+    id: UUID
+    domain_id: UUID
+    address: str
+    reason: str
+    by: SuspendedBy
+    at: Timestamp
+
+
+class SuspensionQuery(Query, frozen=True):
+    """Filters of the list."""
+
+    domain_id: UUID | None = None
+
+
+class Lifted(Struct, frozen=True):
+    """That a suspension is lifted."""
+
+    message: str
+    id: UUID
+    address: str
+
+
+def suspension(found: Suspension) -> SenderSuspension:
+    """A suspension as it is answered."""
+    return SenderSuspension(
+        id=found.id,
+        domain_id=found.domain_id,
+        address=found.address,
+        reason=found.reason,
+        by=SuspendedBy(found.by_kind, found.by_label),
+        at=iso(found.created_at),
     )

@@ -13,7 +13,6 @@ from mailkeep.core.errors import (
     InvalidHeader,
     InvalidRecipient,
     InvalidSender,
-    MailboxSuspended,
     PayloadTooLarge,
     SenderDomainUnknown,
     invalid_field,
@@ -141,9 +140,3 @@ def refuse_too_large(size: int, limit: int) -> None:
     """Hold a message to the size limit: headers, bodies and base64 without its line breaks, exact to the byte."""
     if size > limit:
         raise PayloadTooLarge(f"The message has {size} bytes, {limit} are allowed.", limit=limit, size=size)
-
-
-def refuse_suspended(address: Address, suspended: set[str]) -> None:
-    """Refuse a sender whose address is suspended."""
-    if address.key in suspended:
-        raise MailboxSuspended(f"Sending is suspended for {address}.")

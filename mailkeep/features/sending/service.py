@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from mailkeep.app import App
-from mailkeep.core.address import Address
+from mailkeep.core.address import Address, parse_address
 from mailkeep.core.errors import Refusal, SendFailed, SendUnavailable
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.features.abuse import service as abuse
+from mailkeep.features.abuse.model import Use
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.messages import service as messages
@@ -54,13 +55,16 @@ def _refused(refused: Sequence[Refusal]) -> Deed:
 
 async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
     """Send messages; an outcome for each, in order. What was refused before stays refused."""
-    prepared = await _prepare_all(app, who, asked)
+    at = app.clock()
+    prepared = await _count_all(app, who, at, await _prepare_all(app, who, asked))
     ready = [each for each in prepared if isinstance(each, Prepared)]
     if not ready:
         return [each for each in prepared if isinstance(each, Refusal)]
+    attempts = {each.id: _attempt(who, each, at) for each in ready}
     if app.mta is None:
+        async with app.db.autocommit() as conn:
+            await abuse.uncount(conn, [counted(each) for each in attempts.values()])
         raise SendUnavailable
-    attempts = {each.id: _attempt(who, each, app.clock()) for each in ready}
     async with app.db.tx() as conn:
         await messages.begin(conn, list(attempts.values()))
     submitted = await asyncio.gather(*(_submit(app.mta, each) for each in ready))
@@ -75,7 +79,6 @@ async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal
     known = [address for each in asked if isinstance(each, Asked) and (address := _sender_or_none(each))]
     async with app.db.autocommit() as conn:
         domains = await store.sender_domains(conn, {address.domain for address in known})
-        suspended = await abuse.suspended_among(conn, {address.key for address in known})
     at, limit = app.clock(), app.settings.limits.message_size_bytes
     prepared: list[Prepared | Refusal] = []
     for each in asked:
@@ -83,7 +86,7 @@ async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal
             prepared.append(each)
             continue
         heavy = sum(len(one.content) for one in each.attachments) > _IN_THREAD
-        work = (who, each, domains, suspended, at, limit)
+        work = (who, each, domains, at, limit)
         prepared.append(await asyncio.to_thread(_try_prepare, *work) if heavy else _try_prepare(*work))
     return prepared
 
@@ -99,12 +102,11 @@ def _try_prepare(
     who: Principal,
     asked: Asked,
     domains: dict[str, SenderDomain],
-    suspended: set[str],
     at: datetime,
     limit: int,
 ) -> Prepared | Refusal:
     try:
-        return _prepare(who, asked, domains, suspended, at, limit)
+        return _prepare(who, asked, domains, at, limit)
     except Refusal as wrong:
         return wrong
 
@@ -113,7 +115,6 @@ def _prepare(
     who: Principal,
     asked: Asked,
     domains: dict[str, SenderDomain],
-    suspended: set[str],
     at: datetime,
     limit: int,
 ) -> Prepared:
@@ -126,8 +127,26 @@ def _prepare(
     outgoing = rules.outgoing(message, at, asked, sender, boxes)
     composed = compose(outgoing)
     rules.refuse_too_large(composed.counted_size, limit)
-    rules.refuse_suspended(sender.address, suspended)
     return Prepared(message, sender, domain, envelope, outgoing, composed, asked)
+
+
+async def _count_all(
+    app: App, who: Principal, at: datetime, prepared: Sequence[Prepared | Refusal]
+) -> list[Prepared | Refusal]:
+    """The prepared messages that may go out now, counted; a refusal in the place of each other."""
+    uses = [
+        Use(each.sender.address, each.domain.id, len(each.envelope)) for each in prepared if isinstance(each, Prepared)
+    ]
+    if not uses:
+        return list(prepared)
+    refusals = iter(await abuse.count(app, who, at, uses))
+    return [each if isinstance(each, Refusal) else next(refusals) or each for each in prepared]
+
+
+def counted(attempt: Message) -> tuple[datetime, Use]:
+    """An attempt as it was counted: to be taken back where it was certainly not submitted."""
+    assert attempt.domain_id is not None
+    return attempt.created_at, Use(parse_address(attempt.mail_from), attempt.domain_id, len(attempt.recipients))
 
 
 def _attempt(who: Principal, prepared: Prepared, at: datetime) -> Message:
@@ -188,9 +207,11 @@ async def _settle(app: App, who: Principal, results: Sequence[tuple[Message, Sub
                 said = Reply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
                 await messages.record_fate(conn, at, Fate(message.id, address, "bounced", 1, said))
         if failed:
-            await messages.end_attempts(conn, [(message.id, *_ending(result)) for message, result in failed])
+            await messages.end_attempts(conn, at, [(message.id, *_ending(result)) for message, result in failed])
         if taken:
             await audit.record(conn, who, at, _deed([message for message, _ in results], len(taken)))
+        unsent = [message for message, result in failed if _ending(result)[0] != "unknown"]
+        await abuse.uncount(conn, [counted(message) for message in unsent])
 
 
 def _ending(result: Refused | Lost) -> tuple[str, str]:

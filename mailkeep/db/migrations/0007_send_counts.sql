@@ -1,0 +1,134 @@
+-- Recipients per rolling hour, for each sender and each domain: one count for every way of sending.
+
+-- subject: a sender's address key, or a domain's name (which has no @). One row a minute in which something was sent.
+CREATE TABLE send_counts (
+    subject    text NOT NULL,
+    minute     timestamptz NOT NULL,
+    recipients integer NOT NULL CONSTRAINT send_counts_positive CHECK (recipients >= 0),
+    PRIMARY KEY (subject, minute)
+) WITH (fillfactor = 70);
+
+CREATE INDEX suspensions_by_address ON suspensions (address, id);
+
+-- Whoever counts for a sender, suspends it or lifts that, takes this first; it ends with the transaction.
+CREATE FUNCTION lock_sender(p_address_key text) RETURNS void LANGUAGE sql AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended('mailkeep.sender ' || p_address_key, 0))
+$$;
+
+-- Senders before domains, each in one order, so that no two calls wait for each other.
+CREATE FUNCTION lock_send_counts(p_senders text[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    name text;
+BEGIN
+    FOR name IN SELECT DISTINCT s FROM unnest(p_senders) s ORDER BY s LOOP
+        PERFORM lock_sender(name);
+    END LOOP;
+    FOR name IN SELECT DISTINCT split_part(s, '@', -1) AS d FROM unnest(p_senders) s ORDER BY d LOOP
+        PERFORM pg_advisory_xact_lock(hashtextextended('mailkeep.sending domain ' || name, 0));
+    END LOOP;
+END
+$$;
+
+-- The minutes that an instant counts: every one that overlaps the hour before it, so that in no hour more than
+-- the threshold goes out; a recipient leaves the count after 60 to 61 minutes. Minutes ahead are another
+-- process's clock; what lies an hour ahead was written before the clock was set back.
+CREATE FUNCTION send_minutes(p_at timestamptz) RETURNS tstzrange LANGUAGE sql STABLE AS $$
+    SELECT tstzrange(p_at - interval '61 minutes', p_at + interval '61 minutes', '()')
+$$;
+
+-- Seconds until at least p_surplus of the recipients counted for p_subject have left the count.
+CREATE FUNCTION send_room_in(p_subject text, p_at timestamptz, p_surplus bigint) RETURNS integer
+LANGUAGE sql STABLE AS $$
+    WITH freed AS (
+        SELECT c.minute, sum(c.recipients) OVER (ORDER BY c.minute) AS recipients
+          FROM send_counts c
+         WHERE c.subject = p_subject
+           AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at))
+    )
+    SELECT ceil(extract(epoch FROM
+                coalesce((SELECT min(f.minute) FROM freed f WHERE f.recipients >= p_surplus), date_trunc('minute', p_at))
+                + interval '61 minutes' - p_at))::integer
+$$;
+
+-- May these messages (senders by their keys, recipients of each) go out? Judged in their order, one verdict each:
+-- counted, suspended, message_above_threshold, sender_rate (which suspends), domain_rate. What is counted is
+-- written. Without p_may_suspend nothing is written where a sender is to be suspended: the caller asks again in a
+-- transaction that writes the suspension too, and the locks taken here hold until that ends.
+CREATE FUNCTION count_sends(
+    p_at timestamptz, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
+    p_may_suspend boolean)
+RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql AS $$
+DECLARE
+    subjects  text[] := ARRAY(SELECT s FROM unnest(p_senders) s UNION SELECT split_part(s, '@', -1) FROM unnest(p_senders) s);
+    suspended text[];
+    counted   bigint[];  -- of each subject, before this call
+    used      bigint[];  -- and with what this call adds
+    crossed   boolean := false;
+    sender    integer;
+    domain    integer;
+    wanted    integer;
+BEGIN
+    PERFORM lock_send_counts(p_senders);
+    suspended := ARRAY(SELECT s.address_key FROM suspensions s WHERE s.address_key = ANY (p_senders));
+    counted := ARRAY(
+        SELECT (SELECT coalesce(sum(c.recipients), 0)
+                  FROM send_counts c
+                 WHERE c.subject = s.subject
+                   AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at)))
+          FROM unnest(subjects) WITH ORDINALITY s (subject, place)
+         ORDER BY s.place);
+    used := counted;
+    FOR i IN 1..cardinality(p_senders) LOOP
+        sender := array_position(subjects, p_senders[i]);
+        domain := array_position(subjects, split_part(p_senders[i], '@', -1));
+        wanted := p_recipients[i];
+        verdict := CASE
+            WHEN p_senders[i] = ANY (suspended) THEN 'suspended'
+            WHEN wanted > least(p_sender_limit, p_domain_limit) THEN 'message_above_threshold'
+            WHEN used[sender] + wanted > p_sender_limit THEN 'sender_rate'
+            WHEN used[domain] + wanted > p_domain_limit THEN 'domain_rate'
+            ELSE 'counted' END;
+        retry_after := CASE verdict
+            WHEN 'message_above_threshold' THEN 3600
+            WHEN 'sender_rate' THEN send_room_in(p_senders[i], p_at, used[sender] + wanted - p_sender_limit)
+            WHEN 'domain_rate' THEN send_room_in(subjects[domain], p_at, used[domain] + wanted - p_domain_limit) END;
+        IF verdict = 'counted' THEN
+            used[sender] := used[sender] + wanted;
+            used[domain] := used[domain] + wanted;
+        ELSIF verdict = 'sender_rate' THEN
+            crossed := true;
+            suspended := suspended || p_senders[i];
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+    IF crossed AND NOT p_may_suspend THEN
+        RETURN;
+    END IF;
+    IF NOT p_may_suspend THEN
+        -- The locks are held until the commit is done: that counts alone wait for no disk. A crash of the database
+        -- may lose the last counts, never a suspension.
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+    INSERT INTO send_counts (subject, minute, recipients)
+    SELECT u.subject, date_trunc('minute', p_at), u.used - u.counted
+      FROM unnest(subjects, counted, used) u (subject, counted, used)
+     WHERE u.used > u.counted
+    ON CONFLICT ON CONSTRAINT send_counts_pkey DO UPDATE SET recipients = send_counts.recipients + excluded.recipients;
+END
+$$;
+
+-- Take back what count_sends counted, each message at its p_at, for messages that were not submitted.
+CREATE FUNCTION uncount_sends(p_at timestamptz[], p_senders text[], p_recipients integer[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM lock_send_counts(p_senders);
+    -- Where a suspension was lifted in between, the sender's count has begun anew: never below nothing.
+    UPDATE send_counts c
+       SET recipients = greatest(0, c.recipients - back.recipients)
+      FROM (SELECT s.subject, date_trunc('minute', u.counted_at) AS minute, sum(u.recipients) AS recipients
+              FROM unnest(p_at, p_senders, p_recipients) u (counted_at, sender, recipients)
+             CROSS JOIN unnest(ARRAY[u.sender, split_part(u.sender, '@', -1)]) s (subject)
+             GROUP BY s.subject, minute) back
+     WHERE c.subject = back.subject AND c.minute = back.minute;
+END
+$$;
