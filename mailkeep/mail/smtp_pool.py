@@ -19,6 +19,7 @@ class SmtpPool:
     def __init__(self, relay: Relay, *, size: int = 10, idle_seconds: float = 60.0, wait_seconds: float = 60.0) -> None:
         """`wait_seconds` bounds the wait for a connection while all of them are in use."""
         self.relay = relay
+        self.size = size
         self._wait_seconds = wait_seconds
         self._idle_seconds = idle_seconds
         self._free = asyncio.Semaphore(size)

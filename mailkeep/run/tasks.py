@@ -15,6 +15,7 @@ from mailkeep.features.abuse import service as abuse
 from mailkeep.features.mailboxes import jobs as mailboxes
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.sandbox import service as sandbox
+from mailkeep.features.sending import jobs as sending
 
 log = structlog.get_logger("mailkeep.tasks")
 
@@ -23,11 +24,12 @@ _IDLE_SECONDS = 1.0
 
 
 async def housekeeping(app: App) -> None:
-    """Partitions ahead, the trash emptied, old content and old counts gone."""
+    """Partitions ahead, broken-off sends ended, the trash emptied, old content and old counts gone."""
     async with app.db.tx() as conn:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
         await abuse.forget_counts(conn, app.clock())
+    await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)
     await sandbox.prune(app, app.clock() - timedelta(days=app.settings.retention.content_days))
 

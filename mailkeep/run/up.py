@@ -31,6 +31,7 @@ from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.health import service as health
 from mailkeep.features.sandbox.jobs import run_queue
+from mailkeep.features.sending import jobs as sending
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.run import logs, sandbox, smtp, state, tasks
@@ -71,6 +72,8 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         app = await stack.enter_async_context(_application(data_dir, loaded))
         first = await _first_admin(app, loaded.first_start)
         wake = asyncio.Event()
+        # Nobody else sends: what an earlier process left open is told before its recipients' fates are.
+        await sending.reconcile(app, app.clock())
         await _open_way_out(app, wake, stack)
         address = await _listen(app, public, internal, stack)
         stack.enter_context(_background(tasks.run_forwards(app)))

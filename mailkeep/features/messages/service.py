@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -66,7 +67,13 @@ def _sent(message: Message) -> Event:
         "subject": message.subject,
         "domain": message.domain_name,
     }
-    return Event("mail.sent", message.domain_id, message.id, data)
+    return Event("mail.sent", message.domain_id, message.id, data | _labels(message))
+
+
+def _labels(message: Message) -> dict[str, Any]:
+    """What the sender marked the message with, where it did."""
+    labels = {"tags": message.tags, "metadata": message.metadata}
+    return {name: value for name, value in labels.items() if value}
 
 
 async def end_attempts(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str, str | None]]) -> set[UUID]:
@@ -126,7 +133,7 @@ def _told(message: Message, fate: Fate, queue_id: str | None) -> Event:
         data["bounce_type"] = "permanent" if fate.status == "bounced" else "temporary"
     elif fate.status == "failed":
         data["reason"] = fate.reply.diagnostic
-    return Event(_KINDS[fate.status], message.domain_id, message.id, data)
+    return Event(_KINDS[fate.status], message.domain_id, message.id, data | _labels(message))
 
 
 async def file_inbound(conn: Conn, at: datetime, message: Message, mailbox_id: UUID) -> bool:

@@ -83,3 +83,12 @@ class Sent:
     message_id: str
     status: str
     recipients: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAttempt:
+    """An attempt that nobody ended; `queue_id` where the sandbox has the message."""
+
+    id: UUID
+    message_id: str
+    queue_id: str | None

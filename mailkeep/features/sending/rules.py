@@ -15,16 +15,21 @@ from mailkeep.core.errors import (
     InvalidSender,
     PayloadTooLarge,
     SenderDomainUnknown,
+    SendFailed,
+    Unavailable,
     invalid_field,
 )
+from mailkeep.features.messages.model import Message
 from mailkeep.features.sending.model import Asked, AskedAttachment, Named, SenderDomain
 from mailkeep.mail.attachments import Attachment, check_content_id, check_content_type, clean_file_name
 from mailkeep.mail.base64_content import Base64, Base64Error
 from mailkeep.mail.compose import Outgoing
 from mailkeep.mail.headers import Mailbox, check_header_name, check_header_value
+from mailkeep.mail.smtp_client import Lost, Refused, Submitted
 from mailkeep.mail.unsubscribe import Unsubscribe
 
 MAX_RECIPIENTS = 1000
+_BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
 
 
 def sender(asked: Asked) -> Mailbox:
@@ -140,3 +145,64 @@ def refuse_too_large(size: int, limit: int) -> None:
     """Hold a message to the size limit: headers, bodies and base64 without its line breaks, exact to the byte."""
     if size > limit:
         raise PayloadTooLarge(f"The message has {size} bytes, {limit} are allowed.", limit=limit, size=size)
+
+
+def first_status(mode: str) -> str:
+    """Of a recipient that the MTA took: `relayed` by a smarthost, whose further word we never get, else `queued`."""
+    return "relayed" if mode == "smtp" else "queued"
+
+
+def relay_trouble(result: Submitted | Refused | Lost) -> bool:
+    """Whether the MTA itself is in trouble, as any other message would find it."""
+    if isinstance(result, Refused):
+        return result.stage in _BEFORE_ANY_MESSAGE or result.reply.code == 421
+    return isinstance(result, Lost)
+
+
+def ending(result: Refused | Lost) -> tuple[str, str]:
+    """The status of an attempt that came to nothing, and why: `failed` where the message itself was refused."""
+    if isinstance(result, Refused):
+        return ("lost" if result.stage in _BEFORE_ANY_MESSAGE else "failed"), str(result.reply)
+    return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
+
+
+def not_taken(result: Refused | Lost) -> SendFailed:
+    """SEND_FAILED: `details.submitted` no or unknown; `reason` relay where it is not about the message.
+
+    With a reply of the MTA `smtp_code`, `enhanced_code` and `diagnostic`; `recipients` where it refused them all.
+    """
+    if isinstance(result, Lost):
+        if result.submitted == "unknown":
+            return SendFailed("The connection was lost before the mail transfer agent answered.", submitted="unknown")
+        return SendFailed("The mail transfer agent can't be reached.", submitted="no", reason="relay")
+    reply = result.reply
+    details: dict[str, Any] = {
+        "submitted": "no",
+        "smtp_code": reply.code,
+        "enhanced_code": reply.enhanced,
+        "diagnostic": reply.text,
+    }
+    if result.stage in _BEFORE_ANY_MESSAGE:
+        return SendFailed(f"The mail transfer agent takes no mail from us: {reply}", reason="relay", **details)
+    if result.rejected:
+        details["recipients"] = [
+            {"address": address, "smtp_code": said.code, "enhanced_code": said.enhanced, "diagnostic": said.text}
+            for address, said in result.rejected.items()
+        ]
+    return SendFailed(f"The mail transfer agent refused the message: {reply}", **details)
+
+
+def unwritten(results: Sequence[tuple[Message, Submitted | Refused | Lost]]) -> Unavailable:
+    """UNAVAILABLE after the MTA was asked: `details.submitted` yes, no, unknown or partly, and what it took."""
+    said = {_submitted(result) for _, result in results}
+    return Unavailable(
+        "The database went away while the message was sent. Do not send it again where it is submitted.",
+        submitted=said.pop() if len(said) == 1 else "partly",
+        message_ids=[message.message_id for message, result in results if isinstance(result, Submitted)],
+    )
+
+
+def _submitted(result: Submitted | Refused | Lost) -> str:
+    if isinstance(result, Submitted):
+        return "yes"
+    return result.submitted if isinstance(result, Lost) else "no"

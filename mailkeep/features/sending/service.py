@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
+import structlog
+
 from mailkeep.app import App
 from mailkeep.core.address import Address, parse_address
-from mailkeep.core.errors import Refusal, SendFailed, SendUnavailable
+from mailkeep.core.errors import Refusal, SendUnavailable, Unavailable
 from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
 from mailkeep.features.abuse import service as abuse
 from mailkeep.features.abuse.model import Use
 from mailkeep.features.audit import service as audit
@@ -22,9 +25,15 @@ from mailkeep.mail.compose import compose
 from mailkeep.mail.smtp_client import Lost, Refused, Submission, Submitted
 from mailkeep.mail.smtp_pool import SmtpPool
 
+log = structlog.get_logger("mailkeep.sending")
+
 _IN_THREAD = 1 << 20  # bytes of attachments above which checking and composing leaves the event loop free
+_PAUSE = 2.0  # seconds between tries to write down what the database was away for
 
 Outcome = Sent | Refusal
+Result = Submitted | Refused | Lost
+
+_unwritten: set[asyncio.Task[None]] = set()
 
 
 async def send(app: App, who: Principal, asked: Asked) -> Sent:
@@ -67,12 +76,20 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
         raise SendUnavailable
     async with app.db.tx() as conn:
         await messages.begin(conn, list(attempts.values()))
-    submitted = await asyncio.gather(*(_submit(app.mta, each) for each in ready))
+    submitted = await _submit_all(app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
+    if app.settings.mta.mode == "smtp":  # the sandbox keeps what it signed
+        taken = [each for each in ready if isinstance(results[each.id], Submitted)]
+        await asyncio.to_thread(_keep_contents, app, taken)
     await _settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
     return [
         each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
     ]
+
+
+def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
+    for each in taken:
+        messages.keep_content(app.data_dir, each.id, each.composed.chunks())
 
 
 async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Prepared | Refusal]:
@@ -176,7 +193,24 @@ def _attempt(who: Principal, prepared: Prepared, at: datetime) -> Message:
     )
 
 
-async def _submit(mta: SmtpPool, prepared: Prepared) -> Submitted | Refused | Lost:
+async def _submit_all(mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
+    """Submit side by side; a relay that fails on every connection at once is not asked by those still waiting."""
+    places = asyncio.Semaphore(mta.size)
+    failures = 0
+
+    async def one(prepared: Prepared) -> Result:
+        nonlocal failures
+        async with places:
+            if failures >= mta.size:
+                return Lost("the mail transfer agent failed for the messages before", "connect")
+            result = await _submit(mta, prepared)
+            failures = failures + 1 if rules.relay_trouble(result) else 0
+            return result
+
+    return await asyncio.gather(*(one(each) for each in ready))
+
+
+async def _submit(mta: SmtpPool, prepared: Prepared) -> Result:
     composed = prepared.composed
     submission = Submission(
         mail_from=prepared.sender.address.text,
@@ -189,38 +223,75 @@ async def _submit(mta: SmtpPool, prepared: Prepared) -> Submitted | Refused | Lo
         return await mta.submit(submission, composed.data_chunks(), stuffed=True)
     except (Refused, Lost) as wrong:
         return wrong
+    except Exception:
+        # The others of the batch are under way: what they came to must be written down.
+        log.exception("a message could not be submitted", message_id=str(prepared.id))
+        return Lost("it could not be written to the connection", "envelope")
 
 
-async def _settle(app: App, who: Principal, results: Sequence[tuple[Message, Submitted | Refused | Lost]]) -> None:
-    """One transaction: acceptance with its events, attempts that failed, and the audit row of the call."""
+async def _settle(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
+    """Write down what came of the attempts; UNAVAILABLE says what is submitted, and it is tried on beside the call."""
+    try:
+        await _write_down(app, who, results)
+    except Unavailable:
+        try:
+            await _write_down(app, who, results)
+        except Unavailable as away:
+            task = asyncio.create_task(_keep_trying(app, who, results))
+            _unwritten.add(task)
+            task.add_done_callback(_unwritten.discard)
+            raise rules.unwritten(results) from away
+
+
+async def _keep_trying(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
+    """Until it is written, or the process ends: then `jobs.reconcile` finds out."""
+    while True:
+        await asyncio.sleep(_PAUSE)
+        try:
+            await _write_down(app, who, results)
+        except Unavailable:
+            continue
+        except Exception:
+            log.exception("what came of messages was not written down", ids=[str(message.id) for message, _ in results])
+        break
+
+
+async def _write_down(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
+    """One transaction: acceptance with its events, attempts that failed, the audit row, and the counts.
+
+    Done again, it does nothing. What is taken back of the counts comes last, for others wait for them.
+    """
     at = app.clock()
-    status = "relayed" if app.settings.mta.mode == "smtp" else "queued"
     taken = [(message, result) for message, result in results if isinstance(result, Submitted)]
     failed = [(message, result) for message, result in results if not isinstance(result, Submitted)]
     async with app.db.tx() as conn:
-        if taken:
-            await messages.accept(
-                conn, at, [(message, result.queue_id or "") for message, result in taken], status=status
-            )
-        for message, result in taken:
-            for address, reply in result.rejected.items():
-                said = Reply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
-                await messages.record_fate(conn, at, Fate(message.id, address, "bounced", 1, said))
-        if failed:
-            await messages.end_attempts(conn, at, [(message.id, *_ending(result)) for message, result in failed])
-        if taken:
-            await audit.record(conn, who, at, _deed([message for message, _ in results], len(taken)))
-        unsent = [message for message, result in failed if _ending(result)[0] != "unknown"]
+        unsent = await _end(conn, at, failed)
+        if taken and await _accept(app, conn, at, taken):
+            await audit.record(conn, who, at, deed([message for message, _ in results], len(taken)))
         await abuse.uncount(conn, [counted(message) for message in unsent])
 
 
-def _ending(result: Refused | Lost) -> tuple[str, str]:
-    if isinstance(result, Refused):
-        return "failed", str(result.reply)
-    return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
+async def _end(conn: Conn, at: datetime, failed: Sequence[tuple[Message, Refused | Lost]]) -> list[Message]:
+    """Attempts that came to nothing; answers those that certainly went nowhere, and were not ended before."""
+    endings = [(message, *rules.ending(result)) for message, result in failed]
+    if not endings:
+        return []
+    ended = await messages.end_attempts(conn, at, [(message.id, status, said) for message, status, said in endings])
+    return [message for message, status, _ in endings if message.id in ended and status != "unknown"]
 
 
-def _deed(sent: Sequence[Message], succeeded: int) -> Deed:
+async def _accept(app: App, conn: Conn, at: datetime, taken: Sequence[tuple[Message, Submitted]]) -> bool:
+    accepted = [(message, result.queue_id or "") for message, result in taken]
+    fresh = await messages.accept(conn, at, accepted, status=rules.first_status(app.settings.mta.mode))
+    for message, result in taken:
+        for address, reply in result.rejected.items():
+            said = Reply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
+            await messages.record_fate(conn, at, Fate(message.id, address, "bounced", 1, said))
+    return bool(fresh)
+
+
+def deed(sent: Sequence[Message], succeeded: int) -> Deed:
+    """What the audit log keeps of a call: counts, recipients' domains and Message-IDs."""
     first = sent[0]
     same = all(message.domain_id == first.domain_id for message in sent)
     target = Target(
@@ -240,20 +311,12 @@ def _deed(sent: Sequence[Message], succeeded: int) -> Deed:
     return Deed("message.send", target, more=more)
 
 
-def _outcome(app: App, message: Message, result: Submitted | Refused | Lost) -> Outcome:
-    if isinstance(result, Submitted):
-        status = "relayed" if app.settings.mta.mode == "smtp" else "queued"
-        recipients = [
-            (each.address, "bounced" if each.address in result.rejected else status) for each in message.recipients
-        ]
-        agreed = {status for _, status in recipients}
-        return Sent(message.id, message.message_id, agreed.pop() if len(agreed) == 1 else "partial", recipients)
-    if isinstance(result, Refused):
-        return SendFailed(
-            f"The mail transfer agent refused the message: {result.reply}",
-            submitted="no",
-            smtp_code=result.reply.code,
-            enhanced_code=result.reply.enhanced,
-            diagnostic=result.reply.text,
-        )
-    return SendFailed("The mail transfer agent could not be reached or was lost.", submitted=result.submitted)
+def _outcome(app: App, message: Message, result: Result) -> Outcome:
+    if not isinstance(result, Submitted):
+        return rules.not_taken(result)
+    status = rules.first_status(app.settings.mta.mode)
+    recipients = [
+        (each.address, "bounced" if each.address in result.rejected else status) for each in message.recipients
+    ]
+    agreed = {status for _, status in recipients}
+    return Sent(message.id, message.message_id, agreed.pop() if len(agreed) == 1 else "partial", recipients)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.sending.model import SenderDomain
+from mailkeep.features.sending.model import OpenAttempt, SenderDomain
 
 
 async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
@@ -15,3 +16,22 @@ async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, Sender
         {"names": list(names)},
     )
     return {row["name"]: SenderDomain(**row) for row in await cursor.fetchall()}
+
+
+async def open_attempts(conn: Conn, before: datetime, most: int) -> list[OpenAttempt]:
+    """Attempts begun before an instant that nobody ended, and those called unknown that the sandbox has after all."""
+    cursor = await conn.execute(
+        """
+        SELECT m.id, m.message_id, s.queue_id
+        FROM messages m
+        LEFT JOIN LATERAL (
+            SELECT s.queue_id FROM sandbox_messages s
+            WHERE s.message_id = m.message_id AND s.mail_from = m.mail_from ORDER BY s.id LIMIT 1
+        ) s ON true
+        WHERE m.status IN ('submitting', 'unknown')
+          AND (m.status = 'submitting' AND m.created_at < %(before)s OR m.status = 'unknown' AND s.queue_id IS NOT NULL)
+        ORDER BY m.id LIMIT %(most)s
+        """,
+        {"before": before, "most": most},
+    )
+    return [OpenAttempt(**row) for row in await cursor.fetchall()]

@@ -1,0 +1,48 @@
+"""What is done in the background: attempts that a crash left open are ended."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from mailkeep.app import App
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.features.abuse import service as abuse
+from mailkeep.features.audit import service as audit
+from mailkeep.features.messages import service as messages
+from mailkeep.features.sending import service, store
+
+ABANDONED = timedelta(hours=1)
+"""Longer than a submission takes with all its deadlines: an older attempt is nobody's any more."""
+_BATCH = 200
+_SYSTEM = Principal(None, "reconciliation", Role.SUPER_ADMIN, Actor.SYSTEM)
+
+
+async def reconcile(app: App, before: datetime) -> int:
+    """End the attempts that were begun before an instant and never ended; how many.
+
+    What the sandbox has is recorded as taken, with its one `mail.sent`. Of the others the sandbox's were `lost`;
+    what a smarthost has nobody knows (`unknown`). May run in any number of processes at once.
+    """
+    ended, batch = 0, _BATCH
+    while batch == _BATCH:
+        batch = await _reconcile(app, before)
+        ended += batch
+    return ended
+
+
+async def _reconcile(app: App, before: datetime) -> int:
+    at = app.clock()
+    ending = "lost" if app.settings.mta.mode == "sandbox" else "unknown"
+    async with app.db.tx() as conn:
+        found = await store.open_attempts(conn, before, _BATCH)
+        untaken = [(each.id, ending, "the attempt was broken off") for each in found if each.queue_id is None]
+        ended = await messages.end_attempts(conn, at, untaken)
+        attempts = {each.id: each for each in await messages.find_all(conn, [each.id for each in found])}
+        for each in found:
+            if each.queue_id is not None and each.id in attempts:
+                taken = attempts[each.id]
+                await messages.accept(conn, at, [(taken, each.queue_id)], status="queued")
+                await audit.record(conn, _SYSTEM, at, service.deed([taken], 1))
+        if ending == "lost":
+            await abuse.uncount(conn, [service.counted(attempts[each]) for each in ended if each in attempts])
+    return len(found)

@@ -1,0 +1,204 @@
+"""No accepted message is lost and no `mail.sent` missing or double, whatever breaks between the attempt and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Conn, Database
+from mailkeep.features.sending import jobs, service
+from mailkeep.mail.smtp_client import Lost, Submission, Submitted
+from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.settings.tree import Mta
+from tests.plugins.post import Post, letter
+
+TO = "customer@elsewhere.test"
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+@dataclass
+class Fault:
+    """What goes wrong at the way out: `before` or `after` the MTA has the message; or nothing, with the fault told."""
+
+    pool: SmtpPool
+    before: BaseException | None = None
+    after: BaseException | None = None
+    then: Any = None
+
+    @property
+    def size(self) -> int:
+        return self.pool.size
+
+    async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
+        if self.before:
+            raise self.before
+        taken = await self.pool.submit(submission, body, stuffed=stuffed)
+        if self.then:
+            self.then()
+        if self.after:
+            raise self.after
+        return taken
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+
+@dataclass
+class Flaky:
+    """The database, away for the next transactions, or for the answers to the next commits."""
+
+    db: Database
+    away: int = 0
+    answers_lost: int = 0
+
+    @asynccontextmanager
+    async def tx(self) -> AsyncGenerator[Conn]:
+        if self.away:
+            self.away -= 1
+            raise Unavailable
+        async with self.db.tx() as conn:
+            yield conn
+        if self.answers_lost:
+            self.answers_lost -= 1
+            raise Unavailable
+
+    def autocommit(self) -> Any:
+        return self.db.autocommit()
+
+
+def break_way_out(post: Post, **how: Any) -> None:
+    pool = post.api.app.mta
+    assert pool is not None
+    post.api.app.mta = Fault(pool, **how)  # type: ignore[assignment]
+
+
+async def crash(post: Post, **how: Any) -> None:
+    """A send during which the process ends; the way out is whole again after it."""
+    pool = post.api.app.mta
+    break_way_out(post, **how)
+    with pytest.raises(Crash):
+        await post.send()
+    post.api.app.mta = pool
+
+
+async def status(post: Post) -> tuple[str, list[str]]:
+    (row,) = await post.messages(direction="outbound")
+    return row["status"], [each["status"] for each in row["recipients"]]
+
+
+async def kinds(post: Post) -> list[str]:
+    return [kind for kind, _ in await post.events()]
+
+
+async def reconcile(post: Post) -> int:
+    post.api.clock.advance(seconds=1)
+    return await jobs.reconcile(post.api.app, post.api.clock())
+
+
+@pytest.mark.parametrize("how", [{"away": 1}, {"answers_lost": 1}])
+async def test_a_database_that_blinks_after_the_250_goes_unnoticed(post: Post, how: dict[str, int]):
+    flaky = Flaky(post.api.app.db)
+    post.api.app.db = flaky  # type: ignore[assignment]
+    break_way_out(post, then=lambda: [setattr(flaky, name, count) for name, count in how.items()])
+    answer = await post.send()
+    assert (answer.status, answer.data["status"]) == (200, "queued")
+    assert await status(post) == ("queued", ["queued"])
+    assert await kinds(post) == ["mail.sent"]
+    assert len(await post.api.audited("message.send")) == 1
+
+
+async def test_a_database_that_stays_away_after_the_250_is_told_and_written_to_when_it_is_back(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(service, "_PAUSE", 0.02)
+    flaky = Flaky(post.api.app.db)
+    post.api.app.db = flaky  # type: ignore[assignment]
+    break_way_out(post, then=lambda: setattr(flaky, "away", 10**9))
+    answer = await post.send()
+    assert (answer.status, answer.code) == (503, "UNAVAILABLE")
+    (caught,) = await post.caught()
+    assert answer.json["error"]["details"] == {"submitted": "yes", "message_ids": [caught["message_id"]]}
+    assert await status(post) == ("submitting", ["submitting"])
+    assert await kinds(post) == []
+    flaky.away = 0
+    async with asyncio.timeout(5):
+        while await status(post) != ("queued", ["queued"]):
+            await asyncio.sleep(0.02)
+    assert await kinds(post) == ["mail.sent"]
+    assert len(await post.api.audited("message.send")) == 1
+    assert await reconcile(post) == 0
+
+
+async def test_a_message_that_was_taken_before_a_crash_is_recorded_once(post: Post):
+    await crash(post, after=Crash())
+    assert await status(post) == ("submitting", ["submitting"])
+    assert await reconcile(post) == 1
+    assert await status(post) == ("queued", ["queued"])
+    assert await reconcile(post) == 0
+    await post.run_queue(seconds=10)
+    assert await kinds(post) == ["mail.sent", "mail.delivered"]
+    (entry,) = await post.api.audited("message.send")
+    assert (entry["actor_type"], entry["details"]["succeeded"]) == ("system", 1)
+    (row,) = await post.messages()
+    assert row["queue_id"] == (await post.caught())[0]["queue_id"]
+
+
+async def test_a_message_that_was_not_taken_before_a_crash_is_lost_and_tells_nothing(post: Post):
+    await crash(post, before=Crash())
+    assert await reconcile(post) == 1
+    assert await status(post) == ("lost", ["lost"])
+    assert await kinds(post) == []
+    assert await reconcile(post) == 0
+    assert await post.caught() == []
+
+
+async def test_at_a_smarthost_nobody_knows_what_was_taken_before_a_crash(post: Post):
+    await crash(post, before=Crash())
+    post.api.app.settings = replace(post.api.app.settings, mta=Mta(mode="smtp", host="smart.test"))
+    assert await reconcile(post) == 1
+    assert await status(post) == ("unknown", ["unknown"])
+    assert await reconcile(post) == 0
+
+
+async def test_an_attempt_that_may_be_under_way_is_left_alone(post: Post):
+    await crash(post, after=Crash())
+    assert await jobs.reconcile(post.api.app, post.api.clock() - jobs.ABANDONED) == 0
+    assert (await status(post))[0] == "submitting"
+
+
+async def test_what_was_called_unknown_is_found_in_the_sandbox(post: Post):
+    break_way_out(post, after=Lost("closed", "acceptance", "unknown"))
+    answer = await post.send()
+    assert answer.json["error"]["details"] == {"submitted": "unknown"}
+    assert await status(post) == ("unknown", ["unknown"])
+    assert await reconcile(post) == 1
+    assert await status(post) == ("queued", ["queued"])
+    assert await kinds(post) == ["mail.sent"]
+
+
+async def test_one_message_of_a_batch_that_stumbles_takes_no_other_with_it(post: Post):
+    pool = post.api.app.mta
+    assert pool is not None
+
+    class Stumbling(SmtpPool):
+        async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
+            if submission.rcpt_to == ["bad@elsewhere.test"]:
+                raise ValueError("what nobody thought of")
+            return await super().submit(submission, body, stuffed=stuffed)
+
+    post.api.app.mta = Stumbling(pool.relay)
+    items = [letter(to=[{"email": f"{name}@elsewhere.test"}]) for name in ("one", "bad", "two")]
+    answer = await post.api.sue.post("/send/batch", {"messages": items})
+    await post.api.app.mta.close()
+    assert [each.get("code") for each in answer.data["results"]] == [None, "SEND_FAILED", None]
+    assert await kinds(post) == ["mail.sent", "mail.sent"]
+    assert sorted(row["status"] for row in await post.messages()) == ["lost", "queued", "queued"]
