@@ -6,12 +6,13 @@ none over the network.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mailkeep.core.clock import Clock
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
+from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.settings import Settings
 
@@ -26,3 +27,4 @@ class App:
     vault: Vault
     db: Database
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
+    parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us

@@ -25,7 +25,13 @@ import msgspec
 from mailkeep.mail.parse import Unparsable
 from mailkeep.mail.parse_worker import ANSWER, DONE, REQUEST
 
-_MODULE = "mailkeep.mail.parse_worker"
+# Isolated: nothing from the environment or the working directory; our own package from where we have it.
+_PROGRAM = """
+import sys
+sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
+from mailkeep.mail.parse_worker import main
+main(*map(int, sys.argv[2:]))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +156,12 @@ class _Child:
         try:
             arguments = (str(value) for value in (number, limits.cpu_seconds, limits.memory))
             self.process = subprocess.Popen(
-                [sys.executable, "-m", _MODULE, *arguments],
+                [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[2]), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(number,),
-                env={name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
+                env={},
             )
         except BaseException:
             ours.close()

@@ -11,7 +11,6 @@ import os
 import resource
 import socket
 import struct
-import sys
 from base64 import b64encode
 from typing import Any
 
@@ -83,6 +82,3 @@ def _cut(bodies: dict[str, str | None], most: int) -> dict[str, str | None]:
     # No character takes more than six bytes in JSON.
     return {"body_text": (bodies["body_text"] or bodies["body_html"] or "")[: most // 6], "body_html": None}
 
-
-if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:4]))

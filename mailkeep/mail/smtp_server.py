@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import logging
 from collections import Counter
+from collections.abc import Callable
 from typing import Literal
 
 from mailkeep.mail.reply import Reply
@@ -32,6 +33,7 @@ class Server:
         self._listener: asyncio.Server | None = None
         self._closing = False
         self.port = 0
+        self.on_session: Callable[[], None] | None = None  # told of each session that begins
 
     async def listen(self, host: str, port: int) -> None:
         """Bind and accept; port 0 takes a free one, shown by `port`. Raises OSError."""
@@ -75,6 +77,8 @@ class Server:
             if self._closing or self._busy(source):
                 channel.reply(STOPPING if self._closing else _BUSY)
             else:
+                if self.on_session:
+                    self.on_session()
                 session = Session(self._protocol, channel.peer)
                 await Dialogue(channel, self._handler, self._limits, session, self._hostname).run()
             await channel.close(seconds=CLOSING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 import structlog
 
@@ -21,6 +22,7 @@ from mailkeep.mail.session import Envelope, Limits, Session
 from mailkeep.mail.smtp_server import Server, serve
 from mailkeep.mail.spool import Received
 from mailkeep.settings import endpoint
+from mailkeep.web.metrics import Metrics
 
 log = structlog.get_logger("mailkeep.smtp")
 
@@ -30,8 +32,9 @@ _ROUTES = "routes"
 class InboundHandler:
     """Asks routing at RCPT; at the end of data delivers and files, then takes the message."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, metrics: Metrics | None = None) -> None:
         self._app = app
+        self.metrics = metrics or Metrics()
         self._notes: set[asyncio.Task[None]] = set()
         self._bound = service.RejectionBound()
 
@@ -41,8 +44,9 @@ class InboundHandler:
         return None
 
     async def rcpt(self, session: Session, address: str) -> Reply:
-        """The routing function's word."""
-        reply, route = await service.judge(self._app, address)
+        """The routing function's word, and whether there is room."""
+        declared = session.envelope.size if session.envelope else None
+        reply, route = await service.judge(self._app, address, declared or 0)
         if reply.accepted:
             _routes(session)[address] = route
         return reply
@@ -51,6 +55,9 @@ class InboundHandler:
         """Delivered, synced and filed before the 250."""
         envelope = session.envelope
         assert envelope is not None
+        head = parse_head(message.head(MAX_HEAD))
+        if head.hops > service.MAX_HOPS:
+            return Reply(554, "5.4.6", "Too many hops: the message goes round and round")
         at = self._app.clock()
         queue_id = uuid7(at).hex
         routes = _routes(session)
@@ -58,14 +65,18 @@ class InboundHandler:
             queue_id=queue_id,
             mail_from=envelope.mail_from,
             recipients=[(address, routes[address]) for address in dict.fromkeys(envelope.rcpt_to)],
-            head=parse_head(message.head(MAX_HEAD)),
+            head=head,
             size=message.size,
             content=message.chunks,
             source="smtp",
             trace=self._received(session, queue_id, at),
         )
-        if not await service.deliver(self._app, arrived):
-            return Reply(550, "5.1.1", "The mailbox is gone")
+        outcome = await service.deliver(self._app, arrived)
+        if outcome != "deliver":
+            return service.reply_to(outcome)
+        self.metrics.message_accepted("inbound", "smtp")
+        for _ in arrived.recipients:
+            self.metrics.delivery("inbound", "received")
         return Reply(250, "2.0.0", f"Ok: queued as {queue_id}")
 
     def _received(self, session: Session, queue_id: str, at: datetime) -> bytes:
@@ -83,6 +94,7 @@ class InboundHandler:
 
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """Keep what was refused for a recipient, beside the session."""
+        self.metrics.delivery("inbound", "rejected")
         if rcpt_to is None or not self._bound.take(session.peer[0], self._app.clock()):
             return
         told = Rejected(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
@@ -119,4 +131,6 @@ async def start(app: App, handler: InboundHandler) -> Server:
         sessions=app.settings.smtp.max_sessions,
         spool_folder=app.data_dir / "tmp",
     )
-    return await serve(host, port, handler, limits, hostname=app.settings.server.hostname or "localhost")
+    server = await serve(host, port, handler, limits, hostname=app.settings.server.hostname or "localhost")
+    server.on_session = partial(handler.metrics.smtp_session, "inbound")
+    return server

@@ -13,7 +13,8 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.features.abuse import service as abuse
 from mailkeep.features.mailboxes import jobs as mailboxes
-from mailkeep.features.receiving import service as receiving
+from mailkeep.features.messages import jobs as messages
+from mailkeep.features.receiving import jobs as receiving
 from mailkeep.features.sandbox import service as sandbox
 from mailkeep.features.sending import jobs as sending
 
@@ -31,6 +32,8 @@ async def housekeeping(app: App) -> None:
         await abuse.forget_counts(conn, app.clock())
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)
+    await messages.prune(app)
+    await receiving.prune(app)
     await sandbox.prune(app, app.clock() - timedelta(days=app.settings.retention.content_days))
 
 

@@ -32,6 +32,7 @@ from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.health import service as health
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.features.sending import jobs as sending
+from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.run import logs, sandbox, smtp, state, tasks
@@ -108,7 +109,8 @@ async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
         db = Database(url, max_size=settings.database.pool_size)
         await db.open()
         stack.push_async_callback(db.close)
-        app = App(settings, data_dir, utc_now, vault, db)
+        app = App(settings, data_dir, utc_now, vault, db, parser=Parser(data_dir / "tmp"))
+        stack.push_async_callback(app.parser.close)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
         yield app
@@ -153,11 +155,11 @@ async def _open_way_out(app: App, wake: asyncio.Event, stack: contextlib.AsyncEx
 
 async def _listen(app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack) -> str:
     """Open the listeners; the address of the SMTP one."""
-    inbound = smtp.InboundHandler(app)
+    metrics = Metrics()
+    inbound = smtp.InboundHandler(app, metrics)
     server = await smtp.start(app, inbound)
     stack.push_async_callback(inbound.settle)
     stack.push_async_callback(server.close, _SMTP_GRACE)
-    metrics = Metrics()
     pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
     await internal.start(internal_app(metrics, lambda: health.ready(app)), grace_seconds=1)
     stack.push_async_callback(internal.stop)

@@ -212,6 +212,8 @@ def _decoded(setting: Field, given: _Given) -> object:
         value = msgspec.json.decode(given.text, type=setting.base)
     if isinstance(value, str) and not (value.isprintable() and value.strip() == value):
         raise ValueError("a control character, or a space at an end")
+    if isinstance(value, bool):
+        return value
     if isinstance(value, int | float) and not (setting.low or 0) <= value <= (setting.high or 0):
         raise ValueError("out of bounds, or not a number")
     return value

@@ -210,6 +210,15 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Events:
+    """What is told of mail."""
+
+    received_full: bool = _setting(
+        False, "Whether every received message is told whole (`mail.received.full`), its content kept for 3 days."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cors:
     """Browsers' access from other origins; without origins no such header is sent."""
 
@@ -243,6 +252,7 @@ class Settings:
     auth: Auth = Auth()
     abuse: Abuse = Abuse()
     retention: Retention = Retention()
+    events: Events = Events()
     cors: Cors = Cors()
     log: Log = Log()
     server: Server = Server()
@@ -269,6 +279,8 @@ class Field:
             return "one of " + ", ".join(get_args(self.base))
         if self.base is str:
             return "text"
+        if self.base is bool:
+            return "true or false"
         return f"{'a whole number' if self.base is int else 'a number'} from {self.low} to {self.high}"
 
 

@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.features.dkim import service as dkim
-from mailkeep.features.receiving import service as receiving
+from mailkeep.features.receiving import jobs as receiving
 from mailkeep.features.sandbox import service as sandbox_service
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -120,3 +120,4 @@ async def post(api: Api, tmp_path: Path) -> AsyncIterator[Post]:
     await api.app.mta.close()
     await listener.close(0)
     await way_out.close(0)
+    await api.app.parser.close()

@@ -28,7 +28,8 @@ def test_every_default_would_be_accepted_if_it_were_given(tmp_path: Path):
     for setting in describe():
         section, _, name = setting.key.partition(".")
         value = list(setting.default) if isinstance(setting.default, tuple) else setting.default
-        (tmp_path / "mailkeep.toml").write_text(f"[{section}]\n{name} = {value!r}\n")
+        text = str(value).lower() if isinstance(value, bool) else repr(value)
+        (tmp_path / "mailkeep.toml").write_text(f"[{section}]\n{name} = {text}\n")
         assert load(tmp_path, NOTHING).sources[setting.key] == "file"
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from mailkeep.features.messages.model import Source
 from mailkeep.features.routing.model import Route
 from mailkeep.mail.head import Head
+
+Outcome = Literal["deliver", "mailbox_full", "unknown_user"]
+"""What became of a message: brought to at least one place, or why to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,32 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A mailbox as a place of delivery."""
+    """A mailbox as a place of delivery; `wants_full` says whether anybody wants its mail as an event."""
 
     mailbox_id: UUID
     domain_id: UUID
     domain_name: str
+    quota_bytes: int
+    used_bytes: int
+    wants_full: bool
+
+    def is_full(self, size: int) -> bool:
+        """Whether mail of this many bytes has no room here; no quota is a quota of 0."""
+        return 0 < self.quota_bytes < max(self.used_bytes + size, self.used_bytes + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the filter says of a message; `action` in Rspamd's words: `no action`, `add header`."""
+
+    score: float
+    action: str
+    symbols: Sequence[str]
+
+    @property
+    def is_spam(self) -> bool:
+        """Whether it belongs into the Junk folder."""
+        return self.action != "no action"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,64 +3,165 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.ids import uuid7
+from mailkeep.db.pool import Conn
 from mailkeep.features.domains import service as domains
+from mailkeep.features.events import service as events
+from mailkeep.features.events.model import Event
+from mailkeep.features.mailboxes import service as mailboxes
 from mailkeep.features.messages import service as messages
-from mailkeep.features.messages.model import Message, Recipient, Reply as Said
-from mailkeep.features.receiving import rules, store
-from mailkeep.features.receiving.model import Arrived, Forward, Home, Rejected
+from mailkeep.features.messages.model import Message, Recipient, Reply as Said, content_path
+from mailkeep.features.receiving import rules, store, wire
+from mailkeep.features.receiving.model import Arrived, Home, Outcome, Rejected, Verdict
 from mailkeep.features.routing import service as routing
 from mailkeep.features.routing.model import Route
 from mailkeep.mail import content_file, maildir
+from mailkeep.mail.parse import Unparsable
+from mailkeep.mail.parse_process import Apart
 from mailkeep.mail.reply import Reply
-from mailkeep.mail.smtp_client import Lost, Refused, Submission
+from mailkeep.mail.smtp_server import source_of
 
 log = structlog.get_logger("mailkeep.receiving")
 
 _MINUTE = 60
 _ROWS_A_MINUTE = 60
 _SOURCES = 10_000
+_FULL = "mail.received.full"
 
 
-async def judge(app: App, address: str) -> tuple[Reply, Route]:
-    """What a sender is answered for a recipient (`local@domain` as given), and where it goes."""
-    async with app.db.autocommit() as conn:
-        route = await routing.route(conn, address)
-    return rules.reply_to(route.decision), route
+reply_to = rules.reply_to
+MAX_HOPS = rules.MAX_HOPS
 
 
-async def deliver(app: App, mail: Arrived) -> bool:
-    """Bring a message to its mailboxes and file it; True when it is on disk and in the history, or queued to go on.
+async def judge(app: App, address: str, size: int = 0) -> tuple[Reply, Route]:
+    """What a sender is answered for a recipient (as given), and where it goes.
 
-    False where every mailbox went away since its recipient was judged.
+    `size` is what was declared of the message, in bytes: a mailbox that has no room for it answers 552.
     """
-    to_mailboxes, outside = _places(mail)
     async with app.db.autocommit() as conn:
-        homes = await store.homes(conn, to_mailboxes)
+        route = await routing.route(conn, await _recipient(app, conn, address))
+        decision = route.decision if route.decision != "deliver" else await _room(app, conn, route, size)
+    return rules.reply_to(decision), route
+
+
+async def _recipient(app: App, conn: Conn, address: str) -> str:
+    """Who is meant: quotes undone; a bare `postmaster` (RFC 5321 §4.5.1) at the domain that stands for the server."""
+    if "@" in address:
+        return rules.unquoted(address)
+    domain = await store.postmaster_domain(conn, app.settings.server.hostname.lower())
+    return f"{address}@{domain}" if domain else address
+
+
+async def _room(app: App, conn: Conn, route: Route, size: int) -> Outcome:
+    ids = [place.mailbox_id for place in route.deliveries if place.mailbox_id]
+    if len(ids) < len(route.deliveries):
+        return "deliver"
+    homes = await store.homes(conn, ids, always_full=False)
+    return "mailbox_full" if homes and all(home.is_full(size) for home in homes.values()) else "deliver"
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where a message goes: mailboxes that take it, those that have no room, addresses outside."""
+
+    mail: Arrived
+    verdict: Verdict
+    led_there: Mapping[UUID, Sequence[str]]
+    homes: Mapping[UUID, Home]
+    full: Sequence[Home]
+    outside: Sequence[str]
+    apart: Apart | Unparsable | None
+
+
+async def deliver(app: App, mail: Arrived) -> Outcome:
+    """Bring a message to its mailboxes and file it: on disk and in the history, or queued to go on, when it answers.
+
+    A mailbox without room is passed over, and the history says so, where the message has another place. A message
+    that did not get that far (the exception says why) left no copy, but under a queue id that will be tried again.
+    """
+    led_there, outside = _places(mail)
+    async with app.db.autocommit() as conn:
+        homes = await store.homes(conn, led_there, always_full=app.settings.events.received_full)
+    full = [home for home in homes.values() if home.is_full(mail.size)]
+    homes = {mailbox_id: home for mailbox_id, home in homes.items() if home not in full}
     if not homes and not outside:
-        return False
-    filed = {mailbox_id: _message(app, mail, home, to_mailboxes[mailbox_id]) for mailbox_id, home in homes.items()}
-    for mailbox_id, message in filed.items():
-        await asyncio.to_thread(_into_mailbox, app, mail, mailbox_id, message.id)
-    if outside:
-        path = forward_path(app.data_dir, mail.queue_id)
-        await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
-    at = app.clock()
-    async with app.db.tx() as conn:
-        for mailbox_id, message in filed.items():
-            await messages.file_inbound(conn, at, message, mailbox_id)
-        if outside:
-            await store.queue_forwards(conn, mail.queue_id, mail.mail_from, outside, at)
-    return True
+        return "mailbox_full" if full else "unknown_user"
+    verdict = await asyncio.to_thread(rules.judge_content, mail.content())
+    apart = await _apart(app, mail) if any(home.wants_full for home in homes.values()) else None
+    await _carry_out(app, _Plan(mail, verdict, led_there, homes, full, outside, apart))
+    return "deliver"
+
+
+async def _apart(app: App, mail: Arrived) -> Apart | Unparsable:
+    try:
+        return await app.parser.parse(mail.content)
+    except Unparsable as error:
+        log.info("a message could not be parsed", queue_id=mail.queue_id, why=str(error))
+        return error
+
+
+async def _carry_out(app: App, plan: _Plan) -> None:
+    mail = plan.mail
+    copies: dict[UUID, tuple[Message, maildir.Delivery]] = {}
+    try:
+        for mailbox_id, home in plan.homes.items():
+            message = _message(app, plan, home)
+            copies[mailbox_id] = message, await asyncio.to_thread(_into_mailbox, app, plan, message)
+        if plan.outside:
+            path = forward_path(app.data_dir, mail.queue_id)
+            await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
+        async with app.db.tx() as conn:
+            await _file(app, conn, plan, copies)
+    except BaseException:
+        # Its sender will come again, under another queue id: what lies there now would be a second copy then.
+        if mail.source == "smtp":
+            for message, delivery in copies.values():
+                delivery.path.unlink(missing_ok=True)
+                content_path(app.data_dir, message.id).unlink(missing_ok=True)
+            forward_path(app.data_dir, mail.queue_id).unlink(missing_ok=True)
+        raise
+
+
+async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
+    mail, at = plan.mail, app.clock()
+    fresh = [
+        mailbox_id
+        for mailbox_id, (message, _) in copies.items()
+        if await messages.file_inbound(conn, at, message, mailbox_id)
+    ]
+    told = [event for mailbox_id in fresh for event in _events(plan, copies[mailbox_id][0], plan.homes[mailbox_id])]
+    if told:
+        await events.emit_all(conn, at, told)
+    if plan.apart and any(event.kind == _FULL for event in told):
+        await store.keep_payload(conn, mail.queue_id, wire.payload(mail, plan.apart), at)
+    if fresh:
+        for home in plan.full:
+            await messages.record_rejected(conn, _passed_over(app, plan, home))
+    if plan.outside:
+        await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.outside, at)
+    # Rows that others wait for: last, and in one order.
+    for mailbox_id in fresh:
+        await mailboxes.add_mail(conn, mailbox_id, copies[mailbox_id][1].size)
+
+
+def _events(plan: _Plan, message: Message, home: Home) -> Iterator[Event]:
+    if plan.verdict.is_spam:
+        yield Event("mail.spam", home.domain_id, message.id, wire.spam_data(message, plan.verdict))
+    if home.wants_full and plan.apart:
+        rcpt_to = plan.led_there[home.mailbox_id]
+        data = wire.full_data(plan.mail, message, rcpt_to, plan.verdict, plan.apart)
+        yield Event(_FULL, home.domain_id, message.id, data)
 
 
 def _places(mail: Arrived) -> tuple[dict[UUID, list[str]], list[str]]:
@@ -76,19 +177,34 @@ def _places(mail: Arrived) -> tuple[dict[UUID, list[str]], list[str]]:
     return to_mailboxes, list(outside)
 
 
-def _into_mailbox(app: App, mail: Arrived, mailbox_id: UUID, message_id: UUID) -> None:
+def _into_mailbox(app: App, plan: _Plan, message: Message) -> maildir.Delivery:
     """Deliver, and let the history show the content for some days."""
-    recipient = next(
-        address for address, route in mail.recipients for place in route.deliveries if place.mailbox_id == mailbox_id
-    )
-    trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {recipient}\r\n".encode() + mail.trace
+    mail, mailbox_id = plan.mail, message.mailbox_id
+    assert mailbox_id is not None
+    trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.led_there[mailbox_id][0]}\r\n"
     folder = mailbox_path(app.data_dir, mailbox_id)
-    host = app.settings.server.hostname or "localhost"
+    if plan.verdict.is_spam:
+        trace += f"X-Spam-Flag: YES\r\nX-Spam-Score: {plan.verdict.score}\r\n"
+        folder = _junk(folder)
     # A queue id of our own listener is new each time: nobody can have delivered it before.
     delivery = maildir.deliver(
-        folder, _with_trace(trace, mail), delivery_id=mail.queue_id, host=host, first_try=mail.source == "smtp"
+        folder,
+        _with_trace(trace.encode() + mail.trace, mail),
+        delivery_id=mail.queue_id,
+        host=app.settings.server.hostname or "localhost",
+        first_try=mail.source == "smtp",
     )
-    messages.keep_file(app.data_dir, message_id, delivery.path)
+    messages.keep_file(app.data_dir, message.id, delivery.path)
+    return delivery
+
+
+def _junk(folder: Path) -> Path:
+    """The Junk folder of a Maildir; the empty file marks it as one (Maildir++)."""
+    junk = folder / ".Junk"
+    if not junk.exists():
+        junk.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (junk / "maildirfolder").touch(mode=0o600)
+    return junk
 
 
 def _with_trace(trace: bytes, mail: Arrived) -> Iterator[bytes]:
@@ -106,8 +222,9 @@ def forward_path(data_dir: Path, queue_id: str) -> Path:
     return data_dir / "forwards" / f"{queue_id}.eml"
 
 
-def _message(app: App, mail: Arrived, home: Home, led_there: Sequence[str]) -> Message:
-    at = app.clock()
+def _message(app: App, plan: _Plan, home: Home) -> Message:
+    at, mail, verdict = app.clock(), plan.mail, plan.verdict
+    said = Said(250, "2.0.0", "Delivered")
     return Message(
         id=uuid7(at),
         direction="inbound",
@@ -127,71 +244,41 @@ def _message(app: App, mail: Arrived, home: Home, led_there: Sequence[str]) -> M
         size=mail.size,
         status="received",
         created_at=at,
-        recipients=[Recipient(address, "received", 1, Said(250, "2.0.0", "Delivered")) for address in led_there],
+        recipients=[Recipient(address, "received", 1, said) for address in plan.led_there[home.mailbox_id]],
+        spam_score=verdict.score if verdict.is_spam else None,
+        spam_action=verdict.action if verdict.is_spam else None,
+        spam_symbols=list(verdict.symbols),
     )
 
 
-async def forward_due(app: App, most: int = 50) -> int:
-    """Hand the forwards that are due to the MTA; how many there were."""
-    async with app.db.autocommit() as conn:
-        found = await store.due_forwards(conn, app.clock(), most)
-    for forward in found:
-        await _forward(app, forward)
-    return len(found)
-
-
-async def _forward(app: App, forward: Forward) -> None:
-    path = forward_path(app.data_dir, forward.queue_id)
-    given_up = await _hand_on(app, forward, path)
-    wait = rules.next_try(forward.attempts + 1)
-    async with app.db.tx() as conn:
-        if given_up is None and wait is not None:
-            await store.put_off_forward(conn, forward, app.clock() + wait)
-            return
-        last = await store.end_forward(conn, forward)
-    if last:
-        await asyncio.to_thread(content_file.remove, path)
-    if given_up or given_up is None:
-        log.warning("forward given up", queue_id=forward.queue_id, recipient=forward.recipient, why=given_up)
-
-
-async def _hand_on(app: App, forward: Forward, path: Path) -> str | None:
-    """Try once: empty when the MTA has it, the reason when it never will, None when it may later."""
-    if app.mta is None:
-        return None
-    if not path.exists():
-        return "its content is gone"
-    head = await asyncio.to_thread(partial(_is_8bit, path))
-    smtputf8 = not (forward.recipient + forward.mail_from).isascii()
-    submission = Submission(forward.mail_from, [forward.recipient], None, head, smtputf8)
-    try:
-        await app.mta.submit(submission, content_file.read(path), stuffed=False)
-    except (Refused, Lost) as wrong:
-        return str(wrong) if wrong.permanent else None
-    return ""
-
-
-def _is_8bit(path: Path) -> bool:
-    return any(not chunk.isascii() for chunk in content_file.read(path))
+def _passed_over(app: App, plan: _Plan, home: Home) -> Message:
+    """What the history says of a mailbox without room."""
+    reply = rules.reply_to("mailbox_full")
+    said = Said(reply.code, reply.enhanced, reply.text)
+    recipients = [Recipient(address, "rejected", 1, said) for address in plan.led_there[home.mailbox_id]]
+    return replace(_message(app, plan, home), status="rejected", recipients=recipients)
 
 
 class RejectionBound:
-    """At most 60 recorded rejections a minute for one source; the rest are only counted."""
+    """At most 60 recorded rejections a minute for one source, and of 10,000 sources; the rest are only counted."""
 
     def __init__(self) -> None:
         self._windows: dict[str, tuple[float, int]] = {}
+        self._swept = 0.0
         self.passed_over = 0
 
     def take(self, source: str, at: datetime) -> bool:
         """Whether another rejection of this source is recorded."""
-        now = at.timestamp()
+        now, source = at.timestamp(), source_of(source)
+        if now - self._swept >= _MINUTE:
+            self._windows = {name: window for name, window in self._windows.items() if now - window[0] < _MINUTE}
+            self._swept = now
         began, rows = self._windows.get(source, (now, 0))
         if now - began >= _MINUTE:
             began, rows = now, 0
-        if len(self._windows) > _SOURCES:
-            self._windows = {name: window for name, window in self._windows.items() if now - window[0] < _MINUTE}
-        self._windows[source] = (began, rows + 1)
-        if rows < _ROWS_A_MINUTE:
+        is_known = source in self._windows or len(self._windows) < _SOURCES
+        if rows < _ROWS_A_MINUTE and is_known:
+            self._windows[source] = (began, rows + 1)
             return True
         self.passed_over += 1
         return False
@@ -200,7 +287,7 @@ class RejectionBound:
 async def record_rejected(app: App, rejected: Rejected) -> None:
     """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
     at = app.clock()
-    name = rejected.rcpt_to.rpartition("@")[2].lower()
+    name = _domain_of(rejected.rcpt_to)
     said = Said(rejected.smtp_code, rejected.enhanced_code, rejected.text)
     async with app.db.tx() as conn:
         domain = await domains.find_by_name(conn, name)
@@ -228,3 +315,20 @@ async def record_rejected(app: App, rejected: Rejected) -> None:
                 recipients=[Recipient(rejected.rcpt_to, "rejected", 1, said)],
             ),
         )
+
+
+def _domain_of(address: str) -> str:
+    """The domain of an address, as A-labels where it is a domain name; empty without one."""
+    domain = address.rpartition("@")[2] if "@" in address else ""
+    try:
+        return normalize_domain(domain)
+    except AddressError:
+        return domain.lower()
+
+
+async def full_data(conn: Conn, data: dict[str, Any]) -> dict[str, Any]:
+    """The data of a mail.received.full, from the feed's, with its content while that is kept (3 days).
+
+    Parts of it are JSON already (`msgspec.Raw`).
+    """
+    return wire.with_payload(data, await store.find_payload(conn, data["queue_id"]))

@@ -10,17 +10,61 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.receiving.model import Forward, Home
 
 
-async def homes(conn: Conn, mailbox_ids: Collection[UUID]) -> dict[UUID, Home]:
-    """The mailboxes among these that still exist."""
+async def homes(conn: Conn, mailbox_ids: Collection[UUID], *, always_full: bool) -> dict[UUID, Home]:
+    """The mailboxes among these that still exist, in the order in which transactions lock them."""
     cursor = await conn.execute(
         """
-        SELECT m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name
+        SELECT m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes, m.used_bytes,
+               wants_full(d.id, %(always_full)s) AS wants_full
         FROM mailboxes m JOIN domains d ON d.id = m.domain_id
         WHERE m.id = ANY(%(ids)s) AND m.deleted_at IS NULL
+        ORDER BY m.id
         """,
-        {"ids": list(mailbox_ids)},
+        {"ids": list(mailbox_ids), "always_full": always_full},
     )
     return {row["mailbox_id"]: Home(**row) for row in await cursor.fetchall()}
+
+
+async def postmaster_domain(conn: Conn, hostname: str) -> str | None:
+    """The domain whose postmaster answers where none is named: the server's own name, else the oldest active one."""
+    cursor = await conn.execute(
+        "SELECT name FROM domains WHERE active ORDER BY name = %(hostname)s DESC, id LIMIT 1", {"hostname": hostname}
+    )
+    row = await cursor.fetchone()
+    return row["name"] if row else None
+
+
+async def keep_payload(conn: Conn, queue_id: str, content: bytes, at: datetime) -> None:
+    """Write the content of a message's mail.received.full, once."""
+    await conn.execute(
+        """
+        INSERT INTO event_payloads (queue_id, content, created_at) VALUES (%(queue_id)s, %(content)b, %(at)s)
+        ON CONFLICT DO NOTHING
+        """,
+        {"queue_id": queue_id, "content": content, "at": at},
+    )
+
+
+async def find_payload(conn: Conn, queue_id: str) -> bytes | None:
+    """The content of a message's mail.received.full, while it is kept."""
+    cursor = await conn.execute(
+        "SELECT content FROM event_payloads WHERE queue_id = %(queue_id)s", {"queue_id": queue_id}, binary=True
+    )
+    row = await cursor.fetchone()
+    return row["content"] if row else None
+
+
+async def forget_payloads(conn: Conn, before: datetime) -> None:
+    """Remove what was kept before an instant."""
+    await conn.execute("DELETE FROM event_payloads WHERE created_at < %(before)s", {"before": before})
+
+
+async def among_forwards(conn: Conn, queue_ids: Collection[str]) -> set[str]:
+    """Those of these queue ids of which a copy still has to go on."""
+    cursor = await conn.execute(
+        "SELECT DISTINCT queue_id FROM forwards WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)}
+    )
+    return {row["queue_id"] for row in await cursor.fetchall()}
 
 
 async def queue_forwards(conn: Conn, queue_id: str, mail_from: str, recipients: Sequence[str], at: datetime) -> None:

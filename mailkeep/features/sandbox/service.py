@@ -115,7 +115,8 @@ async def _fate(app: App, due: Due, attempts: int) -> rules.Fate:
         route = await routing.route(conn, due.recipient)
     if route.decision == "not_managed":
         return rules.outside(due.recipient, attempts)
-    if route.decision == "deliver":
+    decision: str = route.decision
+    if decision == "deliver":
         caught, path = due.caught, content_path(app.data_dir, due.caught.id)
         arrived = Arrived(
             queue_id=caught.queue_id,
@@ -126,8 +127,8 @@ async def _fate(app: App, due: Due, attempts: int) -> rules.Fate:
             content=lambda: content_file.read(path),
             source="system",
         )
-        await receiving.deliver(app, arrived)
-    return rules.inside(route.decision, attempts)
+        decision = await receiving.deliver(app, arrived)
+    return rules.inside(decision, attempts)
 
 
 def _first_bytes(path: Path) -> bytes:
