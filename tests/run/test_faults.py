@@ -299,6 +299,20 @@ def house(furnished: House) -> Iterator[House]:
         assert running.stop() == 0, running.log
 
 
+@pytest.fixture
+def closed(tmp_path: Path) -> Iterator[Path]:
+    """A folder that nobody else may enter; what lies elsewhere for a data directory in it goes, too."""
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o700)
+    yield folder
+    if os.geteuid() == 0:
+        shutil.rmtree(shelter_of(folder / "data"), ignore_errors=True)
+
+
+def shelter_of(data_dir: Path) -> Path:
+    return SHELTER / (data_dir / "instance-id").read_text().strip()
+
+
 def test_a_killed_database_is_back_without_us(house: House):
     load = Load(house)
     with load.running():
@@ -451,28 +465,18 @@ def test_the_second_start_is_quick(furnished: House):
     assert took < 10
 
 
-def test_it_runs_below_a_closed_folder(tmp_path: Path):
+def test_it_runs_below_a_closed_folder(closed: Path):
     """As root the database, which can't enter, lies elsewhere, and one line says so; no folder is opened for it."""
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    (closed / "deep").mkdir()
-    house = House(instances.start(closed / "deep" / "data", FIRST))
-    data_dir = house.instance.data_dir
-    elsewhere = SHELTER / (data_dir / "instance-id").read_text().strip()
-    try:
-        house.furnish()
-        assert house.deliver("hello")[0] == 250
-        assert house.instance.stop() == 0, house.instance.log
-        assert house.subjects() == {"hello"}
-        assert closed.stat().st_mode & 0o777 == 0o700
-        assert data_dir.stat().st_mode & 0o066 == 0
-        assert elsewhere.exists() == (os.geteuid() == 0)
-        assert (str(elsewhere) in house.instance.log) == (os.geteuid() == 0)
-    finally:
-        if house.instance.process.poll() is None:
-            house.instance.stop()
-        if os.geteuid() == 0:
-            shutil.rmtree(elsewhere, ignore_errors=True)
+    house = House(instances.start(closed / "data", FIRST))
+    house.furnish()
+    assert house.deliver("hello")[0] == 250
+    assert house.instance.stop() == 0, house.instance.log
+    assert house.subjects() == {"hello"}
+    assert closed.stat().st_mode & 0o777 == 0o700
+    assert house.instance.data_dir.stat().st_mode & 0o066 == 0
+    elsewhere = shelter_of(house.instance.data_dir)
+    assert elsewhere.exists() == (os.geteuid() == 0)
+    assert (str(elsewhere) in house.instance.log) == (os.geteuid() == 0)
 
 
 def test_it_runs_without_being_root():
