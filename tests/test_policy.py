@@ -701,6 +701,7 @@ MAY = {
         "account.read", "account.change", "admin.list", "api_key.list", "api_key.write", "audit.list", "domain.list",
         "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send",
+        "session.list", "session.leave", "factor.enrol", "factor.change",
     },
     _ADMIN: {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
@@ -712,8 +713,8 @@ MAY = {
 
 BEYOND_DOMAINS = {
     Reach.GLOBAL: {"admin.write", "api_key.write", "domain.create", "sandbox", "health.details"},
-    Reach.CREDENTIALS: {"account.change"},
-    Reach.ACCOUNT: {"account.read"},
+    Reach.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
+    Reach.ACCOUNT: {"account.read", "session.list"},
     Reach.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
         "event.list", "suspension.list",
