@@ -283,11 +283,13 @@ def furnished() -> Iterator[House]:
     data_dir = folder / "data"
     data_dir.mkdir()
     data_dir.chmod(0o711)
-    house = House(instances.start(data_dir, FIRST))
-    house.furnish()
-    assert house.instance.stop() == 0, house.instance.log
-    yield house
-    shutil.rmtree(folder)
+    try:
+        house = House(instances.start(data_dir, FIRST))
+        house.furnish()
+        assert house.instance.stop() == 0, house.instance.log
+        yield house
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -341,6 +343,7 @@ async def test_while_the_database_is_away_the_answer_is_try_again():
         house = House(await asyncio.to_thread(instances.start, folder / "data", environ))
     except BaseException:
         await server.stop()
+        shutil.rmtree(folder)
         raise
     try:
         await asyncio.to_thread(house.furnish)
