@@ -74,8 +74,9 @@ COPIES_SQL = (
     FROM rows CROSS JOIN LATERAL (SELECT CASE WHEN inbound THEN 'info@' || domain_name ELSE outside END AS a) a
     """,
     """
-    INSERT INTO message_search (message_id, subject, sender, recipients)
-    SELECT id, mailkeep_fold(subject), CASE WHEN inbound THEN outside ELSE 'shop' || i % 5 || '@' || domain_name END,
+    INSERT INTO message_search (message_id, domain_id, subject, sender, recipients)
+    SELECT id, domain_id, mailkeep_fold(subject),
+           CASE WHEN inbound THEN outside ELSE 'shop' || i % 5 || '@' || domain_name END,
            CASE WHEN inbound THEN 'info@' || domain_name ELSE outside END
     FROM rows
     """,

@@ -1,7 +1,8 @@
 -- History at a million messages: what it is searched by, each try of delivery, its retention.
 
--- In Debian's postgresql and in the wheel; trusted, so that the owner of the database may create it.
+-- In Debian's postgresql and in the wheel; trusted, so that the owner of the database may create them.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE EXTENSION IF NOT EXISTS btree_gin;
 
 ALTER TABLE messages
     ADD COLUMN accepted_at timestamptz,                                             -- the MTA took it
@@ -18,12 +19,13 @@ CREATE INDEX messages_by_domain_and_status ON messages (domain_id, status, id);
 -- be written into the trigrams again.
 CREATE TABLE message_search (
     message_id uuid PRIMARY KEY,
+    domain_id  uuid,
     subject    text NOT NULL,
     sender     text NOT NULL,
     recipients text NOT NULL                                                        -- envelope, To and Cc
 ) PARTITION BY RANGE (message_id);
 CREATE INDEX message_search_trigrams ON message_search
-    USING gin (subject gin_trgm_ops, sender gin_trgm_ops, recipients gin_trgm_ops);
+    USING gin (domain_id, subject gin_trgm_ops, sender gin_trgm_ops, recipients gin_trgm_ops);
 
 CREATE TABLE message_tags (
     tag        text NOT NULL,
@@ -151,8 +153,8 @@ BEGIN
     END LOOP;
 END
 $$;
-INSERT INTO message_search (message_id, subject, sender, recipients)
-SELECT m.id, mailkeep_fold(m.subject), mailkeep_fold(m.from_address),
+INSERT INTO message_search (message_id, domain_id, subject, sender, recipients)
+SELECT m.id, m.domain_id, mailkeep_fold(m.subject), mailkeep_fold(m.from_address),
        mailkeep_fold(coalesce((
            SELECT string_agg(DISTINCT a.address, ' ') FROM (
                SELECT r.address FROM message_recipients r WHERE r.message_id = m.id

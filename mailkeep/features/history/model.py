@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from io import FileIO
+from typing import Literal
 from uuid import UUID
 
 from mailkeep.features.messages.model import Reply
@@ -44,6 +45,17 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     q: str | None = None
+
+
+Place = Literal["subject", "sender", "recipients", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that is looked for in a text, folded; `any` of the three will do for a word."""
+
+    place: Place
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

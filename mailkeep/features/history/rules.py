@@ -6,13 +6,17 @@ import re
 from collections.abc import Sequence
 from uuid import UUID
 
+from mailkeep.core.address import fold_local
 from mailkeep.core.ids import uuid7_floor
-from mailkeep.features.history.model import INBOUND, OUTBOUND, Entry, Filter
+from mailkeep.features.history.model import INBOUND, OUTBOUND, Entry, Filter, Part, Place
 from mailkeep.features.messages.model import Attempt, Message
 
 FIRST_WALK = 1_000
 LONGEST_WALK = 20_000
-_TRIGRAM = 3
+_PIECE = 8
+_MOST_PIECES = 8
+_TRIGRAM = re.compile(r"[^\W_]{3}")
+_COMMON = frozenset("etaoinsrlcdmu.@- ")
 
 
 def pattern(text: str) -> str:
@@ -25,15 +29,42 @@ def words(q: str | None) -> list[str]:
     return list(dict.fromkeys(q.split())) if q else []
 
 
-def searches_text(wanted: Filter) -> bool:
-    """Whether anything is looked for within texts."""
-    return any((wanted.from_, wanted.to, wanted.subject, words(wanted.q)))
+def looked_for(wanted: Filter) -> list[Part]:
+    """What is looked for within texts, folded as they are."""
+    named: list[tuple[Place, str | None]] = [
+        ("sender", wanted.from_),
+        ("recipients", wanted.to),
+        ("subject", wanted.subject),
+    ]
+    parts = [Part(place, fold_local(text)) for place, text in named if text]
+    return parts + [Part("any", fold_local(word)) for word in words(wanted.q)]
 
 
-def uses_trigrams(wanted: Filter) -> bool:
-    """Whether something is looked for that is long enough to have a trigram, whatever stands around it."""
-    texts = [wanted.from_ or "", wanted.to or "", wanted.subject or "", *words(wanted.q)]
-    return any(re.search(rf"\w{{{_TRIGRAM}}}", text) for text in texts)
+def pieces(parts: Sequence[Part]) -> list[Part]:
+    """Pieces of what is looked for, one of which is to be asked of the trigram index; the rest is looked at then.
+
+    The index reads a list of postings for each trigram, and those of the commonest cost most: eight characters that
+    are rare cost a tenth of a whole address. Pieces without a trigram (three letters or digits) are left out.
+    """
+    found = [
+        Part(part.place, part.text[start : start + _PIECE])
+        for part in parts
+        for start in [*range(0, max(1, len(part.text) - _PIECE), _PIECE // 2), max(0, len(part.text) - _PIECE)]
+    ]
+    able = [piece for piece in dict.fromkeys(found) if _TRIGRAM.search(piece.text)]
+    step = -(-len(able) // _MOST_PIECES) or 1
+    return able[::step]
+
+
+def rarest(able: Sequence[Part], counts: Sequence[int]) -> list[Part]:
+    """The pieces to ask the index for, by how often each was seen in a walk: two where no piece is really rare."""
+    order = sorted(range(len(able)), key=lambda number: (counts[number], -_oddity(able[number].text)))
+    return [able[number] for number in order[: 1 if counts[order[0]] == 0 else 2]]
+
+
+def _oddity(text: str) -> int:
+    """How much there is in a text that is seldom seen."""
+    return sum(character not in _COMMON for character in text)
 
 
 def statuses(wanted: Filter) -> list[str] | None:

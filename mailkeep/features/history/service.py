@@ -58,20 +58,22 @@ async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -
 
 async def _ids(conn: Conn, wanted: Filter, after: UUID | None, most: int, *, down: bool) -> list[UUID]:
     """The ids of a page: walked, and where hits are rare taken from the index of trigrams."""
-    if not rules.searches_text(wanted):
+    parts = rules.looked_for(wanted)
+    if not parts:
         return await store.ordered(conn, wanted, after, most, down=down)
-    has_index = rules.uses_trigrams(wanted)
+    pieces = rules.pieces(parts)
     found: list[UUID] = []
     seen, rows = 0, rules.FIRST_WALK
     while True:
-        stretch = await store.walk(conn, wanted, after, rows, most - len(found), down=down)
+        stretch = await store.walk(conn, wanted, store.Span(after, most - len(found), down), rows, pieces)
         found += stretch.hits
         if len(found) >= most or stretch.seen < rows:
             return found
         seen, after = seen + stretch.seen, stretch.last
         further = rules.next_walk(seen, len(found), most - len(found))
-        if further is None and has_index:
-            return found + await store.indexed(conn, wanted, after, most - len(found), down=down)
+        if further is None and pieces:
+            span = store.Span(after, most - len(found), down)
+            return found + await store.indexed(conn, wanted, span, rules.rarest(pieces, stretch.counts))
         rows = further or rules.LONGEST_WALK
 
 

@@ -7,44 +7,73 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
 
-from psycopg.sql import SQL, Composed
+from psycopg.sql import SQL, Composed, Placeholder
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.history import rules
-from mailkeep.features.history.model import Filter
+from mailkeep.features.history.model import Filter, Part
 from mailkeep.features.messages.model import Attempt, Reply
+
+_PLACES = {
+    "subject": SQL("s.subject LIKE {pattern}"),
+    "sender": SQL("s.sender LIKE {pattern}"),
+    "recipients": SQL("s.recipients LIKE {pattern}"),
+    "any": SQL("(s.subject LIKE {pattern} OR s.sender LIKE {pattern} OR s.recipients LIKE {pattern})"),
+}
+# Each is a scan of the index of its own: of more it is cheaper to look at what others have written too.
+_DOMAINS_IN_INDEX = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What a walk came to: how many rows it saw, the last of them, and the hits among them in order."""
+    """What a walk came to: how many rows it saw, the last of them, the hits among them in order.
+
+    `counts` tells for each piece that was asked for in how many of the rows it stands.
+    """
 
     seen: int
     last: UUID | None
     hits: list[UUID]
+    counts: list[int]
 
 
-async def walk(conn: Conn, wanted: Filter, after: UUID | None, rows: int, most: int, *, down: bool) -> Stretch:
-    """Walk `rows` rows of the history in order, and take the hits of a search for text among them, at most `most`."""
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which part of a list is meant: beyond `after`, at most `most` hits, in descending or ascending order."""
+
+    after: UUID | None
+    most: int
+    down: bool
+
+
+async def walk(conn: Conn, wanted: Filter, span: Span, rows: int, pieces: Sequence[Part]) -> Stretch:
+    """Walk `rows` rows of the history in order, and take the hits of a search for text among them."""
+    text, named = _texts(rules.looked_for(wanted), "text")
+    counted, counted_named = _texts(pieces, "piece")
     cursor = await conn.execute(
         SQL(
             """
-            WITH walk AS MATERIALIZED ({rows}), hits AS (
-                SELECT walk.id FROM walk JOIN message_search s ON s.message_id = walk.id
-                WHERE {text} ORDER BY walk.id {order} LIMIT %(most)s
+            WITH walk AS MATERIALIZED ({rows}), s AS MATERIALIZED (
+                SELECT walk.id, s.subject, s.sender, s.recipients
+                FROM walk JOIN message_search s ON s.message_id = walk.id
             )
             SELECT (SELECT count(*) FROM walk) AS seen, (SELECT id FROM walk ORDER BY id {back} LIMIT 1) AS last,
-                   ARRAY(SELECT id FROM hits ORDER BY id {order}) AS hits
+                   ARRAY(SELECT id FROM s WHERE {text} ORDER BY id {order} LIMIT %(most)s) AS hits,
+                   (SELECT ARRAY[count(*){counts}] FROM s) AS counts
             """
         ).format(
-            rows=_in_order(wanted, after, down=down), text=_text(wanted), order=_order(down), back=_order(not down)
+            rows=_in_order(wanted, span.after, down=span.down),
+            text=_and(text),
+            counts=SQL("").join(SQL(", count(*) FILTER (WHERE {})").format(each) for each in counted),
+            order=_order(span.down),
+            back=_order(not span.down),
         ),
-        _named(wanted, after) | {"rows": rows, "most": most},
+        _named(wanted, span.after) | named | counted_named | {"rows": rows, "most": span.most},
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Stretch(row["seen"], row["last"], row["hits"])
+    return Stretch(row["seen"], row["last"], row["hits"], row["counts"][1:])
 
 
 async def ordered(conn: Conn, wanted: Filter, after: UUID | None, rows: int, *, down: bool) -> list[UUID]:
@@ -53,22 +82,30 @@ async def ordered(conn: Conn, wanted: Filter, after: UUID | None, rows: int, *, 
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def indexed(conn: Conn, wanted: Filter, after: UUID | None, most: int, *, down: bool) -> list[UUID]:
-    """The hits of a search for text, by the trigram index; reads them all, however few are wanted."""
+async def indexed(conn: Conn, wanted: Filter, span: Span, pieces: Sequence[Part]) -> list[UUID]:
+    """The hits of a search for text, by these pieces in the trigram index; reads all rows that have them."""
+    text, named = _texts(rules.looked_for(wanted), "text")
+    asked, asked_named = _texts(pieces, "piece")
+    domains = _domains(wanted)
+    if domains is not None and len(domains) <= _DOMAINS_IN_INDEX:
+        asked.append(SQL("s.domain_id = ANY(%(domains)s)").format())
     cursor = await conn.execute(
         SQL(
             """
-            WITH hits AS MATERIALIZED (SELECT s.message_id AS id FROM message_search s WHERE {text} AND {bounds})
-            SELECT m.id FROM hits JOIN messages m ON m.id = hits.id
-            WHERE {conditions} ORDER BY m.id {order} LIMIT %(most)s
+            WITH s AS MATERIALIZED (
+                SELECT s.message_id, s.subject, s.sender, s.recipients FROM message_search s WHERE {pieces} AND {bounds}
+            )
+            SELECT m.id FROM s JOIN messages m ON m.id = s.message_id
+            WHERE {text} AND {conditions} ORDER BY m.id {order} LIMIT %(most)s
             """
         ).format(
-            text=_text(wanted),
-            bounds=_all(_bounds(wanted, after, "s.message_id", down=down)),
+            pieces=_and(asked),
+            bounds=_all(_bounds(wanted, span.after, "s.message_id", down=span.down)),
+            text=_and(text),
             conditions=_all(_conditions(wanted)),
-            order=_order(down),
+            order=_order(span.down),
         ),
-        _named(wanted, after) | {"most": most},
+        _named(wanted, span.after) | named | asked_named | {"most": span.most},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
@@ -178,19 +215,12 @@ def _merged(wanted: Filter, bounds: list[LiteralString], order: SQL) -> Composed
     ).format(lists=SQL(" CROSS JOIN ").join(map(SQL, lists)), conditions=_all(conditions), order=order)
 
 
-def _text(wanted: Filter) -> Composed:
-    """The conditions of a search for text on `s`, as the trigram index serves them."""
-    conditions: list[Composed] = []
-    if wanted.from_:
-        conditions.append(SQL("s.sender LIKE mailkeep_fold(%(from)s)").format())
-    if wanted.to:
-        conditions.append(SQL("s.recipients LIKE mailkeep_fold(%(to)s)").format())
-    if wanted.subject:
-        conditions.append(SQL("s.subject LIKE mailkeep_fold(%(subject)s)").format())
-    for number, _ in enumerate(rules.words(wanted.q)):
-        word = SQL("mailkeep_fold(%(q{})s)").format(SQL(str(number)))  # pyright: ignore[reportArgumentType] a number
-        conditions.append(SQL("(s.subject LIKE {0} OR s.sender LIKE {0} OR s.recipients LIKE {0})").format(word))
-    return SQL(" AND ").join(conditions or [SQL("TRUE").format()])
+def _texts(parts: Sequence[Part], prefix: str) -> tuple[list[Composed], dict[str, str]]:
+    """Conditions on `s`, as the trigram index serves them, and the patterns in them."""
+    named = {f"{prefix}_{number}": rules.pattern(part.text) for number, part in enumerate(parts)}
+    return [
+        _PLACES[part.place].format(pattern=Placeholder(name)) for part, name in zip(parts, named, strict=True)
+    ], named
 
 
 def _domains(wanted: Filter) -> list[UUID] | None:
@@ -198,9 +228,7 @@ def _domains(wanted: Filter) -> list[UUID] | None:
 
 
 def _named(wanted: Filter, after: UUID | None) -> dict[str, Any]:
-    texts = {"from": wanted.from_, "to": wanted.to, "subject": wanted.subject}
-    texts |= {f"q{number}": word for number, word in enumerate(rules.words(wanted.q))}
-    return {name: rules.pattern(text) for name, text in texts.items() if text} | {
+    return {
         "after": after,
         "since": wanted.since and uuid7_floor(wanted.since),
         "until": wanted.until and uuid7_floor(wanted.until),
@@ -211,6 +239,10 @@ def _named(wanted: Filter, after: UUID | None) -> dict[str, Any]:
         "queue_id": wanted.queue_id,
         "tag": wanted.tag,
     }
+
+
+def _and(conditions: Sequence[Composed]) -> Composed:
+    return SQL(" AND ").join(conditions or [SQL("TRUE").format()])
 
 
 def _all(conditions: Sequence[LiteralString]) -> Composed:

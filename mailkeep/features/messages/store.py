@@ -39,9 +39,11 @@ async def insert(conn: Conn, messages: Sequence[Message]) -> None:
                 status text, spam_score double precision, spam_action text, spam_symbols text[], auth jsonb,
                 created_at timestamptz, accepted_at timestamptz)
         ), s AS (
-            INSERT INTO message_search (message_id, subject, sender, recipients)
-            SELECT r.message_id, mailkeep_fold(r.subject), mailkeep_fold(r.sender), mailkeep_fold(r.recipients)
-            FROM jsonb_to_recordset(%(search)s) AS r(message_id uuid, subject text, sender text, recipients text)
+            INSERT INTO message_search (message_id, domain_id, subject, sender, recipients)
+            SELECT r.message_id, r.domain_id, mailkeep_fold(r.subject), mailkeep_fold(r.sender),
+                   mailkeep_fold(r.recipients)
+            FROM jsonb_to_recordset(%(search)s) AS r(
+                message_id uuid, domain_id uuid, subject text, sender text, recipients text)
         ), t AS (
             INSERT INTO message_tags (tag, message_id)
             SELECT DISTINCT r.tag, r.message_id FROM jsonb_to_recordset(%(tags)s) AS r(tag text, message_id uuid)
@@ -90,6 +92,7 @@ def _search_row(message: Message) -> dict[str, Any]:
     recipients = dict.fromkeys([*envelope, *message.to_addresses, *message.cc_addresses])
     return {
         "message_id": message.id,
+        "domain_id": message.domain_id,
         "subject": message.subject,
         "sender": message.from_address,
         "recipients": " ".join(recipients),
