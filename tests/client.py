@@ -8,17 +8,19 @@ put rows where a test needs something to be there that is not what it is about.
 from __future__ import annotations
 
 import json
+from base64 import b32decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, LiteralString
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier, Placeholder
 
 from mailkeep.app import App
+from mailkeep.core import totp
 from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault, token_hash
@@ -144,6 +146,29 @@ class Client:
         return replace(self, headers={"cookie": cookie.partition(";")[0]})
 
 
+@dataclass(frozen=True)
+class Authenticator:
+    """Somebody's authenticator, and the recovery codes that came with it."""
+
+    secret: bytes
+    clock: StandingClock
+    recovery_codes: tuple[str, ...] = ()
+
+    def code(self, drift: int = 0) -> str:
+        """The code of the present step, or of one so many steps away."""
+        return totp.hotp(self.secret, totp.step_of(self.clock()) + drift)
+
+    def next_code(self) -> str:
+        """The code of the next step, when that has come: one that was not used yet."""
+        self.clock.advance(seconds=totp.STEP_SECONDS)
+        return self.code()
+
+    def wrong_code(self) -> str:
+        """Six digits that no step takes now."""
+        right = {self.code(drift) for drift in (-1, 0, 1)}
+        return next(code for number in range(4) if (code := f"{number:06}") not in right)
+
+
 @dataclass
 class Api:
     """A running application on a database of its own."""
@@ -197,6 +222,30 @@ class Api:
         answer = await client.post("/auth/login", {"email": email, "password": password})
         assert answer.status == 200, answer.body
         return client.with_cookie(answer.headers["set-cookie"])
+
+    async def set_up(self, client: Client) -> Authenticator:
+        """An authenticator that has the secret of a setup, not enrolled yet."""
+        answer = await client.post("/auth/totp/setup")
+        assert answer.status == 200, answer.body
+        (secret,) = parse_qs(urlsplit(answer.data["provisioning_uri"]).query)["secret"]
+        return Authenticator(b32decode(secret), self.clock)
+
+    async def enrol(self, client: Client) -> Authenticator:
+        """Enrol a second factor by the front door; the code of the present step is used up by it."""
+        authenticator = await self.set_up(client)
+        answer = await client.post("/auth/totp/verify", {"code": authenticator.code()})
+        assert answer.status == 200, answer.body
+        return replace(authenticator, recovery_codes=tuple(answer.data["recovery_codes"]))
+
+    async def factor(self, name: str, **columns: Any) -> Authenticator:
+        """An authenticator of somebody of the cast, by SQL; pending unless `enabled_at` is given."""
+        admin_id, at, secret = ADMIN_IDS[name], self.clock(), b"12345678901234567890"
+        row = {"admin_id": admin_id, "secret": VAULT.seal("totp", secret, admin_id.bytes), "created_at": at}
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, "totp_secrets", row | columns)
+        if columns.get("enabled_at"):
+            await self.sql("UPDATE admins SET totp_enabled = true WHERE id = %(id)s", id=admin_id)
+        return Authenticator(secret, self.clock)
 
     async def key(self, owner: Client, **wanted: Any) -> tuple[Client, UUID]:
         """A new key of somebody: who shows it, and its id."""
@@ -276,6 +325,10 @@ class Api:
     async def placeholders(self) -> dict[str, str]:
         """What `{name}` stands for in the endpoints' examples, which Sue calls: rows that are made here."""
         log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
+        # A code for Sue, who is setting up a second factor, and for Adam, who has the same one and is logging in.
+        await self.factor("sue")
+        authenticator = await self.factor("adam", enabled_at=self.clock())
+        half_way = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
         made = {
             "domain_id": DOMAIN_IDS[EXAMPLE],
             "empty_domain_id": await self.domain("empty.test"),
@@ -286,6 +339,8 @@ class Api:
             "admin_id": ADMIN_IDS["otto"],
             "key_id": KEY_IDS["scoped"],
             "session_id": log_in.data["session_id"],
+            "totp_session": half_way.data["totp_session"],
+            "totp_code": authenticator.code(),
         }
         return {name: str(value) for name, value in made.items()}
 

@@ -11,11 +11,13 @@ import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from mailkeep.core import totp
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import POLICY, Principal, Reach, Role
 from mailkeep.core.secret import token_hash
@@ -24,7 +26,19 @@ from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD, PASSWORD_HASH, START, Api, Client, cookie_of, insert_row
+from tests.client import (
+    DOMAIN_IDS,
+    EXAMPLE,
+    OTHER,
+    PASSWORD,
+    PASSWORD_HASH,
+    START,
+    VAULT,
+    Api,
+    Client,
+    cookie_of,
+    insert_row,
+)
 from tests.plugins.post import Post, letter
 from tests.web.caller import Answer, Caller
 
@@ -361,6 +375,26 @@ async def new_password(world: World, who: Person, place: str) -> Asked:
     return replace(await as_oneself(world, who, place), body=body)
 
 
+async def setting_up(world: World, who: Person, place: str) -> Asked:
+    """With a first code, where a second factor is being set up."""
+    return await with_code(world, who, None)
+
+
+async def enrolled(world: World, who: Person, place: str) -> Asked:
+    """With a code, where a second factor is in force."""
+    return await with_code(world, who, START)
+
+
+async def with_code(world: World, who: Person, enabled_at: datetime | None) -> Asked:
+    asked, secret = await as_oneself(world, who, NONE), b"12345678901234567890"
+    admin_id = asked.by.admin_id if asked.by else None
+    if admin_id:
+        sealed = VAULT.seal("totp", secret, admin_id.bytes)
+        factor = {"admin_id": admin_id, "secret": sealed, "created_at": START, "enabled_at": enabled_at}
+        await world.insert("totp_secrets", factor)
+    return replace(asked, body={"code": totp.hotp(secret, totp.step_of(world.api.clock()))})
+
+
 async def log_in(world: World, who: Person, place: str) -> Asked:
     """A login replaces the session that is shown with it."""
     return replace(await as_oneself(world, who, place), body={"email": f"adam@{EXAMPLE}", "password": PASSWORD})
@@ -560,6 +594,10 @@ ROWS: dict[str, Row] = {
     "GET /auth/sessions": Row(plain, **ONCE, look=shows_own_sessions),
     "DELETE /auth/sessions/{id}": Row(session_to_end, expect=own_sessions),
     "POST /auth/password": Row(new_password, **ONCE),
+    "POST /auth/totp/setup": Row(as_oneself, **ONCE),
+    "POST /auth/totp/verify": Row(setting_up, **ONCE),
+    "POST /auth/totp/recovery-codes": Row(enrolled, **ONCE),
+    "DELETE /auth/totp": Row(enrolled, **ONCE),
     "GET /admins": Row(plain, **ONCE, look=shows_accounts),
     "POST /admins": Row(by_body(new_admin), ALSO_NONE, **IN_BODY),
     "GET /admins/{id}": Row(by_id(a_kept_admin), expect=shown_accounts),

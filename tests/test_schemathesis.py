@@ -127,7 +127,9 @@ async def come_again(post: Post, who: str, client: Client) -> Client:
     if who not in ADMINS:
         return client
     await post.api.sql(
-        "UPDATE admins SET password_hash = %(hash)s WHERE id = %(id)s", hash=PASSWORD_HASH, id=ADMIN_IDS[who]
+        "UPDATE admins SET password_hash = %(hash)s, totp_enabled = false WHERE id = %(id)s",
+        hash=PASSWORD_HASH,
+        id=ADMIN_IDS[who],
     )
     return await post.api.log_in(email_of(who))
 

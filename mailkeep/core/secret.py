@@ -12,7 +12,8 @@ import os
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from cryptography.exceptions import InvalidTag
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -58,6 +59,23 @@ class Vault:
         """Whether `signature` is ours, compared in constant time; never raises on odd text."""
         return hmac.compare_digest(self.sign(purpose, data).encode(), signature.encode("utf-8", "replace"))
 
+    def sign_publicly(self, purpose: str, data: bytes) -> bytes:
+        """An Ed25519 signature (RFC 8032) that anybody can verify who has the purpose's public key."""
+        return Ed25519PrivateKey.from_private_bytes(self._key(purpose)).sign(data)
+
+    def public_key(self, purpose: str) -> bytes:
+        """The 32 bytes of the Ed25519 key that `sign_publicly` is verified with."""
+        return Ed25519PrivateKey.from_private_bytes(self._key(purpose)).public_key().public_bytes_raw()
+
+
+def is_signed_publicly(public_key: bytes, data: bytes, signature: bytes) -> bool:
+    """Whether `signature` is of the holder of this Ed25519 key; never raises on odd bytes."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, data)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
 
 def to_text(data: bytes) -> str:
     """Base64url without padding."""
@@ -90,3 +108,12 @@ _ALPHABET = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 def new_password(length: int = 20) -> str:
     """A random password for a person to copy once (about 116 bits at 20 characters)."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+# Lower case letters and digits but i, l, o, u: nothing to mistake when it is read from paper (as Crockford's base 32).
+_RECOVERY_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_recovery_code() -> str:
+    """A random recovery code for a person to keep: 80 bits, as `abcd-efgh-jkmn-pqrs`."""
+    return "-".join("".join(secrets.choice(_RECOVERY_ALPHABET) for _ in range(4)) for _ in range(4))

@@ -36,13 +36,15 @@ def add_to(app: typer.Typer) -> None:
         ),
     )(create_admin)
     admin.command("password", epilog=examples("mailkeep admin password sam@example.com"))(set_password)
+    admin.command("reset-factors", epilog=examples("mailkeep admin reset-factors sam@example.com"))(reset_factors)
     admin.command("list", epilog=examples("mailkeep admin list --json"))(list_admins)
     app.add_typer(admin, name="admin")
     key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="API keys.")
     key.command(
         "create",
         epilog=examples(
-            "mailkeep key create newsletter --admin dora@example.com --domain example.com --expires-in-days 90"
+            "mailkeep key create newsletter --admin dora@example.com --domain example.com --expires-in-days 90",
+            "mailkeep key create backup --admin sam@example.com --network 192.0.2.10 --network 2001:db8::/48",
         ),
     )(create_key)
     app.add_typer(key, name="key")
@@ -76,6 +78,14 @@ def set_password(
     conclude(as_json, _set_password(data_dir, email, _read_password() if password_stdin else None))
 
 
+def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Take an administrator's second factor away, with its recovery codes.
+
+    For who has lost both. The password stays, the account's sessions end.
+    """
+    conclude(as_json, _reset_factors(data_dir, email))
+
+
 def list_admins(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List administrators, the newest first."""
     conclude(as_json, _list_admins(data_dir))
@@ -94,6 +104,10 @@ def create_key(
     expires_in_days: Annotated[
         int, typer.Option("--expires-in-days", min=0, max=36_500, help="0: it does not expire.")
     ] = 0,
+    network: Annotated[
+        list[str] | None,
+        typer.Option("--network", metavar="CIDR", help="Where it may be used from; may be repeated."),
+    ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -103,7 +117,8 @@ def create_key(
     """
     if not (name.strip() and name.isprintable() and len(name) <= _NAME_CHARACTERS):
         raise typer.BadParameter(f"NAME takes 1 to {_NAME_CHARACTERS} printable characters.")
-    conclude(as_json, _create_key(data_dir, name, admin, domain or [], (rate_limit, expires_in_days)))
+    bounds = (rate_limit, expires_in_days, network or [])
+    conclude(as_json, _create_key(data_dir, name, admin, domain or [], bounds))
 
 
 async def _create_admin(
@@ -143,6 +158,16 @@ async def _set_password(data_dir: Path | None, email: str, given: str | None) ->
     return Answer({"admin": _shown(admin), "password": made}, [*lines, *_password_lines(made)])
 
 
+async def _reset_factors(data_dir: Path | None, email: str) -> Answer:
+    from mailkeep.features.factors import service
+
+    async with opened(data_dir) as app, app.db.tx() as conn:
+        admin = await _admin_by_email(conn, email)
+        await service.reset(conn, operator(), app.clock(), admin.id)
+    told = {"id": admin.id, "email": admin.email, "totp_enabled": False}
+    return Answer(told, [f"Administrator {admin.email} has no second factor any more; its sessions have ended."])
+
+
 async def _list_admins(data_dir: Path | None) -> Answer:
     from mailkeep.features.admins import service
 
@@ -156,20 +181,21 @@ async def _list_admins(data_dir: Path | None) -> Answer:
 
 
 async def _create_key(
-    data_dir: Path | None, name: str, email: str, domain_names: list[str], bounds: tuple[int | None, int]
+    data_dir: Path | None, name: str, email: str, domain_names: list[str], bounds: tuple[int | None, int, list[str]]
 ) -> Answer:
     from datetime import timedelta
 
     from mailkeep.core.clock import iso_or_none
-    from mailkeep.features.apikeys import service
+    from mailkeep.features.apikeys import rules, service
     from mailkeep.features.apikeys.model import Wanted
 
-    rate_limit, days = bounds
+    rate_limit, days, networks = bounds
+    allowed_networks = rules.parse_networks(networks)
     async with opened(data_dir) as app, app.db.tx() as conn:
         owner = await _admin_by_email(conn, email)
         at = app.clock()
         expires_at = at + timedelta(days=days) if days else None
-        wanted = Wanted(name, await _domain_ids(conn, domain_names), rate_limit, expires_at)
+        wanted = Wanted(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
         key, raw = await service.create(conn, operator(), owner.id, at, wanted)
     told: dict[str, Any] = {
         "key": raw,
@@ -178,6 +204,7 @@ async def _create_key(
         "admin_id": key.admin_id,
         "scoped_domain_ids": key.scoped_domain_ids,
         "rate_limit": key.rate_limit,
+        "allowed_networks": key.allowed_networks,
         "expires_at": iso_or_none(key.expires_at),
     }
     return Answer(told, [f"Key of {owner.email}, shown this once:", raw])
@@ -227,6 +254,7 @@ def _shown(admin: Admin) -> dict[str, Any]:
         "email": admin.email,
         "role": admin.role.value,
         "domain_ids": admin.domain_ids,
+        "totp_enabled": admin.totp_enabled,
         "last_login_at": iso_or_none(admin.last_login_at),
         "created_at": iso(admin.created_at),
     }

@@ -18,17 +18,21 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from base64 import b32decode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from mailkeep import __version__
+from mailkeep.core import totp
 from mailkeep.db.migrate import read_migrations
 from mailkeep.run.cli import app
 from mailkeep.settings import describe
@@ -189,8 +193,8 @@ COMMANDS = dict(commands(get_command(app)))
 
 def test_these_are_the_commands():
     assert sorted(COMMANDS) == [
-        "admin create", "admin list", "admin password", "config show", "doctor", "down", "key create", "migrate",
-        "openapi", "routing explain", "status", "up", "version",
+        "admin create", "admin list", "admin password", "admin reset-factors", "config show", "doctor", "down",
+        "key create", "migrate", "openapi", "routing explain", "status", "up", "version",
     ]  # fmt: skip
 
 
@@ -520,6 +524,37 @@ def test_a_refusal_without_json_stands_on_standard_error_alone(running: Running)
     assert told == Ran(1, "", "error: There is no administrator nobody@example.test.\n")
 
 
+def test_a_lost_second_factor_is_reset(running: Running):
+    """Enrolled over HTTP, taken away from the command line: the password alone logs in again."""
+    made = inside("admin", "create", "petra@example.test", "--json", data=running.data).json
+    login = {"email": "petra@example.test", "password": made["password"]}
+    connection = http.client.HTTPConnection(running.told["http"].removeprefix("http://"), timeout=10)
+    headers = {"content-type": "application/json"}
+
+    def call(path: str, body: Any = None) -> Any:
+        connection.request("POST", f"/api/v1{path}", json.dumps(body) if body else None, headers)
+        answer = connection.getresponse()
+        headers["cookie"] = (answer.headers["set-cookie"] or headers.get("cookie", "")).partition(";")[0]
+        return json.loads(answer.read())["data"]
+
+    call("/auth/login", login)
+    (secret,) = parse_qs(urlsplit(call("/auth/totp/setup")["provisioning_uri"]).query)["secret"]
+    code = totp.hotp(b32decode(secret), totp.step_of(datetime.now(UTC)))
+    assert call("/auth/totp/verify", {"code": code})["totp_enabled"] is True
+    assert running.call("POST", "/auth/login", login)[1]["requires_totp"] is True
+    told = mailkeep("admin", "reset-factors", "petra@example.test", data=running.data)
+    assert (told.code, told.out) == (
+        0,
+        "Administrator petra@example.test has no second factor any more; its sessions have ended.\n",
+    )
+    connection.request("GET", "/api/v1/auth/me", headers=headers)
+    assert connection.getresponse().status == 401
+    connection.close()
+    assert "session_id" in running.call("POST", "/auth/login", login)[1]
+    again = inside("admin", "reset-factors", "petra@example.test", "--json", data=running.data)
+    assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
+
+
 def test_administrators_are_listed(running: Running, dora: dict[str, Any]):
     shown = inside("admin", "list", "--json", data=running.data).json["admins"]
     emails = [one["email"] for one in shown]
@@ -544,6 +579,17 @@ def test_a_key_works_within_its_bounds(running: Running, dora: dict[str, Any], d
     assert status == 200
     assert [one["name"] for one in shown] == ["example.test"]
     assert running.call("GET", "/sandbox/messages", key=made["key"])[0] == 403
+
+
+def test_a_key_can_be_bound_to_networks(running: Running):
+    told = inside(
+        "key", "create", "far", "--admin", "admin@localhost", "--network", "192.0.2.0/24", "--json", data=running.data
+    ).json
+    assert told["allowed_networks"] == ["192.0.2.0/24"]
+    status, refused = running.call("GET", "/domains", key=told["key"])
+    assert (status, refused["details"]) == (403, {"reason": "network"})
+    wrong = inside("key", "create", "x", "--admin", "admin@localhost", "--network", "lan", "--json", data=running.data)
+    assert (wrong.code, wrong.json["error"]["code"]) == (1, "INVALID_FIELD")
 
 
 def test_a_key_is_printed_alone_on_its_line(running: Running):

@@ -13,6 +13,7 @@ from mailkeep.core.password import check_password
 from mailkeep.core.principal import Principal
 from mailkeep.features.admins import rules, service, wire
 from mailkeep.features.admins.model import Admin, Change, NewAdmin
+from mailkeep.features.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
 
 
@@ -99,6 +100,7 @@ ENDPOINTS = (
         body=wire.AdminCreate,
         data=wire.AdminRecord,
         status=201,
+        settle=audit.made_before(_get),
         audit="admin.create",
         resource="admin",
         refusals=(WeakPassword, DomainNotFound, Conflict, ApiKeyDomainScope),

@@ -115,6 +115,20 @@ async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, want
     return after
 
 
+async def hold(conn: Conn, admin_id: UUID) -> bool:
+    """Keep the account as it is until the transaction ends; False where it is gone."""
+    return await store.hold(conn, admin_id)
+
+
+async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, action: str, *, enabled: bool) -> None:
+    """Write down that an account has, or has not, a second factor of one-time passwords; ends its other sessions."""
+    before = await _existing(conn, admin_id)
+    survivor = who.session_id if who.admin_id == admin_id else None
+    await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=survivor)
+    change = Deed(action, _target(before), {"totp_enabled": before.totp_enabled}, {"totp_enabled": enabled})
+    await audit.record(conn, who, at, change)
+
+
 async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Admin:
     """Delete an account with its sessions and keys; NOT_FOUND, CONFLICT `last_super_admin`."""
     await store.lock_roles(conn)

@@ -119,6 +119,25 @@ async def update(
         raise
 
 
+async def hold(conn: Conn, admin_id: UUID) -> bool:
+    """Lock the account until the transaction ends; False where there is none."""
+    cursor = await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR NO KEY UPDATE", {"id": admin_id})
+    return await cursor.fetchone() is not None
+
+
+async def set_totp(conn: Conn, admin_id: UUID, at: datetime, *, enabled: bool, survivor: UUID | None) -> None:
+    """Whether the account has a second factor; ends its sessions but for `survivor`."""
+    await conn.execute(
+        """
+        UPDATE admins
+        SET totp_enabled = %(enabled)s, credentials_epoch = credentials_epoch + 1,
+            surviving_session_id = %(survivor)s::uuid, updated_at = %(at)s
+        WHERE id = %(id)s
+        """,
+        {"id": admin_id, "enabled": enabled, "survivor": survivor, "at": at},
+    )
+
+
 async def delete(conn: Conn, admin_id: UUID) -> None:
     """The account, with its sessions and keys."""
     await conn.execute("DELETE FROM admins WHERE id = %(id)s", {"id": admin_id})

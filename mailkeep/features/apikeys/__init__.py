@@ -4,7 +4,7 @@ A key acts for the administrator who owns it, with the rights that this one has 
 some domains, and a scope whose domains are all gone reaches nothing. `svc_sk_` and 43 random characters; only the
 SHA-256 is stored, the key itself is answered once.
 
-A key may make keys unless it is scoped. Such a child is never longer-lived nor faster than its parent, and goes with
-it. Requests are counted in windows of 60 s, each beginning with its first request, by one statement that also
-authenticates: all processes share the count, and it belongs to no transaction of the request.
+A key may make keys unless it is scoped. Such a child is never longer-lived, faster or usable from more networks than
+its parent, and goes with it. Requests are counted in windows of 60 s, each beginning with its first request, by one
+statement that also authenticates: all processes share the count, and it belongs to no transaction of the request.
 """

@@ -18,7 +18,10 @@ WINDOW = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key as it is shown. `is_scoped` with no `scoped_domain_ids` reaches nothing: its domains are gone."""
+    """A key as it is shown. `is_scoped` with no `scoped_domain_ids` reaches nothing: its domains are gone.
+
+    `allowed_networks`: where it may be used from; none: from everywhere.
+    """
 
     id: UUID
     admin_id: UUID
@@ -28,6 +31,7 @@ class Key:
     is_scoped: bool
     scoped_domain_ids: tuple[UUID, ...]
     rate_limit: int
+    allowed_networks: tuple[str, ...]
     last_used_at: datetime | None
     expires_at: datetime | None
     created_at: datetime
@@ -35,12 +39,16 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A key as it is asked for: no `scoped_domain_ids` is no scope, `rate_limit` None what is usual."""
+    """A key as it is asked for: no `scoped_domain_ids` is no scope, `rate_limit` None what is usual.
+
+    `allowed_networks` are in their shortest form.
+    """
 
     name: str
     scoped_domain_ids: tuple[UUID, ...] = ()
     rate_limit: int | None = None
     expires_at: datetime | None = None
+    allowed_networks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +63,10 @@ class Presented:
     name: str
     admin_id: UUID
     role: Role
+    totp_enabled: bool
     assigned: frozenset[UUID]
     scope: frozenset[UUID] | None
     rate_limit: int
+    allowed_networks: tuple[str, ...]
     used: int | None
     window_started_at: datetime | None

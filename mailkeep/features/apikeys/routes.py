@@ -8,8 +8,9 @@ from msgspec import UNSET
 
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, NotFound, invalid_field
-from mailkeep.features.apikeys import service, wire
+from mailkeep.features.apikeys import rules, service, wire
 from mailkeep.features.apikeys.model import Wanted
+from mailkeep.features.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
 
 
@@ -30,10 +31,16 @@ async def _create(app: App, call: Call) -> Reply:
         scoped_domain_ids=tuple(dict.fromkeys(given.scoped_domain_ids)),
         rate_limit=given.rate_limit if given.rate_limit is not UNSET else None,
         expires_at=at + timedelta(days=given.expires_in_days) if given.expires_in_days else None,
+        allowed_networks=rules.parse_networks(given.allowed_networks),
     )
     async with app.db.tx() as conn:
         key, raw = await service.create(conn, who, who.admin_id, at, wanted)
     return Reply(wire.KeyMade(raw, wire.record(key)))
+
+
+async def _made(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply(wire.KeyMade(None, wire.record(await service.get(conn, call.id()))))
 
 
 async def _delete(app: App, call: Call) -> Reply:
@@ -61,13 +68,16 @@ ENDPOINTS = (
         action="api_key.write",
         summary="Create an API key",
         description=(
-            "The key is shown once. It has the rights of its owner, narrowed to `scoped_domain_ids`. A key that a key "
-            "makes is never longer-lived nor faster than that one, and is revoked with it."
+            "The key is shown once. It has the rights of its owner, narrowed to `scoped_domain_ids`, and works from "
+            "`allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that a key makes is never "
+            "longer-lived, faster or more widely usable than that one, and is revoked with it."
         ),
         tag="API keys",
         body=wire.KeyCreate,
         data=wire.KeyMade,
         status=201,
+        settle=audit.made_before(_made),
+        secrets=("key",),
         audit="api_key.create",
         resource="api_key",
         refusals=(DomainNotFound, ApiKeyDomainScope, NotFound),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from mailkeep.core.errors import Forbidden
+from mailkeep.core.errors import FieldFault, Forbidden, InvalidField
+from mailkeep.core.network import covers, parse_network
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.apikeys.model import DEFAULT_RATE, KEY_PREFIX, Key, Wanted
 
@@ -21,7 +23,7 @@ def is_raw_key(text: str) -> bool:
 def bounded(wanted: Wanted, parent: Key | None) -> Wanted:
     """The key as it will be: what is left open takes the usual, or what the key that makes it has, if that is less.
 
-    FORBIDDEN where it asks for more than its parent has (`details.reason` longer_lived, faster).
+    FORBIDDEN where it asks for more than its parent has (`details.reason` longer_lived, faster, more_networks).
     """
     if parent is None:
         return replace(wanted, rate_limit=DEFAULT_RATE if wanted.rate_limit is None else wanted.rate_limit)
@@ -33,7 +35,23 @@ def bounded(wanted: Wanted, parent: Key | None) -> Wanted:
         rate_limit = min(DEFAULT_RATE, parent.rate_limit or DEFAULT_RATE)
     if _is_faster(rate_limit, parent.rate_limit):
         raise Forbidden("A key can't make a key with a higher rate.", reason="faster")
-    return replace(wanted, expires_at=expires_at, rate_limit=rate_limit)
+    networks = wanted.allowed_networks or parent.allowed_networks
+    if parent.allowed_networks and not all(covers(parent.allowed_networks, network) for network in networks):
+        raise Forbidden("A key can't make a key that is used from elsewhere.", reason="more_networks")
+    return replace(wanted, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
+
+
+def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
+    """Networks in CIDR form, or single addresses, in their shortest form, each once; INVALID_FIELD with all faults."""
+    parsed = [parse_network(text) for text in texts]
+    faults: list[FieldFault] = [
+        {"field": f"allowed_networks[{index}]", "reason": "must be a network in CIDR form, as 192.0.2.0/24"}
+        for index, network in enumerate(parsed)
+        if network is None
+    ]
+    if faults:
+        raise InvalidField(faults)
+    return tuple(dict.fromkeys(network for network in parsed if network is not None))
 
 
 def _is_faster(rate_limit: int, than: int) -> bool:

@@ -22,6 +22,14 @@ async def list_seen(conn: Conn, who: Principal) -> list[Key]:
     return await store.list_seen(conn, rules.seen_owner(who), rules.seen_key(who))
 
 
+async def get(conn: Conn, key_id: UUID) -> Key:
+    """The key with this id, whoever asks; NOT_FOUND."""
+    key = await store.find(conn, key_id)
+    if key is None:
+        raise NotFound
+    return key
+
+
 async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wanted: Wanted) -> tuple[Key, str]:
     """Make a key for an administrator: its record, and the key itself, which is shown once.
 
@@ -43,6 +51,7 @@ async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wante
         is_scoped=bool(bounded.scoped_domain_ids),
         scoped_domain_ids=tuple(sorted(bounded.scoped_domain_ids)),
         rate_limit=bounded.rate_limit or 0,
+        allowed_networks=bounded.allowed_networks,
         last_used_at=None,
         expires_at=bounded.expires_at,
         created_at=at,

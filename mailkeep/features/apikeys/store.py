@@ -17,7 +17,7 @@ _SELECT = """
     SELECT k.id, k.admin_id, k.parent_id, k.name, k.key_prefix, k.is_scoped,
            ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = k.id ORDER BY d.domain_id)
                AS scoped_domain_ids,
-           k.rate_limit, k.last_used_at, k.expires_at, k.created_at
+           k.rate_limit, k.allowed_networks, k.last_used_at, k.expires_at, k.created_at
     FROM api_keys k
 """
 # How often the time of the last use is written.
@@ -50,14 +50,15 @@ async def insert(conn: Conn, key: Key, token_hash: bytes) -> None:
     named = {name: getattr(key, name) for name in Key.__slots__} | {
         "token_hash": token_hash,
         "domain_ids": list(key.scoped_domain_ids),
+        "allowed_networks": list(key.allowed_networks),
     }
     try:
         await conn.execute(
             """
             INSERT INTO api_keys (id, admin_id, parent_id, name, key_prefix, token_hash, is_scoped, rate_limit,
-                                  expires_at, created_at)
+                                  allowed_networks, expires_at, created_at)
             VALUES (%(id)s, %(admin_id)s, %(parent_id)s, %(name)s, %(key_prefix)s, %(token_hash)s, %(is_scoped)s,
-                    %(rate_limit)s, %(expires_at)s, %(created_at)s)
+                    %(rate_limit)s, %(allowed_networks)s, %(expires_at)s, %(created_at)s)
             """,
             named,
         )
@@ -103,7 +104,8 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented
     cursor = await conn.execute(
         """
         WITH shown AS (
-            SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.last_used_at, a.role
+            SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.allowed_networks, k.last_used_at,
+                   a.role, a.totp_enabled
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
         ), counted AS (
@@ -121,7 +123,8 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented
             FROM shown
             WHERE k.id = shown.id AND (shown.last_used_at IS NULL OR shown.last_used_at <= %(noted_before)s)
         )
-        SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.is_scoped, shown.rate_limit,
+        SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.totp_enabled, shown.is_scoped,
+               shown.rate_limit, shown.allowed_networks,
                counted.used, counted.window_started_at,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = shown.admin_id) AS assigned,
                ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = shown.id) AS scope
@@ -141,6 +144,7 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented
 
 def _key(row: dict[str, Any]) -> Key:
     row["scoped_domain_ids"] = tuple(row["scoped_domain_ids"])
+    row["allowed_networks"] = tuple(row["allowed_networks"])
     return Key(**row)
 
 
@@ -150,9 +154,11 @@ def _presented(row: dict[str, Any]) -> Presented:
         name=row["name"],
         admin_id=row["admin_id"],
         role=Role(row["role"]),
+        totp_enabled=row["totp_enabled"],
         assigned=frozenset(row["assigned"]),
         scope=frozenset(row["scope"]) if row["is_scoped"] else None,
         rate_limit=row["rate_limit"],
+        allowed_networks=tuple(row["allowed_networks"]),
         used=row["used"],
         window_started_at=row["window_started_at"],
     )

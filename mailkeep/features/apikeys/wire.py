@@ -10,11 +10,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.apikeys.model import Key
-from mailkeep.web.fields import Body, Timestamp
+from mailkeep.web.fields import Body, Text, Timestamp
 
 Name = Annotated[str, Meta(max_length=200)]
 DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
 RateLimit = Annotated[int, Meta(ge=0, le=1_000_000, description="Requests per minute; 0 is unlimited")]
+Networks = Annotated[
+    list[Text], Meta(max_length=100, description="Where the key may be used from, in CIDR form; empty: from everywhere")
+]
 Days = Annotated[int, Meta(ge=0, le=36_500, description="0 is no expiry")]
 
 
@@ -29,24 +32,26 @@ class KeyRecord(Struct, frozen=True):
     is_scoped: bool
     scoped_domain_ids: list[UUID]
     rate_limit: int
+    allowed_networks: list[str]
     last_used_at: Timestamp | None
     expires_at: Timestamp | None
     created_at: Timestamp
 
 
 class KeyCreate(Body, frozen=True):
-    """A key to make. `rate_limit` is 60 where it is left out, or less where the key that makes it has less."""
+    """A key to make. What is left out is as usual, or as the key that makes it has it, if that is less."""
 
     name: Name
     scoped_domain_ids: DomainIds = []
     rate_limit: RateLimit | UnsetType = UNSET
     expires_in_days: Days = 0
+    allowed_networks: Networks = []
 
 
 class KeyMade(Struct, frozen=True):
-    """A new key: `key` itself is shown this once."""
+    """A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key."""
 
-    key: str
+    key: str | None
     api_key: KeyRecord
 
 
@@ -68,6 +73,7 @@ def record(key: Key) -> KeyRecord:
         is_scoped=key.is_scoped,
         scoped_domain_ids=list(key.scoped_domain_ids),
         rate_limit=key.rate_limit,
+        allowed_networks=list(key.allowed_networks),
         last_used_at=iso_or_none(key.last_used_at),
         expires_at=iso_or_none(key.expires_at),
         created_at=iso(key.created_at),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.core.principal import Role
 from mailkeep.features.admins.model import Admin
 
 COOKIE = "svc_session"
+PENDING_LIFETIME = timedelta(minutes=5)
+PENDING_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Shown:
     admin_id: UUID
     email: str
     role: Role
+    totp_enabled: bool
     assigned: frozenset[UUID]
 
 
@@ -42,17 +45,25 @@ class Account:
     id: UUID
     email: str
     password_hash: str
+    totp_enabled: bool
     credentials_epoch: int
     familiar: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
-    """The failed tries of an account in the present window."""
+class Pending:
+    """A login that waits for its second factor, and the credentials that began it."""
 
-    window_started_at: datetime
-    failures: int
-    last_failed_at: datetime
+    admin_id: UUID
+    credentials_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorAsked:
+    """The password was right: what `token` opens takes a code next, until `expires_at`."""
+
+    token: str
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 from mailkeep.app import App
 from mailkeep.core.clock import iso
-from mailkeep.core.errors import InvalidCredentials, NotFound, WeakPassword
+from mailkeep.core.errors import (
+    Conflict,
+    InvalidCredentials,
+    NotFound,
+    RateLimitExceeded,
+    SessionInvalid,
+    TotpInvalid,
+    WeakPassword,
+)
 from mailkeep.features.auth import rules, service, wire
+from mailkeep.features.auth.model import LoggedIn
+from mailkeep.features.factors import service as factors
+from mailkeep.features.factors.model import Proof
 from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.fields import OneOf
 
 
 async def _login(app: App, call: Call) -> Reply:
-    made = await service.login(app, call, call.body.email, call.body.password)
-    data = wire.LoggedIn(wire.account(made.admin), made.session.id, iso(made.session.expires_at))
-    return Reply(data, cookies=[made.cookie])
+    match call.body:
+        case wire.LoginByCode(totp_session=token, totp_code=code):
+            done = await service.login_by_factor(app, call, token, Proof(code))
+        case wire.LoginByRecoveryCode(totp_session=token, recovery_code=code):
+            done = await service.login_by_factor(app, call, token, Proof(code, is_recovery=True))
+        case given:
+            done = await service.login(app, call, given.email, given.password)
+    data = wire.login(done, app.settings.auth.require_second_factor)
+    return Reply(data, cookies=[done.cookie] if isinstance(done, LoggedIn) else [])
 
 
 async def _me(app: App, call: Call) -> Reply:
     async with app.db.autocommit() as conn:
-        return Reply(wire.account(await service.me(conn, call.caller())))
+        return Reply(wire.account(await service.me(conn, call.caller()), app.settings.auth.require_second_factor))
 
 
 async def _logout(app: App, call: Call) -> Reply:
@@ -54,7 +72,31 @@ async def _password(app: App, call: Call) -> Reply:
     return Reply(wire.SessionsEnded("Your password was changed.", ended))
 
 
+async def _set_up_totp(app: App, call: Call) -> Reply:
+    made = await factors.setup(app, call.caller())
+    return Reply(wire.TotpSetup(made.provisioning_uri, iso(made.expires_at)))
+
+
+async def _verify_totp(app: App, call: Call) -> Reply:
+    codes = await factors.verify(app, call.caller(), call.body.code)
+    return Reply(wire.RecoveryCodes("Your second factor is enabled. Keep the recovery codes safe.", True, codes))
+
+
+async def _disable_totp(app: App, call: Call) -> Reply:
+    given = call.body
+    by_recovery = isinstance(given, wire.OwnRecoveryCode)
+    proof = Proof(given.recovery_code, is_recovery=True) if by_recovery else Proof(given.code)
+    await factors.disable(app, call.caller(), proof)
+    return Reply(wire.TotpState("Your second factor is disabled.", False))
+
+
+async def _renew_recovery_codes(app: App, call: Call) -> Reply:
+    codes = await factors.renew_recovery_codes(app, call.caller(), call.body.code)
+    return Reply(wire.RecoveryCodes("The recovery codes that you had no longer work.", True, codes))
+
+
 _TAG = "Authentication"
+_WRONG_CODE = (TotpInvalid, Conflict, RateLimitExceeded)
 
 ENDPOINTS = (
     Endpoint(
@@ -64,15 +106,21 @@ ENDPOINTS = (
         action=None,
         summary="Log in",
         description=(
-            "Sets the cookie `svc_session`; a session shown with the call is replaced. After 10 failures of an account "
-            "in 15 minutes, sources that never logged into it have to wait."
+            "Sets the cookie `svc_session`; a session shown with the call is replaced. An account with a second factor "
+            "is asked for it first: the answer has `requires_totp` and `totp_session` and sets no cookie; the same "
+            "path then takes `totp_session` with `totp_code` or `recovery_code`, for 5 minutes and 5 times at most "
+            "(then SESSION_INVALID). After 10 failures of an account in 15 minutes, sources that never logged into it "
+            "have to wait."
         ),
         tag=_TAG,
-        body=wire.Login,
-        data=wire.LoggedIn,
+        body=OneOf((wire.Login, wire.LoginByCode, wire.LoginByRecoveryCode)),
+        data=OneOf((wire.SessionOpened, wire.SecondFactorNeeded)),
         login=True,
-        refusals=(InvalidCredentials,),
-        examples=(Example(body={"email": "sue@example.test", "password": "correct horse battery staple"}),),
+        refusals=(InvalidCredentials, TotpInvalid, SessionInvalid),
+        examples=(
+            Example(body={"email": "sue@example.test", "password": "correct horse battery staple"}),
+            Example(body={"totp_session": "{totp_session}", "totp_code": "{totp_code}"}),
+        ),
     ),
     Endpoint(
         method="GET",
@@ -89,7 +137,7 @@ ENDPOINTS = (
         method="POST",
         path="/auth/logout",
         handler=_logout,
-        action="account.change",
+        action="session.leave",
         summary="Log out",
         tag=_TAG,
         data=wire.Done,
@@ -115,7 +163,7 @@ ENDPOINTS = (
         method="GET",
         path="/auth/sessions",
         handler=_sessions,
-        action="account.read",
+        action="session.list",
         summary="List own sessions",
         description="The active ones, newest first. With an API key: its owner's.",
         tag=_TAG,
@@ -156,5 +204,67 @@ ENDPOINTS = (
                 }
             ),
         ),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/totp/setup",
+        handler=_set_up_totp,
+        action="factor.enrol",
+        summary="Begin to enrol a second factor",
+        description=(
+            "Answers the secret for an authenticator. It is asked for at login only once POST /auth/totp/verify has "
+            "shown a first code, within 10 minutes; a setup that waits is replaced."
+        ),
+        tag=_TAG,
+        data=wire.TotpSetup,
+        audit="totp.setup",
+        resource="admin",
+        refusals=(Conflict,),
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/totp/verify",
+        handler=_verify_totp,
+        action="factor.enrol",
+        summary="Enable the second factor",
+        description="By a first code. Answers ten recovery codes, shown this once, and ends the other sessions.",
+        tag=_TAG,
+        body=wire.OwnCode,
+        data=wire.RecoveryCodes,
+        audit="totp.enable",
+        resource="admin",
+        refusals=_WRONG_CODE,
+        examples=(Example(body={"code": "{totp_code}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/totp/recovery-codes",
+        handler=_renew_recovery_codes,
+        action="factor.change",
+        summary="Renew the recovery codes",
+        description="The old ones no longer work. Ends the other sessions.",
+        tag=_TAG,
+        body=wire.OwnCode,
+        data=wire.RecoveryCodes,
+        audit="totp.recovery_codes",
+        resource="admin",
+        refusals=_WRONG_CODE,
+        examples=(Example(body={"code": "{totp_code}"}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/auth/totp",
+        handler=_disable_totp,
+        action="factor.change",
+        summary="Disable the second factor",
+        description="By a valid code, or by a recovery code where the authenticator is lost. Ends the other sessions.",
+        tag=_TAG,
+        body=OneOf((wire.OwnCode, wire.OwnRecoveryCode)),
+        data=wire.TotpState,
+        audit="totp.disable",
+        resource="admin",
+        refusals=_WRONG_CODE,
+        examples=(Example(body={"code": "{totp_code}"}),),
     ),
 )

@@ -1,18 +1,16 @@
-"""How failed logins are counted, and the session's cookie."""
+"""What failed logins are counted by, what the installation's policy bars, and the session's cookie."""
 
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import timedelta
 
 from mailkeep.core.address import AddressError, parse_address
+from mailkeep.core.network import within
+from mailkeep.core.principal import Bar, Role
 from mailkeep.core.secret import Vault
-from mailkeep.features.auth.model import COOKIE, Failures
-
-WINDOW = timedelta(minutes=15)
-FREE_FAILURES = 10
-_FIRST_WAIT = 15
-_LONGEST_WAIT = 900
+from mailkeep.features.auth.model import COOKIE
 
 
 def account_key(email: str) -> tuple[str, str]:
@@ -27,25 +25,14 @@ def account_key(email: str) -> tuple[str, str]:
     return address.key, address.text
 
 
-def count_try(seen: Failures | None, at: datetime, *, familiar: bool) -> tuple[Failures, int]:
-    """The failures with one more try, and the seconds that it has to wait: 0 lets it go on to the password."""
-    if seen is None or _is_over(seen, at):
-        return Failures(at, 1, at), 0
-    counted = Failures(seen.window_started_at, seen.failures + 1, at)
-    if familiar or at >= seen.last_failed_at + timedelta(seconds=_wait_after(seen.failures)):
-        return counted, 0
-    return counted, _wait_after(counted.failures)
+def network_bar(address: str, *allowed: Sequence[str]) -> Bar | None:
+    """What stands against a call from this address: each of the lists must have it, but for those that are empty."""
+    return None if all(not networks or within(address, networks) for networks in allowed) else Bar.NETWORK
 
 
-def _wait_after(failures: int) -> int:
-    doublings = failures - FREE_FAILURES
-    return 0 if doublings < 0 else min(_LONGEST_WAIT, _FIRST_WAIT << min(doublings, 10))
-
-
-def _is_over(seen: Failures, at: datetime) -> bool:
-    """Below ten failures the window counts from its start, then from the last try. A clock set back ends it too."""
-    since = seen.window_started_at if seen.failures < FREE_FAILURES else seen.last_failed_at
-    return abs(at - since) >= WINDOW
+def factor_bar(role: Role, totp_enabled: bool, required: Collection[str]) -> Bar | None:
+    """What stands against an account of this role while it has no second factor."""
+    return Bar.SECOND_FACTOR if role.value in required and not totp_enabled else None
 
 
 def sign_token(vault: Vault, token: str) -> str:

@@ -11,11 +11,13 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import (
     AuthRequired,
+    Forbidden,
     InvalidCredentials,
     NotFound,
     RateLimitExceeded,
     Refusal,
     SessionInvalid,
+    TotpInvalid,
 )
 from mailkeep.core.ids import uuid7
 from mailkeep.core.password import MAX_LENGTH, check_password, prepare_password
@@ -29,7 +31,17 @@ from mailkeep.features.apikeys.model import WINDOW as KEY_WINDOW, Presented
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.auth import rules, store
-from mailkeep.features.auth.model import COOKIE, Account, LoggedIn, Session
+from mailkeep.features.auth.model import (
+    COOKIE,
+    PENDING_LIFETIME,
+    PENDING_TRIES,
+    Account,
+    LoggedIn,
+    SecondFactorAsked,
+    Session,
+)
+from mailkeep.features.factors import service as factors
+from mailkeep.features.factors.model import Proof
 from mailkeep.web.endpoint import Call, Rate
 from mailkeep.web.limits import source_of
 
@@ -60,12 +72,15 @@ async def _by_session(app: App, call: Call, cookie: str) -> None:
         shown = await store.find_shown(conn, token_hash(token), app.clock())
     if shown is None:
         raise SessionInvalid
+    auth = app.settings.auth
     call.who = Principal(
         admin_id=shown.admin_id,
         label=shown.email,
         role=shown.role,
         actor=Actor.SESSION,
         assigned=shown.assigned,
+        bar=rules.network_bar(call.ip_address, auth.allowed_networks)
+        or rules.factor_bar(shown.role, shown.totp_enabled, auth.require_second_factor),
         session_id=shown.session_id,
         ip_address=call.ip_address,
         user_agent=call.user_agent,
@@ -78,6 +93,7 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
     async with app.db.autocommit() as conn:
         key = await apikeys.authenticate(conn, raw, at)
     _count(call, key, at)
+    auth = app.settings.auth
     call.who = Principal(
         admin_id=key.admin_id,
         label=key.name,
@@ -85,6 +101,8 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
         actor=Actor.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
+        bar=rules.network_bar(call.ip_address, auth.allowed_networks, key.allowed_networks)
+        or rules.factor_bar(key.role, key.totp_enabled, auth.require_second_factor),
         key_id=key.id,
         ip_address=call.ip_address,
         user_agent=call.user_agent,
@@ -101,21 +119,88 @@ def _count(call: Call, key: Presented, at: datetime) -> None:
         raise RateLimitExceeded("The API key's requests of this minute are used up.", retry_after=reset)
 
 
-async def login(app: App, call: Call, email: str, password: str) -> LoggedIn:
-    """Open a session by password; the one shown with the call, if any, ends.
+async def login(app: App, call: Call, email: str, password: str) -> LoggedIn | SecondFactorAsked:
+    """Open a session by password, or ask for the account's second factor first.
 
-    INVALID_CREDENTIALS for an unknown email and a wrong password alike; RATE_LIMIT_EXCEEDED for an unfamiliar source
-    of an account with many failures.
+    The session shown with the call, if any, ends when the new one is opened. INVALID_CREDENTIALS for an unknown email
+    and a wrong password alike; RATE_LIMIT_EXCEEDED for an unfamiliar source of an account with many failures;
+    FORBIDDEN `network` outside of `auth.allowed_networks`.
     """
+    _refuse_network(app, call)
     key, label = rules.account_key(email)
     account, right = await _try_password(app, call, key, None, password)
-    if account is not None and right:
-        opened = await _open_session(app, call, account)
-        if opened is not None:
-            _forget_initial_password(app)
-            return opened
-    await _record_failure(app, call, label, "auth.login", account)
-    raise InvalidCredentials
+    at = app.clock()
+    async with app.db.tx() as conn:
+        done = await _go_on(app, conn, call, account, at) if account is not None and right else None
+        if done is None:
+            who = _person(call, label, Role.DOMAIN_ADMIN, None, None)
+            await _record_failure(conn, who, at, "auth.login", account, InvalidCredentials)
+    if done is None:
+        raise InvalidCredentials
+    if isinstance(done, LoggedIn):
+        _forget_initial_password(app)
+    return done
+
+
+async def _go_on(
+    app: App, conn: Conn, call: Call, account: Account, at: datetime
+) -> LoggedIn | SecondFactorAsked | None:
+    """What follows a right password; None where the account's credentials changed since it was verified."""
+    if not account.totp_enabled:
+        return await _open_session(app, conn, call, account, at)
+    if not await admins.hold(conn, account.id):
+        return None
+    token, expires_at = new_token(), at + PENDING_LIFETIME
+    await store.forget_pending(conn, at)
+    await store.insert_pending(conn, token_hash(token), account, expires_at)
+    return SecondFactorAsked(token, expires_at)
+
+
+async def login_by_factor(app: App, call: Call, token: str, proof: Proof) -> LoggedIn:
+    """The second step of a login: open the session by a code.
+
+    SESSION_INVALID where the token is unknown, older than 5 minutes, was tried 5 times, or the credentials changed
+    meanwhile; TOTP_INVALID; RATE_LIMIT_EXCEEDED after many wrong codes of the account; FORBIDDEN as `login`.
+    """
+    _refuse_network(app, call)
+    at = app.clock()
+    async with app.db.tx() as conn:
+        # What is wrong is answered, not raised, until the tries are committed.
+        opened = await _second_step(app, conn, call, token_hash(token), proof, at)
+    if isinstance(opened, Refusal):
+        raise opened
+    _forget_initial_password(app)
+    return opened
+
+
+async def _second_step(
+    app: App, conn: Conn, call: Call, hashed: bytes, proof: Proof, at: datetime
+) -> LoggedIn | Refusal:
+    pending = await store.find_pending(conn, hashed)
+    if pending is None or not await admins.hold(conn, pending.admin_id):
+        return SessionInvalid()
+    source = source_of(call.ip_address)
+    account = await store.find_own_account(conn, pending.admin_id, source)
+    if account is None or account.credentials_epoch != pending.credentials_epoch:
+        return SessionInvalid()
+    if not await store.use_try(conn, hashed, at, PENDING_TRIES):
+        return SessionInvalid()
+    # Nobody is exempt here, but a source that has logged in before is counted by itself: who only knows the password
+    # can't keep the account's owner waiting.
+    key = factors.failures_key(account.id, source if account.familiar else None)
+    wrong = await factors.prove(conn, app.vault, account.id, proof, at, key)
+    if isinstance(wrong, TotpInvalid):
+        who = _person(call, account.email, Role.DOMAIN_ADMIN, None, None)
+        await _record_failure(conn, who, at, "auth.login", account, TotpInvalid)
+    if wrong is not None:
+        return wrong
+    await store.delete_pending(conn, hashed)
+    return await _open_session(app, conn, call, account, at) or SessionInvalid()
+
+
+def _refuse_network(app: App, call: Call) -> None:
+    if bar := rules.network_bar(call.ip_address, app.settings.auth.allowed_networks):
+        raise Forbidden("Logins are not allowed from this network.", reason=bar.value)
 
 
 async def _try_password(
@@ -132,36 +217,31 @@ async def _try_password(
                 familiar = account is not None and account.familiar
             else:
                 account, familiar = await store.find_own_account(conn, admin_id, source), False
-            seen = await store.hold_failures(conn, key, at)
-            counted, wait = rules.count_try(seen, at, familiar=familiar)
-            await store.save_failures(conn, key, counted)
-            await store.forget_failures(conn, at - rules.WINDOW)
+            wait = await factors.count_try(conn, key, at, familiar=familiar)
         if wait:
             raise RateLimitExceeded("Too many failed logins; try again later.", retry_after=wait)
         possible = account.password_hash if account and len(password) <= MAX_LENGTH else None
         right = await admins.verify_password(possible, prepare_password(password[:MAX_LENGTH]))
         if right:
             async with app.db.autocommit() as conn:
-                await store.take_back_failure(conn, key)
+                await factors.take_back(conn, key)
     return account, right
 
 
-async def _open_session(app: App, call: Call, account: Account) -> LoggedIn | None:
+async def _open_session(app: App, conn: Conn, call: Call, account: Account, at: datetime) -> LoggedIn | None:
     """The session; None where the account's credentials changed since they were verified."""
-    at = app.clock()
     lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
     token = new_token()
     session = Session(uuid7(at), account.id, call.ip_address, call.user_agent, at, at + lifetime)
-    async with app.db.tx() as conn:
-        admin = await admins.note_login(conn, account.id, account.credentials_epoch, at)
-        if admin is None:
-            return None
-        await _end_shown(app, conn, call)
-        await store.delete_expired(conn, account.id, at)
-        await store.insert(conn, session, token_hash(token), account.credentials_epoch)
-        await store.remember_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCES_KEPT)
-        who = _person(call, account.email, admin.role, account.id, session.id)
-        await audit.record(conn, who, at, Deed("auth.login", Target("session", session.id)))
+    admin = await admins.note_login(conn, account.id, account.credentials_epoch, at)
+    if admin is None:
+        return None
+    await _end_shown(app, conn, call)
+    await store.delete_expired(conn, account.id, at)
+    await store.insert(conn, session, token_hash(token), account.credentials_epoch)
+    await store.remember_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCES_KEPT)
+    who = _person(call, account.email, admin.role, account.id, session.id)
+    await audit.record(conn, who, at, Deed("auth.login", Target("session", session.id)))
     return LoggedIn(admin, session, rules.set_cookie(rules.sign_token(app.vault, token), lifetime))
 
 
@@ -179,13 +259,11 @@ def _forget_initial_password(app: App) -> None:
         log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
 
 
-async def _record_failure(app: App, call: Call, label: str, action: str, account: Account | None) -> None:
-    at = app.clock()
-    who = call.who or _person(call, label, Role.DOMAIN_ADMIN, None, None)
+async def _record_failure(
+    conn: Conn, who: Principal, at: datetime, action: str, account: Account | None, wrong: type[Refusal]
+) -> None:
     target = Target("admin", account.id if account else None)
-    deed = Deed(action, target, outcome="failed", error_code=InvalidCredentials.code)
-    async with app.db.tx() as conn:
-        await audit.record(conn, who, at, deed)
+    await audit.record(conn, who, at, Deed(action, target, outcome="failed", error_code=wrong.code))
 
 
 def _person(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
@@ -239,7 +317,8 @@ async def change_password(app: App, call: Call, current: str, new: str) -> int:
     key = f"password:{admin_id}"
     account, right = await _try_password(app, call, key, admin_id, current)
     if not right:
-        await _record_failure(app, call, who.label, "admin.password", account)
+        async with app.db.tx() as conn:
+            await _record_failure(conn, who, app.clock(), "admin.password", account, InvalidCredentials)
         raise InvalidCredentials("The current password is wrong.")
     password_hash = await admins.hash_password(chosen)
     at = app.clock()

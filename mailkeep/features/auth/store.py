@@ -1,4 +1,4 @@
-"""The SQL of sessions and of failed logins."""
+"""The SQL of sessions and of logins under way."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from uuid import UUID
 
 from mailkeep.core.principal import Role
 from mailkeep.db.pool import Conn
-from mailkeep.features.auth.model import Account, Failures, Session, Shown
+from mailkeep.features.auth.model import Account, Pending, Session, Shown
 
 
 async def find_shown(conn: Conn, token_hash: bytes, at: datetime) -> Shown | None:
     """The active session with this token, and its account."""
     cursor = await conn.execute(
         """
-        SELECT s.id AS session_id, a.id AS admin_id, a.email, a.role,
+        SELECT s.id AS session_id, a.id AS admin_id, a.email, a.role, a.totp_enabled,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id) AS assigned
         FROM sessions s JOIN admins a ON a.id = s.admin_id
         WHERE s.token_hash = %(token_hash)s AND s.expires_at > %(at)s
@@ -88,7 +88,7 @@ async def delete_expired(conn: Conn, admin_id: UUID, at: datetime) -> None:
 
 
 _ACCOUNT = """
-    SELECT a.id, a.email, a.password_hash, a.credentials_epoch,
+    SELECT a.id, a.email, a.password_hash, a.totp_enabled, a.credentials_epoch,
            EXISTS (SELECT FROM login_sources s WHERE s.admin_id = a.id AND s.ip_address = %(source)s) AS familiar
     FROM admins a
 """
@@ -125,60 +125,56 @@ async def remember_source(conn: Conn, admin_id: UUID, source: str, at: datetime,
     await conn.execute("DELETE FROM login_sources WHERE admin_id = %(admin_id)s AND seen_at < %(unseen_since)s", named)
 
 
-async def hold_failures(conn: Conn, key: str, at: datetime) -> Failures | None:
-    """The failures counted by this key, held until the transaction ends; None where none were."""
+async def insert_pending(conn: Conn, token_hash: bytes, account: Account, expires_at: datetime) -> None:
+    """A login that waits for its second factor; the account is held."""
     await conn.execute(
         """
-        INSERT INTO login_failures (email_key, window_started_at, failures, last_failed_at)
-        VALUES (%(key)s, %(at)s, 0, %(at)s)
-        ON CONFLICT (email_key) DO NOTHING
-        """,
-        {"key": key, "at": at},
-    )
-    cursor = await conn.execute(
-        """
-        SELECT window_started_at, failures, last_failed_at
-        FROM login_failures WHERE email_key = %(key)s AND failures > 0 FOR UPDATE
-        """,
-        {"key": key},
-    )
-    row = await cursor.fetchone()
-    return Failures(**row) if row else None
-
-
-async def save_failures(conn: Conn, key: str, counted: Failures) -> None:
-    """The failures counted by this key."""
-    await conn.execute(
-        """
-        INSERT INTO login_failures (email_key, window_started_at, failures, last_failed_at)
-        VALUES (%(key)s, %(window_started_at)s, %(failures)s, %(last_failed_at)s)
-        ON CONFLICT (email_key) DO UPDATE
-        SET window_started_at = excluded.window_started_at, failures = excluded.failures,
-            last_failed_at = excluded.last_failed_at
+        INSERT INTO pending_logins (token_hash, admin_id, credentials_epoch, expires_at)
+        VALUES (%(token_hash)s, %(admin_id)s, %(credentials_epoch)s, %(expires_at)s)
         """,
         {
-            "key": key,
-            "window_started_at": counted.window_started_at,
-            "failures": counted.failures,
-            "last_failed_at": counted.last_failed_at,
+            "token_hash": token_hash,
+            "admin_id": account.id,
+            "credentials_epoch": account.credentials_epoch,
+            "expires_at": expires_at,
         },
     )
 
 
-async def take_back_failure(conn: Conn, key: str) -> None:
-    """A try that was counted as a failure was none."""
-    await conn.execute(
-        "UPDATE login_failures SET failures = greatest(failures - 1, 0) WHERE email_key = %(key)s", {"key": key}
+async def find_pending(conn: Conn, token_hash: bytes) -> Pending | None:
+    """The login that waits behind this token, however old and often tried."""
+    cursor = await conn.execute(
+        "SELECT admin_id, credentials_epoch FROM pending_logins WHERE token_hash = %(token_hash)s",
+        {"token_hash": token_hash},
     )
+    row = await cursor.fetchone()
+    return Pending(**row) if row else None
 
 
-async def forget_failures(conn: Conn, before: datetime) -> None:
-    """Drop some counts that were last touched before then; those that others hold are left to the next call."""
+async def use_try(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> bool:
+    """Use up one of the `tries` of a waiting login; False where it has none left, or is over."""
+    cursor = await conn.execute(
+        """
+        UPDATE pending_logins SET tries = tries + 1
+        WHERE token_hash = %(token_hash)s AND expires_at > %(at)s AND tries < %(tries)s
+        """,
+        {"token_hash": token_hash, "at": at, "tries": tries},
+    )
+    return cursor.rowcount == 1
+
+
+async def delete_pending(conn: Conn, token_hash: bytes) -> None:
+    """The login that waits behind this token."""
+    await conn.execute("DELETE FROM pending_logins WHERE token_hash = %(token_hash)s", {"token_hash": token_hash})
+
+
+async def forget_pending(conn: Conn, at: datetime) -> None:
+    """Drop some waiting logins that are over; those that others hold are left to the next call."""
     await conn.execute(
         """
-        DELETE FROM login_failures WHERE email_key IN (
-            SELECT email_key FROM login_failures WHERE last_failed_at < %(before)s LIMIT 20 FOR UPDATE SKIP LOCKED
+        DELETE FROM pending_logins WHERE token_hash IN (
+            SELECT token_hash FROM pending_logins WHERE expires_at <= %(at)s LIMIT 20 FOR UPDATE SKIP LOCKED
         )
         """,
-        {"before": before},
+        {"at": at},
     )

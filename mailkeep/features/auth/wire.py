@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Collection
+from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import Meta, Struct
@@ -10,19 +11,31 @@ from msgspec import Meta, Struct
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Role
 from mailkeep.features.admins.model import Admin
-from mailkeep.features.auth.model import Session
-from mailkeep.web.fields import Body, Text, Timestamp
+from mailkeep.features.auth import rules
+from mailkeep.features.auth.model import LoggedIn, SecondFactorAsked, Session
+from mailkeep.web.fields import OWN_CODE, Body, Text, Timestamp
 
 Secret = Annotated[str, Meta(extra_json_schema={"format": "password"})]
+# What is no code is a wrong one: TOTP_INVALID.
+Code = Annotated[
+    str, Meta(extra=OWN_CODE, extra_json_schema={"pattern": "^[0-9]{6}$"}, description="Of the authenticator: 6 digits")
+]
+RecoveryCode = Annotated[
+    str, Meta(extra=OWN_CODE, description="One of those that enrolment answered; hyphens and case don't matter")
+]
 
 
 class Account(Struct, frozen=True):
-    """The caller's own account."""
+    """The caller's own account.
+
+    `second_factor_required`: it can do nothing else until it has enrolled one.
+    """
 
     id: UUID
     email: str
     role: Role
     totp_enabled: bool
+    second_factor_required: bool
     oidc_provider: str | None
     last_login_at: Timestamp | None
     domain_ids: list[UUID]
@@ -47,12 +60,68 @@ class Login(Body, frozen=True):
     password: Secret
 
 
-class LoggedIn(Struct, frozen=True):
+class LoginByCode(Body, frozen=True):
+    """The second step: what the first one answered, and a code of the authenticator."""
+
+    totp_session: Text
+    totp_code: Code
+
+
+class LoginByRecoveryCode(Body, frozen=True):
+    """The second step with a recovery code, which is used up."""
+
+    totp_session: Text
+    recovery_code: RecoveryCode
+
+
+class SessionOpened(Struct, frozen=True):
     """A session was opened; the cookie `svc_session` carries it."""
 
     admin: Account
     session_id: UUID
     expires_at: Timestamp
+
+
+class SecondFactorNeeded(Struct, frozen=True):
+    """The password was right; `totp_session` takes a code next, until `expires_at` and 5 times at most."""
+
+    requires_totp: Literal[True]
+    totp_session: str
+    expires_at: Timestamp
+
+
+class OwnCode(Body, frozen=True):
+    """A code that is valid now."""
+
+    code: Code
+
+
+class OwnRecoveryCode(Body, frozen=True):
+    """A recovery code, which is used up."""
+
+    recovery_code: RecoveryCode
+
+
+class TotpSetup(Struct, frozen=True):
+    """A secret for an authenticator, to be shown as a QR code; it waits for a first code until `expires_at`."""
+
+    provisioning_uri: str
+    expires_at: Timestamp
+
+
+class RecoveryCodes(Struct, frozen=True):
+    """Recovery codes, shown this once: each works once, in place of a code of the authenticator."""
+
+    message: str
+    totp_enabled: bool
+    recovery_codes: list[str]
+
+
+class TotpState(Struct, frozen=True):
+    """Whether the account has a second factor now."""
+
+    message: str
+    totp_enabled: bool
 
 
 class PasswordChange(Body, frozen=True):
@@ -82,18 +151,26 @@ class SessionsEnded(Struct, frozen=True):
     sessions_ended: int
 
 
-def account(admin: Admin) -> Account:
-    """An account as its owner sees it."""
+def account(admin: Admin, required: Collection[str]) -> Account:
+    """An account as its owner sees it; `required`: the roles that need a second factor."""
     return Account(
         id=admin.id,
         email=admin.email,
         role=admin.role,
         totp_enabled=admin.totp_enabled,
+        second_factor_required=rules.factor_bar(admin.role, admin.totp_enabled, required) is not None,
         oidc_provider=admin.oidc_provider,
         last_login_at=iso_or_none(admin.last_login_at),
         domain_ids=list(admin.domain_ids),
         created_at=iso(admin.created_at),
     )
+
+
+def login(done: LoggedIn | SecondFactorAsked, required: Collection[str]) -> SessionOpened | SecondFactorNeeded:
+    """A login as it is answered: done, or half done."""
+    if isinstance(done, SecondFactorAsked):
+        return SecondFactorNeeded(True, done.token, iso(done.expires_at))
+    return SessionOpened(account(done.admin, required), done.session.id, iso(done.session.expires_at))
 
 
 def session(found: Session, current: UUID | None) -> SessionRecord:

@@ -28,6 +28,7 @@ async def test_a_key_is_shown_once_and_stored_as_a_hash(api: Api):
         "is_scoped": False,
         "scoped_domain_ids": [],
         "rate_limit": 60,
+        "allowed_networks": [],
         "last_used_at": None,
         "expires_at": None,
         "created_at": "2026-03-01T12:00:00.000Z",
@@ -183,3 +184,39 @@ class TestRevoke:
         _, other = await api.key(api.dora)
         await api.dora.delete(f"/api-keys/{other}")
         assert await counted() == []
+
+
+class TestNetworks:
+    async def test_a_key_works_from_its_networks_only(self, api: Api):
+        key, _ = await api.key(api.adam, allowed_networks=["198.51.100.0/24", "2001:db8::/32"])
+        assert (await key.come_from("198.51.100.7").get("/domains")).status == 200
+        assert (await key.come_from("2001:db8::7").get("/domains")).status == 200
+        answer = await key.come_from("192.0.2.1").get("/domains")
+        assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "network")
+        (shown, _) = (await api.adam.get("/api-keys")).data
+        assert shown["allowed_networks"] == ["198.51.100.0/24", "2001:db8::/32"]
+
+    async def test_a_refused_change_from_elsewhere_is_audited(self, api: Api):
+        key, key_id = await api.key(api.adam, allowed_networks=["198.51.100.7"])
+        assert reason(await key.post("/domains", {"name": "new.test"})) == "network"
+        (entry,) = await api.audited("domain.create")
+        assert (entry["outcome"], entry["key_id"], entry["details"]) == ("denied", key_id, {"reason": "network"})
+
+    async def test_a_child_is_never_used_from_elsewhere(self, api: Api):
+        parent, _ = await api.key(api.sue, allowed_networks=["198.51.100.0/24"])
+        parent = parent.come_from("198.51.100.7")
+        wider = await parent.post("/api-keys", {"name": "x", "allowed_networks": ["0.0.0.0/0"]})
+        assert (wider.status, reason(wider)) == (403, "more_networks")
+        child, _ = await api.key(parent)
+        assert reason(await child.get("/auth/me")) == "network"
+        assert (await child.come_from("198.51.100.8").get("/auth/me")).status == 200
+
+    async def test_faulty_networks_are_refused(self, shared_api: Api):
+        for given, names in (
+            (["10.0.0.1/8", "10.0.0.0/8", "lan"], ["allowed_networks[0]", "allowed_networks[2]"]),
+            ("10.0.0.0/8", ["allowed_networks"]),
+            ([1], ["allowed_networks[0]"]),
+            (["10.0.0.0/8"] * 101, ["allowed_networks"]),
+        ):
+            answer = await shared_api.sue.post("/api-keys", {"name": "x", "allowed_networks": given})
+            assert (answer.status, answer.code, faults(answer)) == (400, "INVALID_FIELD", names)

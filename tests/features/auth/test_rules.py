@@ -1,13 +1,12 @@
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, strategies as st
 
+from mailkeep.core.principal import Role
 from mailkeep.core.secret import Vault
 from mailkeep.features.auth import rules
-from mailkeep.features.auth.model import Failures
 
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 VAULT = Vault(b"v" * 32)
 
 
@@ -15,50 +14,36 @@ def seconds(count: float) -> timedelta:
     return timedelta(seconds=count)
 
 
-def after(failures: int, *, ago: float = 0, started: float = 60) -> Failures:
-    return Failures(NOW - seconds(started), failures, NOW - seconds(ago))
+LAN, OFFICE = ("10.0.0.0/8",), ("192.0.2.0/24", "2001:db8::/32")
 
 
 @pytest.mark.parametrize(
-    "seen, wait",
+    "address, allowed, bar",
     [
-        (None, 0),
-        (after(1), 0),
-        (after(9), 0),
-        (after(10), 30),
-        (after(10, ago=14), 30),
-        (after(10, ago=15), 0),
-        (after(11), 60),
-        (after(14), 480),
-        (after(15), 900),
-        (after(16), 900),
-        (after(2_000_000), 900),
-        (after(2_000_000, ago=899), 900),
-        (after(2_000_000, ago=900), 0),
+        ("192.0.2.1", [], None),
+        ("192.0.2.1", [()], None),
+        ("192.0.2.1", [(), ()], None),
+        ("192.0.2.1", [OFFICE], None),
+        ("2001:db8::7", [OFFICE], None),
+        ("192.0.2.1", [LAN], "network"),
+        ("192.0.2.1", [OFFICE, LAN], "network"),
+        ("192.0.2.1", [OFFICE, ()], None),
+        ("192.0.2.1", [(), LAN], "network"),
+        ("no address", [OFFICE], "network"),
+        ("", [("0.0.0.0/0", "::/0")], "network"),
     ],
 )
-def test_an_unfamiliar_source_waits_longer_with_every_try(seen: Failures | None, wait: int):
-    assert rules.count_try(seen, NOW, familiar=False)[1] == wait
+def test_every_list_of_networks_must_have_the_address(address: str, allowed: list[tuple[str, ...]], bar: str | None):
+    assert rules.network_bar(address, *allowed) == bar
 
 
-@pytest.mark.parametrize("failures", [9, 10, 11, 1000])
-def test_a_familiar_source_never_waits(failures: int):
-    counted, wait = rules.count_try(after(failures), NOW, familiar=True)
-    assert (counted.failures, wait) == (failures + 1, 0)
-
-
-@pytest.mark.parametrize(
-    "seen, failures",
-    [
-        (after(9, started=899), 10),
-        (after(9, started=900), 1),
-        (after(9, started=-900), 1),  # the clock was set back
-        (after(12, ago=899, started=5000), 13),
-        (after(12, ago=900, started=5000), 1),
-    ],
-)
-def test_failures_are_forgotten_after_a_quarter_of_an_hour(seen: Failures, failures: int):
-    assert rules.count_try(seen, NOW, familiar=False)[0].failures == failures
+@pytest.mark.parametrize("role", list(Role))
+def test_a_role_that_needs_a_second_factor_is_barred_without_one(role: Role):
+    others = [other.value for other in Role if other is not role]
+    assert rules.factor_bar(role, False, [role.value]) == "second_factor_required"
+    assert rules.factor_bar(role, True, [role.value]) is None
+    assert rules.factor_bar(role, False, others) is None
+    assert rules.factor_bar(role, False, ()) is None
 
 
 @pytest.mark.parametrize(

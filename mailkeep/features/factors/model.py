@@ -1,0 +1,44 @@
+"""What proves who somebody is, beside the password."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+ISSUER = "Mailkeep"
+SETUP_LIFETIME = timedelta(minutes=10)
+RECOVERY_CODES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """The failed tries of an account in the present window."""
+
+    window_started_at: datetime
+    failures: int
+    last_failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """An account's authenticator: its sealed secret; pending while `enabled_at` is None."""
+
+    secret: bytes
+    created_at: datetime
+    enabled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is shown: a code of the authenticator, or a recovery code."""
+
+    code: str
+    is_recovery: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A setup that waits for its first code, until `expires_at`."""
+
+    provisioning_uri: str
+    expires_at: datetime
