@@ -12,7 +12,7 @@ from mailkeep.features.history.model import INBOUND, OUTBOUND, Entry, Filter, Pa
 from mailkeep.features.messages.model import Attempt, Message
 
 FIRST_WALK = 1_000
-LONGEST_WALK = 20_000
+LONGEST_WALK = 40_000
 _PIECE = 8
 _MOST_PIECES = 8
 _TRIGRAM = re.compile(r"[^\W_]{3}")

@@ -119,7 +119,7 @@ async def listed(client: Any, query: dict[str, str], limit: int, order: str) -> 
         cursor = page["next_cursor"]
 
 
-@pytest.mark.parametrize("first_walk, longest_walk", [(10, 40), (1000, 20000)], ids=["index early", "walk"])
+@pytest.mark.parametrize("first_walk, longest_walk", [(10, 40), (1000, 40000)], ids=["index early", "walk"])
 async def test_every_filter_finds_what_the_model_says(
     api: Api, monkeypatch: pytest.MonkeyPatch, first_walk: int, longest_walk: int
 ):
@@ -156,4 +156,4 @@ def test_how_far_a_search_walks():
     assert rules.next_walk(1000, 0, 51) is None  # nothing so far: the index knows better
     assert rules.next_walk(1000, 10, 41) == 8200
     assert rules.next_walk(1000, 1, 50) is None  # it would take longer than a walk may
-    assert rules.next_walk(20_000, 50, 1) is None
+    assert rules.next_walk(40_000, 50, 1) is None
