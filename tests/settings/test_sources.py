@@ -61,6 +61,22 @@ def test_lists_and_numbers_in_the_environment_are_json(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
+    "text, roles",
+    [
+        ("off", ()),
+        ("[]", ()),
+        ('["super_admin"]', ("super_admin",)),
+        ('["admin", "super_admin"]', ("admin", "super_admin")),
+    ],
+)
+def test_second_factors_are_asked_of_roles_or_off(tmp_path: Path, text: str, roles: tuple[str, ...]):
+    assert load(tmp_path, {"MAILKEEP_AUTH__REQUIRE_SECOND_FACTOR": text}).settings.auth.require_second_factor == roles
+    value = '"off"' if text == "off" else text
+    (tmp_path / "mailkeep.toml").write_text(f"[auth]\nrequire_second_factor = {value}\n")
+    assert load(tmp_path, NOTHING).settings.auth.require_second_factor == roles
+
+
+@pytest.mark.parametrize(
     "variable, text, expected",
     [
         ("HTTP__LISTEN", "8080", "host:port"),
@@ -77,6 +93,11 @@ def test_lists_and_numbers_in_the_environment_are_json(tmp_path: Path):
         ("HTTP__PUBLIC_URL", "https://mail.example\\@other", "http:// or https://"),
         ("HTTP__TRUSTED_PROXIES", "10.0.0.0/8", "a list of networks in CIDR form"),
         ("HTTP__TRUSTED_PROXIES", '["10.0.0.1/8"]', "a list of networks in CIDR form"),
+        ("AUTH__REQUIRE_SECOND_FACTOR", "on", "a list of roles (domain_admin, admin, super_admin), or `off`"),
+        ("AUTH__REQUIRE_SECOND_FACTOR", '["root"]', "a list of roles"),
+        ("AUTH__REQUIRE_SECOND_FACTOR", '["off"]', "a list of roles"),
+        ("AUTH__ALLOWED_NETWORKS", "off", "a list of networks in CIDR form"),
+        ("AUTH__ALLOWED_NETWORKS", '["10.0.0.1/8"]', "a list of networks in CIDR form"),
         ("LIMITS__MESSAGE_SIZE_MB", "101", "a whole number from 1 to 100"),
         ("LIMITS__MESSAGE_SIZE_MB", "0", "a whole number from 1 to 100"),
         ("LIMITS__MESSAGE_SIZE_MB", "1_0", "a whole number from 1 to 100"),

@@ -313,14 +313,14 @@ class TestSetup:
 async def test_every_change_ends_the_other_sessions(api: Api, change: str):
     if change == "verify":
         sue = await api.set_up(api.sue)
-        other, path = await api.log_in("sue@example.test"), "POST /auth/totp/verify"
+        other, method, path = await api.log_in("sue@example.test"), "POST", "/auth/totp/verify"
     else:
         sue = await api.enrol(api.sue)
         opened = await second_step(api.nobody, await first_step(api.nobody), sue.next_code())
         other = api.nobody.with_cookie(opened.headers["set-cookie"])
-        path = "DELETE /auth/totp" if change == "disable" else "POST /auth/totp/recovery-codes"
+        method, path = ("DELETE", "/auth/totp") if change == "disable" else ("POST", "/auth/totp/recovery-codes")
     assert (await other.get("/auth/me")).status == 200
-    assert (await api.sue(*path.split(), {"code": sue.next_code()})).status == 200
+    assert (await api.sue(method, path, {"code": sue.next_code()})).status == 200
     assert (await other.get("/auth/me")).code == "SESSION_INVALID"
     assert (await api.sue.get("/auth/me")).status == 200
     assert (await api.unscoped.get("/auth/me")).status == 200

@@ -1,6 +1,10 @@
 """Sessions: seen, ended, and what ends them."""
 
-from tests.client import ADMIN_IDS, PASSWORD, SESSION_IDS, Api, reason
+from dataclasses import replace
+
+import pytest
+
+from tests.client import ADMIN_IDS, PASSWORD, SESSION_IDS, Api, email_of, reason
 
 NEW = "incorrect pony charger clip"
 
@@ -137,3 +141,64 @@ class TestPassword:
         assert (failed["outcome"], failed["error_code"]) == ("failed", "INVALID_CREDENTIALS")
         assert changed["details"] == {"before": {"password": "(secret)"}, "after": {"password": "(secret)"}}
         assert not any(text in str((failed, changed)) for text in (PASSWORD, NEW, "guess", "argon2"))
+
+
+class TestWhereItComesFrom:
+    """The address and user agent that a session shows."""
+
+    async def shown(self, api: Api, peer: str, headers: dict[str, str]) -> tuple[str, str | None]:
+        body = {"email": email_of("sue"), "password": PASSWORD}
+        answer = await api.nobody.come_from(peer)("POST", "/auth/login", body, headers=headers)
+        client = api.nobody.with_cookie(answer.headers["set-cookie"])
+        (row,) = [row for row in (await client.get("/auth/sessions")).data if row["current"]]
+        return row["ip_address"], row["user_agent"]
+
+    @pytest.mark.parametrize(
+        "peer, forwarded, address",
+        [
+            ("203.0.113.7", None, "203.0.113.7"),
+            ("203.0.113.7", "198.51.100.7", "203.0.113.7"),
+            ("192.0.2.1", None, "192.0.2.1"),
+            ("192.0.2.1", "198.51.100.7", "198.51.100.7"),
+            ("192.0.2.1", "10.9.9.9, 198.51.100.7", "198.51.100.7"),
+            ("192.0.2.1", "198.51.100.7, 192.0.2.9", "198.51.100.7"),
+            ("192.0.2.1", "nonsense", "192.0.2.1"),
+            ("192.0.2.1", "198.51.100.7, nonsense", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "2001:DB8::7", "2001:db8::7"),
+        ],
+    )
+    async def test_only_a_trusted_proxy_is_believed(
+        self, shared_api: Api, peer: str, forwarded: str | None, address: str
+    ):
+        settings = shared_api.app.settings
+        shared_api.app.settings = replace(settings, http=replace(settings.http, trusted_proxies=("192.0.2.0/24",)))
+        try:
+            headers = {"x-forwarded-for": forwarded} if forwarded else {}
+            assert (await self.shown(shared_api, peer, headers))[0] == address
+        finally:
+            shared_api.app.settings = settings
+
+    async def test_without_any_nobody_is(self, shared_api: Api):
+        for name in ("x-forwarded-for", "x-real-ip", "forwarded"):
+            assert (await self.shown(shared_api, "192.0.2.1", {name: "198.51.100.7"}))[0] == "192.0.2.1"
+
+    async def test_the_user_agent_is_kept_within_bounds(self, shared_api: Api):
+        assert (await self.shown(shared_api, "192.0.2.1", {"user-agent": "curl/8"}))[1] == "curl/8"
+        assert (await self.shown(shared_api, "192.0.2.1", {}))[1] is None
+        assert (await self.shown(shared_api, "192.0.2.1", {"user-agent": "x" * 5000}))[1] == "x" * 500
+
+
+async def test_a_session_ends_with_its_account_its_role_its_password_and_its_factor(api: Api):
+    """Each by somebody else, or from another session: at once."""
+    path = f"/admins/{ADMIN_IDS['adam']}"
+    for change in (
+        lambda: api.sue.patch(path, {"password": NEW}),
+        lambda: api.sue.patch(path, {"role": "domain_admin"}),
+        lambda: api.sue.patch(path, {"role": "super_admin"}),
+        lambda: api.sue.delete(path),
+    ):
+        password = NEW if await api.audited("admin.update") else PASSWORD
+        adam = await api.log_in("adam@example.test", password)
+        assert (await adam.get("/auth/me")).status == 200
+        assert (await change()).status == 200
+        assert (await adam.get("/auth/me")).code == "SESSION_INVALID"
