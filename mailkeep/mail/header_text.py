@@ -137,6 +137,8 @@ class _Mailbox:
     def add(self, kind: str | None, token: str) -> None:
         if kind == "angle":
             self.angle = self.angle or token.strip("<>")
+        elif kind == "quoted" and (len(token) < 2 or not token.endswith('"')):
+            return  # it never ended: whatever is in there is no address
         elif self.angle is None:
             self.phrase.append(token)
 

@@ -7,15 +7,15 @@ that crashes, or is killed at its deadline, takes only its message with it: the 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -38,12 +38,14 @@ main(*map(int, sys.argv[2:]))
 class ParseLimits:
     """What a message may take. `content` bounds the answer's content and `memory` a child, both in bytes."""
 
-    cpu_seconds: int = 5
-    seconds: float = 10.0  # by the clock, the start of a child included
-    wait_seconds: float = 20.0  # for a free child
+    cpu_seconds: int = 3
+    seconds: float = 5.0  # by the clock, the start of a child included
+    wait_seconds: float = 15.0  # for a free child
     memory: int = 1 << 30
     content: int = 23 << 20
     children: int = 2
+    large: int = 256 << 10  # bytes of a message from which its result counts as large
+    large_held: int = 4  # of those at a time
     idle_seconds: float = 60.0
     messages: int = 1000  # of one child
 
@@ -74,17 +76,14 @@ class Parser:
         self._folder = folder
         self.limits = limits or ParseLimits()
         self._free = asyncio.Semaphore(self.limits.children)
+        self._room = asyncio.Semaphore(self.limits.large_held)
         self._idle: list[_Child] = []
         self._threads: ThreadPoolExecutor | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     async def parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
         """Take a message apart; `content` opens it. Raises Unparsable, also where it takes too long; OSError."""
-        try:
-            async with asyncio.timeout(self.limits.wait_seconds):
-                await self._free.acquire()
-        except TimeoutError:
-            raise Unparsable("too much to parse at the moment") from None
+        await self._wait_for(self._free)
         if self._timer:
             self._timer.cancel()
         self._threads = self._threads or ThreadPoolExecutor(self.limits.children, thread_name_prefix="parse")
@@ -92,6 +91,25 @@ class Parser:
         # Freed when the thread is done, also where nobody waits for it any more.
         work.add_done_callback(self._done)
         return await asyncio.shield(work)
+
+    @asynccontextmanager
+    async def held(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[Apart]:
+        """`parse` for as long as the result is needed: of large messages (`size` in bytes) few are held at a time."""
+        if size < self.limits.large:
+            yield await self.parse(content)
+            return
+        await self._wait_for(self._room)
+        try:
+            yield await self.parse(content)
+        finally:
+            self._room.release()
+
+    async def _wait_for(self, turn: asyncio.Semaphore) -> None:
+        try:
+            async with asyncio.timeout(self.limits.wait_seconds):
+                await turn.acquire()
+        except TimeoutError:
+            raise Unparsable("too much to parse at the moment") from None
 
     def _done(self, work: asyncio.Future[Apart]) -> None:
         self._free.release()
@@ -209,7 +227,7 @@ class _Child:
         """End it now."""
         self._socket.close()
         self.process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
 
 

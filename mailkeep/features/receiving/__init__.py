@@ -6,5 +6,16 @@ outside are queued in the same transaction and handed to the MTA later. Only the
 away the answer is 451, before anything was delivered; where a crash comes in between, the same queue id makes no
 second copy and no second event.
 
+A mailbox is full when its quota has no room for the message: 552 at RCPT where the declared size shows that, else at
+the end of data. It is passed over, with a row in the history, while the message has another place. Who writes to
+`postmaster` without a domain (RFC 5321 §4.5.1) means the domain named like the server, else the oldest active one.
+
+The built-in verdict knows one kind of spam, the GTUBE string: such mail goes to the mailbox's Junk folder (`.Junk`,
+Maildir++) and is told as `mail.spam` too. X-Spam fields that a message brings along count for nothing.
+
+`mail.received.full` is made while somebody wants it (`wants_full` in the database): the message is taken apart in
+another process, within limits, and told whole; where that fails it is told by its head, with `parse_error`. The feed
+shows it without content, which is kept once a message for 3 days.
+
 What was refused at SMTP stands in the history too: at most 60 rows a minute for one source, the rest only counted.
 """

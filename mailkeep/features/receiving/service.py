@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -98,14 +99,17 @@ async def deliver(app: App, mail: Arrived) -> Outcome:
     if not homes and not outside:
         return "mailbox_full" if full else "unknown_user"
     verdict = await asyncio.to_thread(rules.judge_content, mail.content())
-    apart = await _apart(app, mail) if any(home.wants_full for home in homes.values()) else None
-    await _carry_out(app, _Plan(mail, verdict, led_there, homes, full, outside, apart))
+    async with AsyncExitStack() as stack:
+        wants_full = any(home.wants_full for home in homes.values())
+        apart = await _apart(app, mail, stack) if wants_full else None
+        await _carry_out(app, _Plan(mail, verdict, led_there, homes, full, outside, apart))
     return "deliver"
 
 
-async def _apart(app: App, mail: Arrived) -> Apart | Unparsable:
+async def _apart(app: App, mail: Arrived, stack: AsyncExitStack) -> Apart | Unparsable:
+    """The message taken apart, held until `stack` ends."""
     try:
-        return await app.parser.parse(mail.content)
+        return await stack.enter_async_context(app.parser.held(mail.content, mail.size))
     except Unparsable as error:
         log.info("a message could not be parsed", queue_id=mail.queue_id, why=str(error))
         return error

@@ -1,0 +1,178 @@
+"""Messages taken apart in other processes: used again, limited, replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+
+from mailkeep.mail.parse_process import Apart, ParseLimits, Parser, Unparsable
+
+HEAD = b"From: a@b.test\r\nMIME-Version: 1.0\r\n"
+LETTER = HEAD + b"\r\nHi.\r\n"
+# Quadratic in the library: encoded words that never end, in the name of a file.
+SLOW = (
+    HEAD
+    + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n"
+    + b'Content-Disposition: attachment; filename="'
+    + b"=?a?q?" * 2_000_000
+    + b'"\r\n\r\nx\r\n--b--\r\n'
+)
+
+
+def attached(size: int) -> bytes:
+    line = b"A" * 76 + b"\r\n"
+    return (
+        HEAD
+        + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nsee below\r\n--b\r\n"
+        + b"Content-Type: image/png; name=a.png\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+        + line * (size // 57)
+        + b"--b--\r\n"
+    )
+
+
+@asynccontextmanager
+async def parser(**limits: Any) -> AsyncIterator[Parser]:
+    made = Parser(None, ParseLimits(**limits))
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def apart(made: Parser, content: bytes) -> Apart:
+    def chunks() -> Iterator[bytes]:
+        for start in range(0, len(content), 1 << 18):
+            yield content[start : start + (1 << 18)]
+
+    return await made.parse(chunks)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_one_child_serves_one_message_after_the_other_and_ends_with_the_parser():
+    async with parser() as made:
+        assert made.pids == []
+        for _ in range(3):
+            found = await apart(made, LETTER)
+            assert msgspec.json.decode(found.content) == {"body_text": "Hi.\r\n", "body_html": None, "attachments": []}
+        (pid,) = made.pids
+    assert not is_alive(pid)
+
+
+async def test_attachments_come_as_a_description_and_with_their_content():
+    async with parser() as made:
+        found = await apart(made, attached(57))
+    described = {"filename": "a.png", "content_type": "image/png", "size": 57}
+    assert (found.attachments, found.truncated) == ([described], False)
+    assert msgspec.json.decode(found.content)["attachments"] == [described | {"content_base64": "A" * 76}]
+
+
+async def test_what_does_not_fit_is_left_out():
+    async with parser(content=100_000) as made:
+        found = await apart(made, attached(100_000))
+        assert found.truncated
+        content = msgspec.json.decode(found.content)
+        assert content["body_text"].strip() == "see below"
+        assert content["attachments"][0]["content_base64"] is None
+        found = await apart(made, HEAD + b"Content-Type: text/html\r\n\r\n" + b"<\x01>" * 60_000)
+        content = msgspec.json.decode(found.content)
+        assert (found.truncated, content["body_html"]) == (True, None)
+        assert 0 < len(found.content) <= 100_000
+
+
+async def test_what_is_too_much_is_refused_by_the_same_child():
+    async with parser() as made:
+        await apart(made, LETTER)
+        before = made.pids
+        with pytest.raises(Unparsable, match="too long"):
+            await apart(made, b"A: b\r\n" * 60_000)
+        assert made.pids == before
+
+
+@pytest.mark.parametrize(
+    "limits, content, why",
+    [
+        ({"cpu_seconds": 1}, SLOW, "too much time or memory"),
+        ({"seconds": 0.5}, SLOW, "too long"),
+        ({"memory": 120 << 20}, attached(30 << 20), "memory"),
+    ],
+)
+async def test_a_message_that_takes_too_much_takes_only_itself(limits: dict[str, Any], content: bytes, why: str):
+    async with parser(**limits) as made:
+        with pytest.raises(Unparsable, match=why):
+            await apart(made, content)
+    async with parser() as made:
+        assert (await apart(made, LETTER)).attachments == []
+
+
+async def test_after_a_crash_there_is_a_new_child():
+    async with parser() as made:
+        await apart(made, LETTER)
+        (pid,) = made.pids
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(Unparsable):
+            await apart(made, LETTER)
+        await apart(made, LETTER)
+        assert made.pids not in ([], [pid])
+
+
+async def test_a_child_ends_when_there_is_no_work_or_it_has_done_enough():
+    async with parser(idle_seconds=0.2, messages=2) as made:
+        await apart(made, LETTER)
+        (pid,) = made.pids
+        await apart(made, LETTER)
+        assert made.pids == []
+        await apart(made, LETTER)
+        assert made.pids != [pid]
+        (pid,) = made.pids
+        for _ in range(100):
+            if not is_alive(pid):
+                break
+            await asyncio.sleep(0.05)
+        assert not is_alive(pid)
+        assert made.pids == []
+
+
+async def test_who_waits_too_long_is_told_so_and_the_others_come_through():
+    async with parser(children=1, seconds=1.0, cpu_seconds=10, wait_seconds=0.2) as made:
+        slow = asyncio.create_task(apart(made, SLOW))
+        await asyncio.sleep(0.1)
+        with pytest.raises(Unparsable, match="at the moment"):
+            await apart(made, LETTER)
+        with pytest.raises(Unparsable):
+            await slow
+        await apart(made, LETTER)
+
+
+async def test_nobody_waiting_any_more_leaves_the_child_in_order():
+    async with parser(children=1) as made:
+        await apart(made, LETTER)
+        left = asyncio.create_task(apart(made, attached(10 << 20)))
+        await asyncio.sleep(0.01)
+        left.cancel()
+        assert (await apart(made, LETTER)).attachments == []
+
+
+async def test_few_large_results_are_held_at_a_time():
+    async with parser(large=100, large_held=1, wait_seconds=0.1) as made:
+        async with made.held(lambda: [LETTER], 100) as first:
+            assert not first.truncated
+            async with made.held(lambda: [LETTER], 99):
+                with pytest.raises(Unparsable, match="at the moment"):
+                    async with made.held(lambda: [LETTER], 100):
+                        pass
+        async with made.held(lambda: [LETTER], 100):
+            pass
