@@ -259,6 +259,11 @@ async def by_query(world: World, who: Person, place: str) -> Asked:
     return Asked(query={"limit": 200} | ({} if place == NONE else {"domain_id": domain_of(place)}))
 
 
+async def by_filter(world: World, who: Person, place: str) -> Asked:
+    """What is no list of pages."""
+    return Asked(query={} if place == NONE else {"domain_id": domain_of(place)})
+
+
 async def plain(world: World, who: Person, place: str) -> Asked:
     return Asked()
 
@@ -640,6 +645,8 @@ ROWS: dict[str, Row] = {
     "GET /sandbox/messages/{id}/raw": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     "DELETE /sandbox/messages": Row(plain, **ONCE),
     "GET /audit": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
+    "GET /audit/verify": Row(plain, **ONCE),
+    "GET /audit/export": Row(by_filter, **LISTED),
     "GET /events": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
     "GET /events/{id}": Row(by_id(an_event)),
     "GET /health": Row(plain, **ONCE),
@@ -745,12 +752,14 @@ MAY = {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
         "suspension.read", "suspension.lift",
     },
-    _SUPER: {"admin.write", "sandbox", "health.details"},
+    _SUPER: {"admin.write", "audit.verify", "audit.export", "sandbox", "health.details"},
 }  # fmt: skip
 """By the lowest role, as the API's reference tells the roles: the policy is held to it."""
 
 BEYOND_DOMAINS = {
-    Reach.GLOBAL: {"admin.write", "api_key.write", "domain.create", "sandbox", "health.details"},
+    Reach.GLOBAL: {
+        "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox", "health.details",
+    },
     Reach.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
     Reach.ACCOUNT: {"account.read", "session.list"},
     Reach.LISTING: {

@@ -88,6 +88,8 @@ POLICY: dict[str, Rule] = {
     "api_key.list": Rule(_DOMAIN, Reach.LISTING),
     "api_key.write": Rule(_DOMAIN, Reach.GLOBAL),
     "audit.list": Rule(_DOMAIN, Reach.LISTING),
+    "audit.verify": Rule(_SUPER, Reach.GLOBAL),
+    "audit.export": Rule(_SUPER, Reach.GLOBAL),
     "domain.list": Rule(_DOMAIN, Reach.LISTING),
     "domain.read": Rule(_DOMAIN, Reach.DOMAIN),
     "domain.create": Rule(_ADMIN, Reach.GLOBAL),

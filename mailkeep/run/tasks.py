@@ -12,6 +12,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.features.abuse import service as abuse
+from mailkeep.features.audit import jobs as audit
 from mailkeep.features.mailboxes import jobs as mailboxes
 from mailkeep.features.messages import jobs as messages
 from mailkeep.features.receiving import jobs as receiving
@@ -22,10 +23,11 @@ log = structlog.get_logger("mailkeep.tasks")
 
 _HOUSEKEEPING_SECONDS = 600.0
 _IDLE_SECONDS = 1.0
+_SEAL_SECONDS = 5.0
 
 
 async def housekeeping(app: App) -> None:
-    """Partitions ahead, broken-off sends ended, the trash emptied, old content and old counts gone."""
+    """Partitions ahead, broken-off sends ended, the trash emptied, what is old gone."""
     async with app.db.tx() as conn:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
@@ -34,6 +36,7 @@ async def housekeeping(app: App) -> None:
     await mailboxes.purge_trash(app)
     await messages.prune(app)
     await receiving.prune(app)
+    await audit.let_go(app)
     await sandbox.prune(app, app.clock() - timedelta(days=app.settings.retention.content_days))
 
 
@@ -52,6 +55,11 @@ async def every(seconds: float, what: str, work: Callable[[], Awaitable[object]]
 async def run_forwards(app: App) -> None:
     """Hand on what aliases send outside, until cancelled."""
     await every(_IDLE_SECONDS, "forwards", lambda: receiving.forward_due(app))
+
+
+async def run_sealing(app: App) -> None:
+    """Seal the audit log, until cancelled."""
+    await every(_SEAL_SECONDS, "sealing", lambda: audit.seal(app))
 
 
 async def run_housekeeping(app: App) -> None:

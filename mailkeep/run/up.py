@@ -78,6 +78,7 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         await _open_way_out(app, wake, stack)
         address = await _listen(app, public, internal, stack)
         stack.enter_context(_background(tasks.run_forwards(app)))
+        stack.enter_context(_background(tasks.run_sealing(app)))
         stack.enter_context(_background(tasks.run_housekeeping(app)))
         state.write(
             data_dir, state.State(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)

@@ -207,6 +207,7 @@ class Retention:
         90, "Days for which at least the history of messages is kept; it goes by whole months.", low=1, high=3650
     )
     event_days: int = _setting(30, "The same for events.", low=1, high=3650)
+    audit_days: int = _setting(400, "The same for the audit log.", low=31, high=36_500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

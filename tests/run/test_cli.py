@@ -193,8 +193,8 @@ COMMANDS = dict(commands(get_command(app)))
 
 def test_these_are_the_commands():
     assert sorted(COMMANDS) == [
-        "admin create", "admin list", "admin password", "admin reset-factors", "config show", "doctor", "down",
-        "key create", "migrate", "openapi", "routing explain", "status", "up", "version",
+        "admin create", "admin list", "admin password", "admin reset-factors", "audit verify", "config show", "doctor",
+        "down", "key create", "migrate", "openapi", "routing explain", "status", "up", "version",
     ]  # fmt: skip
 
 

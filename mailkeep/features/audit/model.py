@@ -9,6 +9,15 @@ from typing import Any, Literal
 from uuid import UUID
 
 Outcome = Literal["success", "denied", "failed"]
+Position = tuple[int, UUID]
+"""Of an entry in the chain: its transaction and its id."""
+Leaf = tuple[UUID, bytes]
+"""What a seal holds of an entry: its id and its hash."""
+Problem = Literal["altered", "removed", "inserted", "seal_altered", "seal_removed", "truncated"]
+
+START: Position = (0, UUID(int=0))
+SIGNED = "audit seal"
+"""The purpose of the key that signs seals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +78,67 @@ class Filter:
     domain_id: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A stored entry and its transaction."""
+
+    tx: int
+    entry: Entry
+
+    @property
+    def position(self) -> Position:
+        """Its place in the chain."""
+        return self.tx, self.entry.id
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Covers the entries after the `last` of the seal before it, up to its own.
+
+    Seals before `first_sequence` and entries before `dropped_before` were let go when this one was made; `latest_id`
+    is the greatest id among its entries.
+    """
+
+    sequence: int
+    sealed_at: datetime
+    entries: int
+    last: Position
+    latest_id: UUID | None
+    leaves: bytes
+    first_sequence: int
+    dropped_before: datetime | None
+    previous: bytes
+    hash: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with the entry of this id, or with the seal of this number (`id` is that of its last entry)."""
+
+    problem: Problem
+    id: UUID | None
+    seal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What verifying found: `checked` sealed entries, `unsealed` newer ones, the first faults of `fault_count`.
+
+    `head` is the newest seal. `partial`: of an export with filters, which can't tell what was removed.
+    """
+
+    checked: int
+    unsealed: int
+    faults: list[Fault]
+    fault_count: int
+    head: Seal | None
+    public_key: bytes
+    partial: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong with what is sealed."""
+        return self.fault_count == 0

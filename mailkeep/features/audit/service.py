@@ -1,9 +1,13 @@
-"""Writing and reading the audit log."""
+"""Writing, reading, verifying and exporting the audit log."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,9 +17,30 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
-from mailkeep.features.audit import rules, store
-from mailkeep.features.audit.model import Deed, Entry, Filter, Outcome, Target
-from mailkeep.web.endpoint import Call
+from mailkeep.features.audit import rules, store, wire
+from mailkeep.features.audit.model import (
+    SIGNED,
+    START,
+    Deed,
+    Entry,
+    Filter,
+    Leaf,
+    Outcome,
+    Position,
+    Recorded,
+    Seal,
+    Target,
+    Verdict,
+)
+from mailkeep.web.endpoint import Call, Reply
+
+HEAD_FILE = "audit-head"
+"""In the data directory: number and hash of the newest seal made there, which the log may not lack."""
+
+_STRETCH = 1000
+_SEALS = 256
+_PAGE = 500
+_ROOM = 10_000
 
 
 async def record(conn: Conn, who: Principal, at: datetime, deed: Deed) -> None:
@@ -84,10 +109,255 @@ async def refused(app: App, call: Call, wrong: Refusal) -> None:
         await record(conn, who, app.clock(), deed)
 
 
+def made_before(get: Callable[[App, Call], Awaitable[Reply]]) -> Callable[[App, Call, UUID], Awaitable[Reply | None]]:
+    """For a POST that creates: what an earlier request made, as `get` answers it by the id in its audit entry."""
+
+    async def settle(app: App, call: Call, request_id: UUID) -> Reply | None:
+        async with app.db.autocommit() as conn:
+            made = await store.created_by(conn, request_id)
+        return None if made is None else await get(app, replace(call, path={"id": made}))
+
+    return settle
+
+
 async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Entry]:
     """A page of the entries that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
+    await _check_domain(conn, who, "audit.list", wanted)
+    return await store.page(conn, wanted, asked)
+
+
+async def _check_domain(conn: Conn, who: Principal, action: str, wanted: Filter) -> None:
     if wanted.domain_id is not None:
         if not await store.knows_domain(conn, wanted.domain_id):
             raise DomainNotFound
-        allow_on(who, "audit.list", wanted.domain_id)
-    return await store.page(conn, wanted, asked)
+        allow_on(who, action, wanted.domain_id)
+
+
+# Verifying
+
+
+async def verify(app: App) -> Verdict:
+    """Check every sealed entry that was not let go, and every seal, as they are in one moment."""
+    key = app.vault.public_key(SIGNED)
+    found = rules.Findings()
+    async with app.db.tx() as conn:
+        await store.hold(conn)
+        head = await store.head(conn)
+        if head is not None:
+            await _walk(conn, head, rules.Walk(key, found))
+        lost = await lost_head(app, conn, head)
+        if lost is not None and all(fault.seal != lost for fault in found.seals):
+            found.seal("truncated", lost)
+        unsealed = await store.count_after(conn, head.last if head else START)
+    return found.verdict(head, unsealed, key)
+
+
+async def lost_head(app: App, conn: Conn, head: Seal | None) -> int | None:
+    """The number of the seal that was made here and is not in the log any more, unless it was let go."""
+    noted = await asyncio.to_thread(_noted_head, app.data_dir / HEAD_FILE)
+    if noted is None or (head is not None and noted[0] < head.first_sequence):
+        return None
+    there = await store.seal(conn, noted[0])
+    return None if there is not None and there.hash == noted[1] else noted[0]
+
+
+def _noted_head(path: Path) -> tuple[int, bytes] | None:
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        return int(told["sequence"]), bytes.fromhex(told["hash"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+async def _walk(conn: Conn, head: Seal, walk: rules.Walk) -> None:
+    number = 0
+    while seals := await store.seals_after(conn, number, head.sequence, _SEALS):
+        number = seals[-1].sequence
+        stretch = _Stretch()
+        for seal in seals:
+            before = walk.last
+            follows = walk.step(seal) and (before is not None or seal.sequence == head.first_sequence)
+            if before is None and seal.sequence == head.first_sequence > 1:
+                # Its entries were let go; it stands for where the kept ones begin, and nothing comes before it.
+                before_it = await store.between(conn, START, seal.last, _ROOM)
+                walk.found.entry("inserted", [row.entry.id for row in before_it])
+                continue
+            if not follows or stretch.leaves >= _STRETCH:
+                await _compare(conn, stretch, walk.found)
+                stretch = _Stretch(before.last if before else START, follows)
+            elif not stretch.seals:
+                stretch = _Stretch(before.last if before else START)
+            stretch.seals.append(seal)
+        await _compare(conn, stretch, walk.found)
+    walk.end()
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Seals one behind the other, and where their entries begin; without `whole` others may come between."""
+
+    after: Position = START
+    whole: bool = True
+    seals: list[Seal] = field(default_factory=list[Seal])
+
+    @property
+    def leaves(self) -> int:
+        return sum(seal.entries for seal in self.seals)
+
+
+async def _compare(conn: Conn, stretch: _Stretch, found: rules.Findings) -> None:
+    if not stretch.seals:
+        return
+    leaves = [leaf for seal in stretch.seals for leaf in rules.leaves_of(seal)]
+    rows = await store.between(conn, stretch.after, stretch.seals[-1].last, len(leaves) + _ROOM)
+    differ = rules.compare(leaves, dict(wire.leaf(row) for row in rows))
+    found.checked += len(leaves)
+    found.entry("altered", differ.altered)
+    if differ.removed:
+        moved = set(await store.existing(conn, differ.removed))
+        for entry_id in differ.removed:
+            found.entry("altered" if entry_id in moved else "removed", [entry_id])
+    if stretch.whole:
+        found.entry("inserted", differ.inserted)
+
+
+def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verdict:
+    """Check an export in its ndjson form; without a key by the one that it brings along.
+
+    ValueError, with the number of the line, for what is no such export.
+    """
+    paper: rules.Paper | None = None
+    held: list[Leaf] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            leaf, told = wire.parse_line(line)
+        except ValueError as error:
+            raise ValueError(f"line {number} is no entry of an export: {error}") from error
+        if paper is None and told:
+            paper = rules.Paper(public_key or told[0].public_key, partial=told[0].partial)
+            for earlier in held:
+                paper.line(earlier, ())
+        if paper is None:
+            held.append(leaf)
+        else:
+            paper.line(leaf, [wire.parse_seal(one) for one in told])
+    if paper is None:
+        raise ValueError("there is no seal in it, by which it could be verified")
+    return paper.end()
+
+
+# Export
+
+
+async def record_export(app: App, who: Principal, wanted: Filter, form: str) -> None:
+    """Record an export before it is made; DOMAIN_NOT_FOUND as in the list."""
+    filters = _given(wanted)
+    async with app.db.tx() as conn:
+        await _check_domain(conn, who, "audit.export", wanted)
+        deed = Deed("audit.export", Target("audit", None), more={"format": form} | filters)
+        await record(conn, who, app.clock(), deed)
+
+
+async def start_export(app: App, wanted: Filter) -> Export:
+    """An export as of now."""
+    async with app.db.autocommit() as conn:
+        # The head first: what it covers is in the snapshot.
+        head = await store.head(conn)
+        return Export(app, wanted, await store.snapshot(conn), head, bool(_given(wanted)))
+
+
+def _given(wanted: Filter) -> dict[str, Any]:
+    """The filters that an export has."""
+    given = {name: getattr(wanted, name) for name in Filter.__slots__ if name != "domains"}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Entries as one moment shows them. They never change, so that no connection is held from page to page."""
+
+    app: App
+    wanted: Filter
+    taken: str
+    head: Seal | None
+    partial: bool
+
+    async def pages(self) -> AsyncIterator[list[Recorded]]:
+        """The entries in the order of the chain."""
+        after: Position = START
+        while True:
+            async with self.app.db.autocommit() as conn:
+                rows = await store.read_on(conn, self.wanted, self.taken, after, _PAGE)
+            if rows:
+                yield rows
+                after = rows[-1].position
+            if len(rows) < _PAGE:
+                return
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The entries as lines of JSON, each with the seals that end behind it, before the next entry."""
+        key = self.app.vault.public_key(SIGNED)
+        seals = _SealReader(self)
+        held: bytes | None = None
+        behind: list[Seal] = []
+        async for page in self.pages():
+            lines: list[bytes] = []
+            for row in page:
+                behind += await seals.up_to(row.position)
+                if held is not None:
+                    lines.append(wire.with_seals(held, behind, key, self.partial))
+                    behind = []
+                held = wire.exported(row)
+                seals.met = row.position
+            yield b"".join(line + b"\n" for line in lines)
+        if held is not None:
+            behind += await seals.rest()
+            yield wire.with_seals(held, behind, key, self.partial) + b"\n"
+
+
+@dataclass(slots=True)
+class _SealReader:
+    """The seals of an export, in step with its entries: all of them, or with filters those that cover one."""
+
+    export: Export
+    met: Position | None = None
+    number: int = 0
+    ahead: list[Seal] = field(default_factory=list[Seal])
+
+    async def up_to(self, position: Position) -> Sequence[Seal]:
+        """The seals that end before an entry."""
+        if self.export.partial:
+            return await self._over(position)
+        passed: list[Seal] = []
+        while await self._fill() and self.ahead[0].last < position:
+            passed.append(self.ahead.pop(0))
+        return passed
+
+    async def rest(self) -> Sequence[Seal]:
+        """Those that are left."""
+        if self.export.partial:
+            return await self._over(None)
+        left: list[Seal] = []
+        while await self._fill():
+            left += self.ahead
+            self.ahead = []
+        return left
+
+    async def _fill(self) -> bool:
+        if not self.ahead and self.export.head is not None:
+            async with self.export.app.db.autocommit() as conn:
+                self.ahead = await store.seals_after(conn, self.number, self.export.head.sequence, _SEALS)
+            self.number = self.ahead[-1].sequence if self.ahead else self.number
+        return bool(self.ahead)
+
+    async def _over(self, position: Position | None) -> Sequence[Seal]:
+        """The seal over the entry met last, unless the next one lies under it too."""
+        if self.met is None or self.export.head is None:
+            return []
+        if not self.ahead or self.ahead[0].last < self.met:
+            async with self.export.app.db.autocommit() as conn:
+                over = await store.seal_over(conn, self.met, self.export.head.sequence)
+            self.ahead = [over] if over else []
+        if self.ahead and (position is None or self.ahead[0].last < position):
+            return [self.ahead.pop()]
+        return []

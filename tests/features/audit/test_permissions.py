@@ -21,7 +21,9 @@ FORBIDDEN = [
 def test_entries_and_seals_are_not_changed_by_the_application(module_database_urls: Urls):
     with psycopg.connect(module_database_urls.app, autocommit=True) as conn:
         conn.execute("SELECT ensure_partitions(%s)", (START,))
-        months = conn.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit_entries'::regclass")
+        months = conn.execute(
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit_entries'::regclass"
+        )
         tables = [name for (name,) in months]
         assert {"audit_entries_default", "audit_entries_2026_03", "audit_entries_2026_04"} <= set(tables)
         for table in ["audit_entries", "audit_seals", *tables]:
@@ -37,16 +39,15 @@ def test_entries_and_seals_are_not_changed_by_the_application(module_database_ur
 
 
 def test_the_application_does_not_say_in_which_transaction_it_writes(module_database_urls: Urls):
-    with psycopg.connect(module_database_urls.app, autocommit=True) as conn:
-        with pytest.raises(errors.InsufficientPrivilege):
-            conn.execute(
-                """
-                INSERT INTO audit_entries (id, created_at, actor_type, actor_label, action, resource_type, outcome,
-                                           details, tx)
-                VALUES ('01890000-0000-7000-8000-000000000000', %s, 'cli', 'x', 'x', 'x', 'success', '{}', '1')
-                """,
-                (START,),
-            )
+    statement = """
+        INSERT INTO audit_entries (id, created_at, actor_type, actor_label, action, resource_type, outcome, details, tx)
+        VALUES ('01890000-0000-7000-8000-000000000000', %s, 'cli', 'x', 'x', 'x', 'success', '{}', '1')
+        """
+    with (
+        psycopg.connect(module_database_urls.app, autocommit=True) as conn,
+        pytest.raises(errors.InsufficientPrivilege),
+    ):
+        conn.execute(statement, (START,))
 
 
 def test_the_application_drops_no_month_that_no_seal_lets_go(module_database_urls: Urls):
