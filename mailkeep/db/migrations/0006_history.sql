@@ -93,9 +93,10 @@ BEGIN
 END
 $$;
 
--- Partitions for the month of p_at and the one after it. Idempotent; runs with the owner's rights.
+-- Partitions for the month of p_at and the one after it. Idempotent; runs with the owner's rights. Gives up where a
+-- table is held for longer than some seconds, so that nobody waits behind it; to be called again.
 CREATE OR REPLACE FUNCTION ensure_partitions(p_at timestamptz) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout TO '3s' AS $$
 DECLARE
     parent text;
 BEGIN

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import structlog
-from psycopg.errors import LockNotAvailable
 
 from mailkeep.app import App
 from mailkeep.db.partitions import drop_partitions
@@ -27,19 +26,12 @@ async def prune(app: App) -> None:
     at, kept = app.clock(), app.settings.retention
     async with app.db.tx() as conn:
         await store.forget_seen(conn, at - _SEEN)
-    dropped = await _drop(app, at - timedelta(days=kept.history_days), at - timedelta(days=kept.event_days))
+    before, events_before = at - timedelta(days=kept.history_days), at - timedelta(days=kept.event_days)
+    async with app.db.tx() as conn:
+        dropped = await drop_partitions(conn, messages_before=before, events_before=events_before)
     days = await asyncio.to_thread(prune_content, app.data_dir, at - timedelta(days=kept.content_days))
     if dropped or days:
         log.info("history pruned", partitions=dropped, days_of_content=days)
-
-
-async def _drop(app: App, messages_before: datetime, events_before: datetime) -> int:
-    try:
-        async with app.db.tx() as conn:
-            return await drop_partitions(conn, messages_before=messages_before, events_before=events_before)
-    except LockNotAvailable:
-        log.info("old months stay for now: they are being read")
-        return 0
 
 
 def prune_content(data_dir: Path, before: datetime) -> int:

@@ -56,11 +56,13 @@ async def test_months_go_when_their_last_day_is_too_old(api: Api):
         assert (await api.sue.get(f"/messages/{one.id}")).status == status
 
 
-async def test_a_month_that_is_read_stays_for_now(api: Api):
+async def test_while_months_are_read_none_goes_and_none_comes(api: Api):
     await ensure(api, datetime(2025, 1, 10, tzinfo=UTC))
     async with api.app.db.tx() as reader:
         await reader.execute("SELECT count(*) FROM messages")
         await jobs.prune(api.app)
+        await ensure(api, datetime(2024, 1, 10, tzinfo=UTC))
+    assert await tables(api, "^messages_2024") == set()
     assert "messages_2025_01" in await tables(api, "^messages_2")
     async with api.app.db.tx() as conn:
         assert await drop_partitions(conn, messages_before=api.clock(), events_before=api.clock()) > 0
