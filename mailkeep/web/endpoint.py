@@ -67,6 +67,7 @@ class Endpoint:
     refusals: tuple[type[Refusal], ...] = ()
     examples: tuple[Example, ...] = ()
     content: str = "application/json"  # media type of the successful answer; others than JSON have no envelope
+    also: tuple[str, ...] = ()  # media types that the query can ask for in its place
     enveloped: bool = True  # JSON without the envelope: False
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
     login: bool = False  # held to the login throttle

@@ -199,7 +199,8 @@ def _success(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str
         }
         schema = {"type": "object", "properties": properties, "required": ["data", "error", "meta"]}
         content = {"schema": schema, "example": _answer(endpoint, example)}
-    return {"description": described, "headers": _headers(), "content": {endpoint.content: content}}
+    asked = {other: {"schema": {"type": "string"}} for other in endpoint.also}
+    return {"description": described, "headers": _headers(), "content": {endpoint.content: content, **asked}}
 
 
 def _answer(endpoint: Endpoint, example: Example) -> dict[str, Any]:
