@@ -21,7 +21,7 @@ from msgspec import UNSET, Struct, inspect as mi
 from mailkeep.core.errors import FieldFault, InvalidField, InvalidJson, MissingFields
 from mailkeep.core.ids import parse_uuid
 from mailkeep.web.fields import OneOf, Patch, shapes
-from mailkeep.web.slices import CUT_BODIES_OVER, Slice, cut, restore
+from mailkeep.web.slices import CUT_BODIES_OVER, JsonText, Slice, cut, restore
 
 S = TypeVar("S", bound=Struct)
 
@@ -34,7 +34,7 @@ _INSTANT = re.compile(
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
-def parse_json(body: bytes | bytearray) -> Any:
+def parse_json(body: JsonText) -> Any:
     """The value of a JSON text, or INVALID_JSON. Large strings of a large body are answered as `Slice`."""
     if len(body) > CUT_BODIES_OVER:
         rest, slices = cut(body)
@@ -42,7 +42,7 @@ def parse_json(body: bytes | bytearray) -> Any:
     return _parse(body)
 
 
-def _parse(body: bytes | bytearray) -> Any:
+def _parse(body: JsonText) -> Any:
     try:
         text = str(body, "utf-8")
     except UnicodeDecodeError as error:

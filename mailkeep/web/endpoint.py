@@ -17,6 +17,7 @@ from mailkeep.core.ids import parse_uuid
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.web.fields import OneOf
+from mailkeep.web.slices import JsonText
 
 PREFIX = "/api/v1"
 
@@ -91,7 +92,7 @@ class Call:
     cookies: Mapping[str, str]
     who: Principal | None = None
     rate: Rate | None = None
-    raw_body: bytes | bytearray = b""
+    raw_body: JsonText = b""
     body: Any = None
     query: Any = None
     page: PageRequest | None = None

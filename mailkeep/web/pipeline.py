@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from mmap import mmap
 from typing import Any, Protocol
 from urllib.parse import quote
 from uuid import UUID
@@ -41,6 +42,7 @@ from mailkeep.web.fields import shapes
 from mailkeep.web.limits import AddressLimit
 from mailkeep.web.origin import client_address, is_secure, refuse_foreign_origin
 from mailkeep.web.router import Router
+from mailkeep.web.slices import JsonText
 
 log = structlog.get_logger("mailkeep.web")
 
@@ -254,7 +256,7 @@ def _path(scope: Scope) -> str:
     return raw.decode("latin-1") if raw is not None else quote(scope["path"])
 
 
-async def _read(request: Request, limit: int, silence: float) -> bytes | bytearray:
+async def _read(request: Request, limit: int, silence: float) -> JsonText:
     """The body, at most `limit` bytes; `silence`: the seconds that may pass between two pieces of it.
 
     Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
@@ -265,21 +267,47 @@ async def _read(request: Request, limit: int, silence: float) -> bytes | bytearr
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Encoded bodies are not taken.")
-    # Grown in place: pieces to be joined would take the memory of the body twice.
-    body: bytes | bytearray = b""
+    body = _Gathered(int(announced))
     async for piece in _pieces(request, silence):
-        if piece and not body and not _is_json(headers):
+        if piece and not body.size and not _is_json(headers):
             raise UnsupportedMediaType
-        if len(body) + len(piece) > limit:
+        if body.size + len(piece) > limit:
             raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-        if not body:
-            body = piece
-        elif isinstance(body, bytes):
-            body = bytearray(body)
-            body += piece
+        body.add(piece)
+    return body.whole()
+
+
+class _Gathered:
+    """The pieces of a body become one, without being there twice.
+
+    A large one of announced length goes into pages of its own: the system gives them as they are written to, and has
+    them back at once when the call is over.
+    """
+
+    __slots__ = ("_pages", "_rest", "size")
+
+    def __init__(self, announced: int) -> None:
+        self._pages = mmap(-1, announced) if announced > _IN_THREAD else None
+        self._rest: bytes | bytearray = b""
+        self.size = 0
+
+    def add(self, piece: bytes) -> None:
+        start, self.size = self.size, self.size + len(piece)
+        if self._pages is not None and self.size <= len(self._pages):
+            self._pages[start : self.size] = piece
+        elif self._pages is not None:  # more than announced: no HTTP server lets it through
+            raise InvalidJson("The body is longer than announced.")
+        elif not start:
+            self._rest = piece
         else:
-            body += piece
-    return body
+            if isinstance(self._rest, bytes):
+                self._rest = bytearray(self._rest)
+            self._rest += piece
+
+    def whole(self) -> JsonText:
+        if self._pages is None:
+            return self._rest
+        return self._pages if self.size == len(self._pages) else self._pages[: self.size]
 
 
 def _is_number(text: str) -> bool:

@@ -10,10 +10,12 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from mmap import mmap
 from typing import Any, cast
 
 from mailkeep.core.errors import InvalidJson
 
+JsonText = bytes | bytearray | mmap
 CUT_BODIES_OVER = 64 << 10
 CUT_STRINGS_OVER = 32 << 10
 MAX_VALUES = 1_000_000
@@ -45,7 +47,7 @@ class Slice:
         return len(self.raw)
 
 
-def cut(body: bytes | bytearray) -> tuple[bytes | bytearray, dict[str, Slice]]:
+def cut(body: JsonText) -> tuple[bytes, dict[str, Slice]]:
     """The body with a short string in place of each large one, and what these stand for: the body must not change.
 
     INVALID_JSON for a body of more values than memory and time should be spent on: some bytes of JSON can become
@@ -69,16 +71,14 @@ def cut(body: bytes | bytearray) -> tuple[bytes | bytearray, dict[str, Slice]]:
         at = end + 1
     else:
         raise InvalidJson(_TOO_MANY)
-    rest = body
-    if slices:
-        kept.append(view[done:])
-        rest = b"".join(kept)
+    kept.append(view[done:])
+    rest = b"".join(kept)
     if rest.count(b",") > MAX_VALUES:
         raise InvalidJson(_TOO_MANY)
     return rest, slices
 
 
-def _end_of_string(body: bytes | bytearray, start: int) -> int:
+def _end_of_string(body: JsonText, start: int) -> int:
     """Where the string begun at `start` is closed, -1 where it is not."""
     end = body.find(b'"', start)
     if end > start and body[end - 1] == _BACKSLASH:
