@@ -154,6 +154,18 @@ class DomainExists(Refusal):
     code, status, text = "DOMAIN_EXISTS", 409, "The domain is already registered."
 
 
+class IdempotencyMismatch(Refusal):
+    code, status, text = "IDEMPOTENCY_MISMATCH", 409, "The Idempotency-Key was used for another request."
+
+
+class IdempotencyInProgress(Refusal):
+    code, status, text = "IDEMPOTENCY_IN_PROGRESS", 409, "The outcome of the first request with this key is not known yet."
+
+    def __init__(self, message: str | None = None, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.retry_after = 1
+
+
 class PayloadTooLarge(Refusal):
     code, status, text = "PAYLOAD_TOO_LARGE", 413, "The request body is too large."
 

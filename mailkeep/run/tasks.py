@@ -18,6 +18,7 @@ from mailkeep.features.messages import jobs as messages
 from mailkeep.features.receiving import jobs as receiving
 from mailkeep.features.sandbox import service as sandbox
 from mailkeep.features.sending import jobs as sending
+from mailkeep.web.idempotency import forget_keys
 
 log = structlog.get_logger("mailkeep.tasks")
 
@@ -32,6 +33,7 @@ async def housekeeping(app: App) -> None:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
         await abuse.forget_counts(conn, app.clock())
+    await forget_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)
     await messages.prune(app)

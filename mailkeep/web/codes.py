@@ -44,6 +44,8 @@ def _by_shape(endpoint: Endpoint) -> Iterable[type[Refusal]]:
         yield errors.MissingFields
     if "{" in endpoint.path:
         yield errors.NotFound
+    if endpoint.settle is not None:
+        yield from (errors.InvalidField, errors.IdempotencyMismatch, errors.IdempotencyInProgress)
 
 
 def _by_policy(endpoint: Endpoint) -> Iterable[type[Refusal]]:

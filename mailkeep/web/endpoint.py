@@ -75,6 +75,10 @@ class Endpoint:
     bare: bool = False  # also served without the prefix
     prefixed: bool = True  # served under the prefix
     documented: bool = True  # stands in the OpenAPI document
+    settle: Callable[[Any, Call, UUID], Awaitable[Reply | None]] | None = None
+    """Set where an Idempotency-Key is taken: what a request (by its id) that was cut off has answered, from the
+    records of its effect; None where it had none. Refuses with IdempotencyInProgress while nobody knows."""
+    secrets: tuple[str, ...] = ()  # members of `data` that are shown once: null when it is answered again
 
 
 @dataclass(slots=True)

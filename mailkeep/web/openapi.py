@@ -86,7 +86,7 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
             "schemas": {**_SCHEMAS, **schemas.components},
             "responses": dict(sorted(refused.items())),
             "headers": _HEADERS,
-            "parameters": _PAGING,
+            "parameters": _SHARED,
             "securitySchemes": _SECURITY,
         },
     }
@@ -151,6 +151,8 @@ def _parameters(endpoint: Endpoint, schemas: Schemas, example: Example) -> list[
         for segment in endpoint.path.split("/")
         if segment.startswith("{") and (name := segment[1:-1])
     ]
+    if endpoint.settle is not None:
+        parameters.append({"$ref": "#/components/parameters/idempotencyKey"})
     if endpoint.query is not None:
         required = schemas.required(endpoint.query)
         for name, schema in schemas.fields(endpoint.query).items():
@@ -256,7 +258,14 @@ _HEADERS: dict[str, Schema] = {
     "Retry-After": _whole("Seconds to wait before the next try."),
 }
 
-_PAGING: dict[str, Schema] = {
+_SHARED: dict[str, Schema] = {
+    "idempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": "The same key with the same body has its effect once; held for 24 hours.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    },
     "cursor": {
         "name": "cursor",
         "in": "query",

@@ -34,11 +34,13 @@ from mailkeep.core.errors import (
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import allow
 from mailkeep.core.secret import Vault
+from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
 from mailkeep.web.decode import body_required, decode_body, decode_query, parse_json
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
 from mailkeep.web.fields import shapes
+from mailkeep.web.idempotency import Keys
 from mailkeep.web.limits import AddressLimit
 from mailkeep.web.origin import client_address, is_secure, refuse_foreign_origin
 from mailkeep.web.router import Router
@@ -61,6 +63,11 @@ class Toolbox(Protocol):
     @property
     def clock(self) -> Clock:
         """The time."""
+        ...
+
+    @property
+    def db(self) -> Database:
+        """Where Idempotency-Keys are held."""
         ...
 
     @property
@@ -112,6 +119,7 @@ class Pipeline:
         self._app = app
         self._router = router
         self._gate = gate
+        self._keys = Keys(app)
         self._meter = meter
         self._addresses = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
@@ -187,7 +195,7 @@ class Pipeline:
         try:
             refuse_foreign_origin(request, call, settings)
             await self._decode(request, call, now)
-            reply = await endpoint.handler(self._app, call)
+            reply = await self._keys.answer(call, lambda: endpoint.handler(self._app, call))
         except Refusal as wrong:
             if call.who is not None and endpoint.audit is not None:
                 await self._gate.refused(self._app, call, wrong)

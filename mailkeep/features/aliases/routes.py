@@ -16,6 +16,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.aliases import service, wire
 from mailkeep.features.aliases.model import Alias
+from mailkeep.features.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
 
@@ -86,6 +87,7 @@ ENDPOINTS = (
         body=wire.AliasCreate,
         data=wire.AliasDetail,
         status=201,
+        settle=audit.made_before(_get),
         audit="alias.create",
         refusals=(DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
         examples=(

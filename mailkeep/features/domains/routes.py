@@ -6,6 +6,7 @@ from msgspec import UNSET, Struct, structs
 
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainExists, InvalidPagination, NotFound
+from mailkeep.features.audit import service as audit
 from mailkeep.features.domains import rules, service, wire
 from mailkeep.features.domains.model import Domain, Filter, NewDomain
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
@@ -79,6 +80,7 @@ ENDPOINTS = (
         body=wire.DomainCreate,
         data=wire.DomainRecord,
         status=201,
+        settle=audit.made_before(_get),
         audit="domain.create",
         refusals=(DomainExists, ApiKeyDomainScope),
         examples=(Example(body={"name": "new.test", "description": "Our second name", "max_mailboxes": 50}),),

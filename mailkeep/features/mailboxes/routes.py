@@ -17,6 +17,7 @@ from mailkeep.core.errors import (
     NotFound,
     WeakPassword,
 )
+from mailkeep.features.audit import service as audit
 from mailkeep.features.mailboxes import jobs, service, wire
 from mailkeep.features.mailboxes.model import TRASH_KEPT, Filter, Forward, NewMailbox, Protocols
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
@@ -106,6 +107,7 @@ ENDPOINTS = (
         body=wire.MailboxCreate,
         data=wire.MailboxRecord,
         status=201,
+        settle=audit.made_before(_get),
         audit="mailbox.create",
         refusals=(WeakPassword, DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
         examples=(Example(body=_NEW),),

@@ -40,7 +40,8 @@ class Recipient:
 class Message:
     """A message. `message_id` is the header's value with its angle brackets; `size` in bytes.
 
-    `accepted_at` is when the MTA took it, None for inbound mail.
+    `accepted_at` is when the MTA took it, None for inbound mail; `request_id` and `batch_index` are the request that
+    it was sent with and its place in it.
     """
 
     id: UUID
@@ -69,6 +70,8 @@ class Message:
     spam_symbols: list[str] = field(default_factory=list[str])
     auth: Mapping[str, Any] = field(default_factory=dict[str, Any])
     accepted_at: datetime | None = None
+    request_id: UUID | None = None
+    batch_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

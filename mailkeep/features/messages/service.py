@@ -175,6 +175,11 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> list[Message]:
     return [found[message_id] for message_id in message_ids if message_id in found]
 
 
+async def of_request(conn: Conn, request_id: UUID) -> list[Message]:
+    """The messages that were sent with a request, in its order."""
+    return await find_all(conn, await store.of_request(conn, request_id))
+
+
 async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
     """The id of the sent message with this Message-ID, where it is one of ours (`<id@domain>`)."""
     ours = parse_uuid(header_id[1:].partition("@")[0])

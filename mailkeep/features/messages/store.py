@@ -26,18 +26,18 @@ async def insert(conn: Conn, messages: Sequence[Message]) -> None:
             INSERT INTO messages (
                 id, direction, message_id, queue_id, domain_id, domain_name, mailbox_id, source, admin_id,
                 api_key_id, mail_from, from_address, to_addresses, cc_addresses, subject, size, tags, metadata,
-                status, spam_score, spam_action, spam_symbols, auth, created_at, accepted_at)
+                status, spam_score, spam_action, spam_symbols, auth, created_at, accepted_at, request_id, batch_index)
             SELECT
                 r.id, r.direction, r.message_id, r.queue_id, r.domain_id, r.domain_name, r.mailbox_id,
                 r.source, r.admin_id, r.api_key_id, r.mail_from, r.from_address, r.to_addresses,
                 r.cc_addresses, r.subject, r.size, r.tags, r.metadata, r.status, r.spam_score, r.spam_action,
-                r.spam_symbols, r.auth, r.created_at, r.accepted_at
+                r.spam_symbols, r.auth, r.created_at, r.accepted_at, r.request_id, r.batch_index
             FROM jsonb_to_recordset(%(messages)s) AS r(
                 id uuid, direction text, message_id text, queue_id text, domain_id uuid, domain_name text,
                 mailbox_id uuid, source text, admin_id uuid, api_key_id uuid, mail_from text, from_address text,
                 to_addresses text[], cc_addresses text[], subject text, size bigint, tags text[], metadata jsonb,
                 status text, spam_score double precision, spam_action text, spam_symbols text[], auth jsonb,
-                created_at timestamptz, accepted_at timestamptz)
+                created_at timestamptz, accepted_at timestamptz, request_id uuid, batch_index integer)
         ), s AS (
             INSERT INTO message_search (message_id, domain_id, subject, sender, recipients)
             SELECT r.message_id, r.domain_id, mailkeep_fold(r.subject), mailkeep_fold(r.sender),
@@ -277,7 +277,7 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Messag
             m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
             m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
             m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
-            m.created_at, m.accepted_at
+            m.created_at, m.accepted_at, m.request_id, m.batch_index
         FROM messages m WHERE m.id = ANY(%(ids)s)
         """,
         {"ids": list(message_ids)},
@@ -285,6 +285,15 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Messag
     rows = await cursor.fetchall()
     recipients = await recipients_of(conn, message_ids)
     return {row["id"]: Message(**row, recipients=recipients.get(row["id"], [])) for row in rows}
+
+
+async def of_request(conn: Conn, request_id: UUID) -> list[UUID]:
+    """The messages that were sent with a request, in its order."""
+    cursor = await conn.execute(
+        "SELECT id FROM messages WHERE request_id = %(request_id)s ORDER BY batch_index, id",
+        {"request_id": request_id},
+    )
+    return [row["id"] for row in await cursor.fetchall()]
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:

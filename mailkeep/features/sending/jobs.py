@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mailkeep.app import App
@@ -42,7 +43,8 @@ async def _reconcile(app: App, before: datetime) -> int:
             if each.queue_id is not None and each.id in attempts:
                 taken = attempts[each.id]
                 await messages.accept(conn, at, [(taken, each.queue_id)], status="queued")
-                await audit.record(conn, _SYSTEM, at, service.deed([taken], 1))
+                who = replace(_SYSTEM, request_id=taken.request_id)
+                await audit.record(conn, who, at, service.deed([taken], 1))
         if ending == "lost":
             await abuse.uncount(conn, [service.counted(attempts[each]) for each in ended if each in attempts])
     return len(found)

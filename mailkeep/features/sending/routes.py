@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from uuid import UUID
+
 from mailkeep.app import App
 from mailkeep.core.errors import (
     ApiKeyDomainScope,
@@ -39,6 +42,21 @@ async def _send_batch(app: App, call: Call) -> Reply:
     return Reply(wire.batch(outcomes))
 
 
+async def _settle(app: App, call: Call, request_id: UUID) -> Reply | None:
+    before = await service.sent_before(app, request_id)
+    return Reply(wire.sent(before[0])) if before else None
+
+
+async def _settle_batch(app: App, call: Call, request_id: UUID) -> Reply | None:
+    before = await service.sent_before(app, request_id)
+    if not before:
+        return None
+    # What is sent now belongs to the same request: cut off once more, it is found by the same id.
+    who = replace(call.caller(), request_id=request_id)
+    items = [wire.asked_in_batch(item) for item in call.body.messages]
+    return Reply(wire.batch(await service.resume_batch(app, who, items, before)))
+
+
 def body_limit(settings: Settings) -> int:
     """1.5 times the message size limit, in bytes, for the whole call."""
     return settings.limits.message_size_bytes * 3 // 2
@@ -64,6 +82,7 @@ ENDPOINTS = (
         tag="Sending",
         body=wire.SendBody,
         body_limit=body_limit,
+        settle=_settle,
         data=wire.SentMessage,
         refusals=(
             InvalidSender,
@@ -93,6 +112,7 @@ ENDPOINTS = (
         tag="Sending",
         body=wire.BatchBody,
         body_limit=body_limit,
+        settle=_settle_batch,
         data=wire.BatchAnswer,
         refusals=(EmptyBatch, BatchTooLarge, SendUnavailable),
         examples=(Example(body={"messages": [_EXAMPLE, _EXAMPLE | {"subject": "Once more"}]}),),

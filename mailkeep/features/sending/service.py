@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from uuid import UUID
 
 import structlog
 
 from mailkeep.app import App
 from mailkeep.core.address import Address, parse_address
-from mailkeep.core.errors import Refusal, SendUnavailable, Unavailable
+from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable, Unavailable
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.abuse import service as abuse
@@ -32,6 +33,8 @@ _PAUSE = 2.0  # seconds between tries to write down what the database was away f
 
 Outcome = Sent | Refusal
 Result = Submitted | Refused | Lost
+
+_SENT = IdempotencyInProgress()  # in the place of a message that a batch has sent already
 
 _unwritten: set[asyncio.Task[None]] = set()
 
@@ -69,7 +72,9 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
     ready = [each for each in prepared if isinstance(each, Prepared)]
     if not ready:
         return [each for each in prepared if isinstance(each, Refusal)]
-    attempts = {each.id: _attempt(who, each, at) for each in ready}
+    attempts = {
+        each.id: _attempt(who, each, at, index) for index, each in enumerate(prepared) if isinstance(each, Prepared)
+    }
     if app.mta is None:
         async with app.db.autocommit() as conn:
             await abuse.uncount(conn, [counted(each) for each in attempts.values()])
@@ -85,6 +90,32 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
     return [
         each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
     ]
+
+
+async def sent_before(app: App, request_id: UUID) -> dict[int, Sent]:
+    """What a request that was cut off has sent, by the place in it; IDEMPOTENCY_IN_PROGRESS while that is not known.
+
+    What is not there was never submitted, or certainly not taken: it may be sent anew.
+    """
+    async with app.db.autocommit() as conn:
+        found = await messages.of_request(conn, request_id)
+    if any(message.status in ("submitting", "unknown") for message in found):
+        raise IdempotencyInProgress
+    return {
+        message.batch_index or 0: Sent(
+            message.id, message.message_id, message.status, [(each.address, each.status) for each in message.recipients]
+        )
+        for message in found
+        if message.accepted_at is not None
+    }
+
+
+async def resume_batch(
+    app: App, who: Principal, asked: Sequence[Asked | Refusal], before: Mapping[int, Sent]
+) -> list[Outcome]:
+    """Send of a batch what was not sent before; an outcome for each message, in order."""
+    outcomes = await send_all(app, who, [_SENT if index in before else each for index, each in enumerate(asked)])
+    return [before.get(index, outcome) for index, outcome in enumerate(outcomes)]
 
 
 def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
@@ -166,7 +197,7 @@ def counted(attempt: Message) -> tuple[datetime, Use]:
     return attempt.created_at, Use(parse_address(attempt.mail_from), attempt.domain_id, len(attempt.recipients))
 
 
-def _attempt(who: Principal, prepared: Prepared, at: datetime) -> Message:
+def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Message:
     outgoing = prepared.outgoing
     return Message(
         id=prepared.id,
@@ -190,6 +221,8 @@ def _attempt(who: Principal, prepared: Prepared, at: datetime) -> Message:
         recipients=[Recipient(address.text, "submitting") for address in prepared.envelope],
         tags=list(prepared.asked.tags),
         metadata=prepared.asked.metadata,
+        request_id=who.request_id,
+        batch_index=index,
     )
 
 
