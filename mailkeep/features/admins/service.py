@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from uuid import UUID
 
@@ -18,6 +20,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.password import check_password
 from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.core.secret import new_password
+from mailkeep.core.turns import Turns
 from mailkeep.db.pool import Conn
 from mailkeep.features.admins import rules, store, wire
 from mailkeep.features.admins.model import FIRST_ADMIN_EMAIL, Admin, Change, FirstAdmin, NewAdmin
@@ -29,19 +32,30 @@ _HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 # Of a random password that nobody knows: what an unknown account's attempt is measured against.
 _DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$vffo+TurZnMSlB4oAFJnww$Lf2yMM9+3kGQj/K7erjrrBHCmVnshhIDbBdTXSqDeWA"
 
-hashing = asyncio.Semaphore(min(4, os.cpu_count() or 1))
-"""Held while a password is hashed or verified: bounds memory and CPU over all callers."""
+_AT_ONCE = min(4, os.cpu_count() or 1)
+_MOST_WAITING = 400  # about 5 s on two cores
+
+hashing = Turns(_AT_ONCE, _MOST_WAITING)
+"""Whoever hashes or verifies a password has a turn: bounds memory and CPU over all callers."""
+
+
+def _step_back() -> None:
+    """Of the threads of a process Linux lets each be nice by itself: hashing leaves the others their time."""
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+
+
+_THREADS = ThreadPoolExecutor(_AT_ONCE, "hashing", _step_back)
 
 
 async def hash_password(password: str) -> str:
     """The Argon2id hash of a checked password."""
-    async with hashing:
-        return await asyncio.to_thread(_HASHER.hash, password)
+    async with hashing.take(ahead=True):
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, _HASHER.hash, password)
 
 
 async def verify_password(stored: str | None, password: str) -> bool:
-    """Whether the prepared password is the stored hash's; None takes as long and is never. Who asks holds `hashing`."""
-    return await asyncio.to_thread(_verify, stored, password)
+    """Whether the prepared password is the stored hash's; None takes as long and is never. Who asks has a turn."""
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, _verify, stored, password)
 
 
 def _verify(stored: str | None, password: str) -> bool:

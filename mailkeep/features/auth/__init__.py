@@ -6,7 +6,8 @@ one that is shown at login is replaced. Rights are never stored with it: every r
 
 An unknown email and a wrong password answer alike and take alike. Tries are counted (see `factors`): from the tenth
 failure of an account within 15 minutes, sources that never logged into it wait. Sources that did log in before don't:
-no stranger locks anybody out. Passwords are hashed a few at a time, over all callers.
+no stranger locks anybody out. Passwords are hashed a few at a time, over all callers; a flood of logins fills a queue
+of bounded length, past which go those who have logged in before, and leaves other calls their time.
 
 An account with a second factor logs in by two steps. The right password answers a token that takes a code for 5
 minutes and 5 tries; a code of the authenticator or a recovery code then opens the session. The token is stored as a

@@ -208,8 +208,11 @@ async def _try_password(
 ) -> tuple[Account | None, bool]:
     """Count a try, then verify: the account with the email `key`, or the caller's own, and whether it was right."""
     source = source_of(call.ip_address)
+    async with app.db.autocommit() as conn:
+        # A flood of logins fills the queue for strangers only.
+        ahead = admin_id is not None or await store.is_familiar(conn, key, source)
     # Counted while its turn to hash has come: of tries in parallel no more are under way than are hashed at once.
-    async with admins.hashing:
+    async with admins.hashing.take(ahead=ahead):
         at = app.clock()
         async with app.db.tx() as conn:
             if admin_id is None:

@@ -108,6 +108,21 @@ async def find_own_account(conn: Conn, admin_id: UUID, source: str) -> Account |
     return _account(await cursor.fetchone())
 
 
+async def is_familiar(conn: Conn, email_key: str, source: str) -> bool:
+    """Whether the source has logged into the account with this email, if there is one."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (
+            SELECT FROM admins a JOIN login_sources s ON s.admin_id = a.id
+            WHERE a.email_key = %(email_key)s AND s.ip_address = %(source)s
+        ) AS familiar
+        """,
+        {"email_key": email_key, "source": source},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["familiar"])
+
+
 def _account(row: dict[str, Any] | None) -> Account | None:
     return Account(**row) if row else None
 
