@@ -159,7 +159,7 @@ class IdempotencyMismatch(Refusal):
 
 
 class IdempotencyInProgress(Refusal):
-    code, status, text = "IDEMPOTENCY_IN_PROGRESS", 409, "The outcome of the first request with this key is not known yet."
+    code, status, text = "IDEMPOTENCY_IN_PROGRESS", 409, "The outcome of the first call with this key is not known yet."
 
     def __init__(self, message: str | None = None, **details: Any) -> None:
         super().__init__(message, **details)

@@ -81,4 +81,3 @@ def _cut(bodies: dict[str, str | None], most: int) -> dict[str, str | None]:
         return bodies
     # No character takes more than six bytes in JSON.
     return {"body_text": (bodies["body_text"] or bodies["body_html"] or "")[: most // 6], "body_html": None}
-
