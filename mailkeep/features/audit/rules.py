@@ -242,11 +242,13 @@ class Paper:
             return
         begins = not self.partial and self.walk.first is None
         whole = [self._seal(seal) for seal in seals]
+        # Seals from before the first line stand in it; its entry comes after them.
+        own = self.waiting.pop(leaf[0], None)
         if begins:
             self.early = list(self.waiting)
         elif all(whole):
             self.found.entry("inserted", self.waiting)
-        self.waiting.clear()
+        self.waiting = {} if own is None else {leaf[0]: own}
 
     def end(self) -> Verdict:
         """After the last line."""

@@ -231,7 +231,8 @@ def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verdict:
     for number, line in enumerate(lines, 1):
         try:
             leaf, told = wire.parse_line(line)
-        except ValueError as error:
+            seals = [wire.parse_seal(one) for one in told]
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is no entry of an export: {error}") from error
         if paper is None and told:
             paper = rules.Paper(public_key or told[0].public_key, partial=told[0].partial)
@@ -240,7 +241,7 @@ def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verdict:
         if paper is None:
             held.append(leaf)
         else:
-            paper.line(leaf, [wire.parse_seal(one) for one in told])
+            paper.line(leaf, seals)
     if paper is None:
         raise ValueError("there is no seal in it, by which it could be verified")
     return paper.end()

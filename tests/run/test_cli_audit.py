@@ -1,0 +1,161 @@
+"""`mailkeep audit verify`: an export without a server, and the log of an instance."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from mailkeep.core.ids import uuid7
+from mailkeep.core.secret import Vault
+from mailkeep.db import postgres
+from mailkeep.features.audit import rules, wire
+from mailkeep.features.audit.model import SIGNED, Entry, Recorded
+from tests.client import START, VAULT
+from tests.run.test_cli import Running, inside, instance, mailkeep
+
+KEY = b64encode(VAULT.public_key(SIGNED)).decode()
+STRANGER = b64encode(Vault(bytes(32)).public_key(SIGNED)).decode()
+
+
+@pytest.fixture
+def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three entries under one seal, and a fourth that has none yet."""
+    monkeypatch.chdir(tmp_path)  # where no ./data has a key
+    entry = Entry(
+        id=uuid7(START), created_at=START, admin_id=None, actor_type="cli", actor_label="root", key_id=None,
+        action="domain.create", resource_type="domain", resource_id="1", domain_id=None, domain_name="example.test",
+        ip_address=None, user_agent=None, request_id=None, outcome="success", error_code=None,
+        details={"after": {"name": "=é"}},
+    )  # fmt: skip
+    rows = [Recorded(700 + number, replace(entry, id=uuid7(START))) for number in range(4)]
+    seal = rules.next_seal(None, START, rows[2].position, [wire.leaf(row) for row in rows[:3]])
+    seal = replace(seal, signature=VAULT.sign_publicly(SIGNED, seal.hash))
+    behind = [[], [], [seal], []]
+    file = tmp_path / "audit.ndjson"
+    lines = [
+        wire.with_seals(wire.exported(row), behind[n], VAULT.public_key(SIGNED), False) for n, row in enumerate(rows)
+    ]
+    file.write_bytes(b"".join(line + b"\n" for line in lines))
+    return file
+
+
+def test_an_export_that_is_whole(export: Path):
+    told = inside("audit", "verify", export, "--public-key", KEY, "--json")
+    assert told.code == 0
+    found = told.json
+    assert (found["ok"], found["checked"], found["unsealed"], found["bad"], found["public_key"]) == (
+        True,
+        3,
+        1,
+        [],
+        KEY,
+    )
+    assert found["head"]["sequence"] == 1
+    said = inside("audit", "verify", export)
+    assert said.code == 0
+    assert said.out.startswith("ok: 3 entries checked, 1 not sealed yet\n")
+    assert said.out.endswith("The key came with the file: compare it with what the server tells.\n")
+
+
+def test_an_export_that_was_changed(export: Path):
+    lines = export.read_bytes().splitlines(keepends=True)
+    ids = [json.loads(line)["id"] for line in lines]
+    export.write_bytes(b"".join([lines[0].replace(b"root", b"toor"), *lines[2:]]))
+    told = inside("audit", "verify", export, "--public-key", KEY, "--json")
+    assert told.code == 1
+    assert told.json["first_bad"] == ids[0]
+    assert told.json["bad"] == [
+        {"problem": "altered", "id": ids[0], "seal": None},
+        {"problem": "removed", "id": ids[1], "seal": None},
+    ]
+    said = inside("audit", "verify", export, "--public-key", KEY)
+    assert said.out.splitlines()[:3] == [
+        "bad: 3 entries checked, 1 not sealed yet",
+        f"  entry {ids[0]} was altered",
+        f"  entry {ids[1]} was removed",
+    ]
+
+
+def test_an_export_that_another_server_signed(export: Path):
+    told = inside("audit", "verify", export, "--public-key", STRANGER)
+    assert told.code == 1
+    assert "seal 1 was altered" in told.out
+
+
+def test_the_key_of_the_data_directory_is_the_one_that_counts(export: Path, tmp_path: Path):
+    (tmp_path / "secret").write_text(b64encode(bytes(32)).decode())
+    told = inside("audit", "verify", export, "--json", data=tmp_path)
+    assert (told.code, told.json["public_key"]) == (1, STRANGER)
+
+
+@pytest.mark.parametrize(
+    "arguments, code, said",
+    [
+        (["{export}", "--public-key", "short"], 2, "32 bytes"),
+        (["--public-key", KEY], 2, "is for a file"),
+        (["/nonexistent"], 1, "No such file"),
+        (["{other}"], 1, "line 1 is no entry of an export"),
+        (["{empty}"], 1, "no seal"),
+        (["{export}", "--data-dir", "/nonexistent/mailkeep"], 1, "no data directory"),
+    ],
+)
+def test_what_can_not_be_verified(export: Path, tmp_path: Path, arguments: list[str], code: int, said: str):
+    (tmp_path / "other").write_text("id,action\n")
+    (tmp_path / "empty").write_text("")
+    names = {"{export}": str(export), "{other}": str(tmp_path / "other"), "{empty}": str(tmp_path / "empty")}
+    told = inside("audit", "verify", *(names.get(argument, argument) for argument in arguments))
+    assert told.code == code
+    assert said in told.err
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    with instance() as one:
+        yield one
+
+
+def fetch(running: Running, path: str, key: str) -> bytes:
+    connection = http.client.HTTPConnection(running.told["http"].removeprefix("http://"), timeout=10)
+    connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {key}"})
+    answer = connection.getresponse()
+    assert answer.status == 200
+    data = answer.read()
+    connection.close()
+    return data
+
+
+def test_the_log_of_an_instance_is_sealed_by_itself_and_verified(running: Running, tmp_path: Path):
+    key = mailkeep("key", "create", "k", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
+    assert running.call("POST", "/domains", {"name": "example.test"}, key)[0] == 201
+    deadline = time.monotonic() + 20
+    while (told := verified(running))["unsealed"] or not told["checked"]:
+        assert time.monotonic() < deadline, told
+        time.sleep(0.5)
+    assert told["ok"] is True
+    assert running.call("GET", "/audit/verify", key=key)[1]["public_key"] == told["public_key"]
+    file = tmp_path / "audit.ndjson"
+    file.write_bytes(fetch(running, "/audit/export?format=ndjson", key))
+    offline = inside("audit", "verify", file, "--public-key", told["public_key"], "--json").json
+    assert (offline["ok"], offline["unsealed"]) == (True, 0)
+    actors = {(line["action"], line["actor"]["type"]) for line in map(json.loads, file.read_bytes().splitlines())}
+    assert {("api_key.create", "cli"), ("domain.create", "api_key")} <= actors
+    urls = postgres.running_urls(running.data)
+    assert urls
+    with psycopg.connect(urls.owner) as conn:
+        conn.execute("UPDATE audit_entries SET actor_label = 'nobody' WHERE action = 'domain.create'")
+    after = mailkeep("audit", "verify", "--json", data=running.data)
+    assert after.code == 1
+    assert [one["problem"] for one in after.json["bad"]] == ["altered"]
+
+
+def verified(running: Running) -> dict[str, Any]:
+    return mailkeep("audit", "verify", "--json", data=running.data).json
