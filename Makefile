@@ -56,7 +56,7 @@ bench-%: dev ## one of them: bench/NAME.py
 
 prove-%: dev ## a proof that takes longer than the tests may: tests/prove/NAME.py; kept in docs/proofs/NAME.txt
 	@mkdir -p docs/proofs
-	@$(BIN)/python -m tests.prove.$* $(ARGS) > docs/proofs/$*.txt.part; code=$$?; cat docs/proofs/$*.txt.part; \
+	@$(BIN)/python -m tests.prove.$(subst -,_,$*) $(ARGS) > docs/proofs/$*.txt.part; code=$$?; cat docs/proofs/$*.txt.part; \
 		[ $$code -eq 0 ] && mv docs/proofs/$*.txt.part docs/proofs/$*.txt
 
 lock: dev ## write the locks anew from pyproject.toml (UPGRADE=--upgrade for the newest versions)

@@ -1,0 +1,90 @@
+"""`make prove-login-timing`: how long a login with a wrong password takes, known against unknown accounts.
+
+A whole instance over HTTP, one connection, each account tried once, in an order drawn by lot; Mann-Whitney's U test
+says whether they can be told apart. `ARGS=N` for N accounts of each kind (500).
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import platform
+import random
+import shutil
+import sys
+import time
+from statistics import median
+from urllib.parse import urlsplit
+
+from mailkeep import __version__
+from tests import instance as instances
+from tests.ranks import mann_whitney
+from tests.scratch import new_directory
+
+EMAIL, PASSWORD = "admin@example.test", "correct horse battery staple"
+SETTINGS = {
+    "MAILKEEP_LIMITS__LOGIN_PER_SECOND": "0",
+    "MAILKEEP_LIMITS__REQUESTS_PER_SECOND": "0",
+    "MAILKEEP_ADMIN_EMAIL": EMAIL,
+    "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
+}
+DOUBT = 0.001
+
+
+class Caller:
+    """One kept connection."""
+
+    def __init__(self, url: str) -> None:
+        self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+        self.headers = {"content-type": "application/json"}
+
+    def post(self, path: str, body: object) -> http.client.HTTPResponse:
+        self.connection.request("POST", f"/api/v1{path}", json.dumps(body), self.headers)
+        answer = self.connection.getresponse()
+        answer.read()
+        return answer
+
+
+def prove(url: str, each: int) -> bool:
+    """Make the accounts, try them all, and tell what was found; whether they can't be told apart."""
+    caller = Caller(url)
+    cookie = caller.post("/auth/login", {"email": EMAIL, "password": PASSWORD}).headers["set-cookie"]
+    caller.headers["cookie"] = cookie.partition(";")[0]
+    known, unknown = ([f"{kind}{number}@example.test" for number in range(each)] for kind in ("known", "other"))
+    for email in known:
+        assert caller.post("/admins", {"email": email, "password": PASSWORD}).status == 201
+    del caller.headers["cookie"]
+    order = [*known, *unknown]
+    random.shuffle(order)
+    seconds: dict[str, float] = {}
+    for email in [*(f"warm{number}@example.test" for number in range(20)), *order]:
+        start = time.perf_counter()
+        answer = caller.post("/auth/login", {"email": email, "password": "not this one"})
+        seconds[email] = time.perf_counter() - start
+        assert answer.status == 401
+    for name, emails in (("known", known), ("unknown", unknown)):
+        print(f"{name:8} {each} logins, median {median(seconds[email] for email in emails) * 1e3:.3f} ms")
+    found = mann_whitney([seconds[email] for email in known], [seconds[email] for email in unknown])
+    print(found)
+    print("not to be told apart" if found.p > DOUBT else f"told apart: p below {DOUBT}")
+    return found.p > DOUBT
+
+
+def main() -> int:
+    each = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    print(f"Mailkeep {__version__}, Python {platform.python_version()}")
+    folder = new_directory("mailkeep-timing-", 0o755)
+    (folder / "data").mkdir()
+    (folder / "data").chmod(0o711)  # so that the database's account can enter
+    try:
+        running = instances.start(folder / "data", SETTINGS)
+        try:
+            return 0 if prove(running.http, each) else 1
+        finally:
+            assert running.stop() == 0, running.log
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
