@@ -24,7 +24,7 @@ from mailkeep.features.audit.model import SIGNED, START, Deed, Seal, Target
 
 log = structlog.get_logger("mailkeep.audit")
 
-_BATCH = 1000
+_BATCH = 500
 _SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, Actor.SYSTEM)
 
 

@@ -44,7 +44,7 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[s
 
 def exact(at: datetime) -> str:
     """ISO 8601 in UTC with microseconds, as entries are hashed: nothing of a time is left out."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def digest(line: bytes) -> bytes:

@@ -37,9 +37,10 @@ from mailkeep.web.endpoint import Call, Reply
 HEAD_FILE = "audit-head"
 """In the data directory: number and hash of the newest seal made there, which the log may not lack."""
 
-_STRETCH = 1000
-_SEALS = 256
+# Entries that are read and hashed at once: small, since requests wait meanwhile.
+_STRETCH = 500
 _PAGE = 500
+_SEALS = 256
 _ROOM = 10_000
 
 
