@@ -141,12 +141,13 @@ _BY_STRUCT: dict[str, Any] = {
     "SuspensionRecord.reason": "Sends more than it should.",
 }
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_NO_IDS = {"totp_code": "492039", "totp_session": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo"}
 
 
 def filled(value: Any) -> Any:
-    """A value of an example with each `{name}` in its strings filled with a made-up id."""
+    """A value of an example with each `{name}` in its strings filled with a made-up id, or code."""
     if isinstance(value, str):
-        return _PLACEHOLDER.sub(lambda match: sample_id(match[1]), value)
+        return _PLACEHOLDER.sub(lambda match: _NO_IDS.get(match[1]) or sample_id(match[1]), value)
     if isinstance(value, list):
         return [filled(each) for each in cast(list[Any], value)]
     if isinstance(value, Mapping):
