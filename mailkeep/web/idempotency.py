@@ -138,7 +138,7 @@ class Keys:
     async def _claim(self, named: dict[str, Any]) -> _Claim | None:
         """Take the key; None when it is ours, else what is held under it."""
         at = self._app.clock()
-        async with self._app.db.tx() as conn:
+        async with self._app.db.autocommit() as conn:
             cursor = await conn.execute(
                 """
                 INSERT INTO idempotency_keys (caller_id, route, key, body_hash, request_id, process, claimed_at)

@@ -30,7 +30,7 @@ _KINDS = {
 
 
 async def begin(conn: Conn, attempts: Sequence[Message]) -> None:
-    """Write the attempts of sends; their transaction must be committed before the mail transfer agent is asked."""
+    """Write the attempts of sends, in one statement; it must be committed before the mail transfer agent is asked."""
     await store.insert(conn, attempts)
 
 
@@ -183,8 +183,7 @@ async def of_request(conn: Conn, request_id: UUID) -> list[Message]:
 async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
     """The id of the sent message with this Message-ID, where it is one of ours (`<id@domain>`)."""
     ours = parse_uuid(header_id[1:].partition("@")[0])
-    found = await store.find(conn, ours) if ours else None
-    return found.id if found and found.direction == "outbound" and found.message_id == header_id else None
+    return ours if ours and await store.is_sent(conn, ours, header_id) else None
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:

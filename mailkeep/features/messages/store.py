@@ -226,9 +226,20 @@ async def settle_status(conn: Conn, message_id: UUID) -> None:
 
 
 async def lock(conn: Conn, message_id: UUID) -> Message | None:
-    """The message, its row locked, so that fates of its recipients are written one after the other."""
-    await conn.execute("SELECT FROM messages WHERE id = %(id)s FOR UPDATE", {"id": message_id})
-    return await find(conn, message_id)
+    """The message without its recipients, its row locked, so that their fates are written one after the other."""
+    cursor = await conn.execute(
+        """
+        SELECT
+            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
+            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
+            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
+            m.created_at, m.accepted_at
+        FROM messages m WHERE m.id = %(id)s FOR UPDATE
+        """,
+        {"id": message_id},
+    )
+    row = await cursor.fetchone()
+    return Message(**row, recipients=[]) if row else None
 
 
 async def forget_seen(conn: Conn, before: datetime) -> None:
@@ -267,6 +278,15 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
         return None
     recipients = await recipients_of(conn, [message_id])
     return Message(**row, recipients=recipients.get(message_id, []))
+
+
+async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
+    """Whether the message with this id was sent from here, under this Message-ID."""
+    cursor = await conn.execute(
+        "SELECT FROM messages WHERE id = %(id)s AND direction = 'outbound' AND message_id = %(header_id)s",
+        {"id": message_id, "header_id": header_id},
+    )
+    return await cursor.fetchone() is not None
 
 
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:

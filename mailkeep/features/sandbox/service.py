@@ -49,9 +49,9 @@ async def take(app: App, mail_from: str, rcpt_to: list[str], content: Received) 
     path = content_path(app.data_dir, caught_id)
     size = await asyncio.to_thread(content_file.write, path, _signed(signatures, content))
     caught = Caught(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
-    async with app.db.tx() as conn:
-        await store.insert(conn, caught)
+    async with app.db.autocommit() as conn:
         sent = await messages.find_outbound(conn, head.message_id)
+        await store.insert(conn, caught)  # the last word: who is told otherwise must find nothing taken
     if sent is not None:
         await asyncio.to_thread(messages.keep_file, app.data_dir, sent, path)
     return caught

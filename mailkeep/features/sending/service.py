@@ -79,7 +79,7 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
         async with app.db.autocommit() as conn:
             await abuse.uncount(conn, [counted(each) for each in attempts.values()])
         raise SendUnavailable
-    async with app.db.tx() as conn:
+    async with app.db.autocommit() as conn:
         await messages.begin(conn, list(attempts.values()))
     submitted = await _submit_all(app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
