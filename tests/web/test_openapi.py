@@ -106,6 +106,8 @@ def test_examples_of_calls_and_answers_conform_to_their_schemas():
                     ("get", "/openapi.json"),
                     ("get", "/docs"),
                     ("get", "/sandbox/messages/{id}/raw"),
+                    ("get", "/messages/{id}/raw"),
+                    ("get", "/audit/export"),
                 }
 
 
