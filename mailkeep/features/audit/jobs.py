@@ -45,6 +45,9 @@ async def _seal_batch(app: App, conn: Conn, made: Seal | None) -> tuple[int, Sea
     if head is not None and not rules.is_genuine(head, app.vault.public_key(SIGNED)):
         log.error("the newest seal of the audit log is not ours: nothing is sealed", seal=head.sequence)
         return 0, made
+    if head is not None and await store.counts_anew(conn, head.last):
+        log.error("this database server counts transactions from below the audit log's: nothing is sealed")
+        return 0, made
     rows = await store.settled_after(conn, head.last if head else START, _BATCH)
     if not rows:
         return 0, made

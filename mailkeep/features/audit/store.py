@@ -128,6 +128,15 @@ async def settled_after(conn: Conn, after: Position, most: int) -> list[Recorded
     )
 
 
+async def counts_anew(conn: Conn, last: Position) -> bool:
+    """Whether the server's next transactions come before a position: the tables are from another server."""
+    cursor = await conn.execute(
+        "SELECT %(tx)s::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) AS anew", {"tx": str(last[0])}
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["anew"])
+
+
 async def between(conn: Conn, after: Position, last: Position, most: int) -> list[Recorded]:
     """Entries after a position up to another, including that."""
     return await _recorded(

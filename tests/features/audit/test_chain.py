@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
 from mailkeep.core.secret import Vault
-from mailkeep.features.audit import jobs, service
-from mailkeep.features.audit.model import Deed, Target
+from mailkeep.features.audit import jobs, rules, service, store, wire
+from mailkeep.features.audit.model import SIGNED, START, Deed, Target
 from mailkeep.features.audit.service import HEAD_FILE
 from tests.client import Api
 from tests.features.audit.conftest import CLERK, Book, named
@@ -229,3 +230,17 @@ async def test_only_super_admins_verify(api: Api):
         assert (answer.status, answer.code) == (status, code), name
     empty = (await api.sue.get("/audit/verify")).data
     assert (empty["ok"], empty["checked"], empty["head"]) == (True, 0, None)
+
+
+async def test_tables_from_another_server_are_not_sealed_on(book: Book):
+    """Its numbers of transactions are ahead of ours: what comes now would lie before what is sealed."""
+    await book.write(1)
+    await book.owner.execute("UPDATE audit_entries SET tx = '3000000000'")
+    app = book.api.app
+    async with app.db.tx() as conn:
+        [row] = await store.between(conn, START, (4_000_000_000, UUID(int=0)), 10)
+        seal = rules.next_seal(None, app.clock(), row.position, [wire.leaf(row)])
+        await store.insert_seal(conn, replace(seal, signature=app.vault.sign_publicly(SIGNED, seal.hash)))
+    await book.write(1)
+    assert await jobs.seal(app) == 0
+    assert (await book.verify()).ok is False
