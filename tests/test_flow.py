@@ -1,0 +1,64 @@
+"""`docs/flow.md` tells which statements each life costs: counted on the wire, and compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client import EXAMPLE
+from tests.plugins.post import Post, letter
+from tests.statements import Statement, traced
+
+_FLOW = Path(__file__).parent.parent / "docs" / "flow.md"
+_ROW = re.compile(r"^\| `([\w.]+)` \| (–|\d+) \|", re.MULTILINE)
+
+
+def told() -> dict[str, list[Statement]]:
+    """The tables of the document, by their headings."""
+    sections = re.split(r"^## (.+)$", _FLOW.read_text("utf-8"), flags=re.MULTILINE)
+    return {
+        title: [Statement(name, 0 if number == "–" else int(number)) for name, number in _ROW.findall(text)]
+        for title, text in zip(sections[1::2], sections[2::2], strict=True)
+    }
+
+
+async def test_each_life_costs_the_statements_that_the_document_tells(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = post.api
+    alice = await api.mailbox(f"alice@{EXAMPLE}")
+    for source in ("info", "press", "sales"):
+        await api.alias(f"{source}@{EXAMPLE}", [f"alice@{EXAMPLE}"])
+    found: dict[str, list[Statement]] = {}
+
+    async def lives(title: str, call: Callable[[], Awaitable[Any]], *, sandbox: str | None = None) -> None:
+        with traced(monkeypatch) as statements:
+            answer = await call()
+        assert getattr(answer, "status", 200) < 300, answer.body
+        if title:
+            found[title] = statements.own
+        if sandbox:
+            found[sandbox] = statements.sandbox
+
+    async def keyed() -> Any:
+        return await api.unscoped("POST", "/send", letter(), headers={"idempotency-key": "once"})
+
+    key = api.unscoped
+    await key.get("/auth/me")  # a key's use is noted once a minute, in the same statement
+    await lives("A send", lambda: key.post("/send", letter()), sandbox="What the sandbox does with a message")
+    await lives("", post.run_queue, sandbox="A fate")
+    await lives("A send with an Idempotency-Key", keyed)
+    batch = {"messages": [letter(subject=f"Number {number}") for number in range(100)]}
+    await lives("A batch of 100", lambda: key.post("/send/batch", batch))
+    await lives("An inbound mail", lambda: post.deliver(f"alice@{EXAMPLE}"))
+    page = (await key.get("/aliases", limit=1)).json["meta"]["pagination"]
+    await lives("A list", lambda: key.get("/aliases", limit=1, cursor=page["next_cursor"]))
+    await lives("A read", lambda: api.dora.get(f"/mailboxes/{alice}"))
+    expected = told()
+    assert list(expected) == [title for title in expected if title in found]
+    for title, statements in found.items():
+        assert statements == expected[title], title
