@@ -93,6 +93,16 @@ def next_walk(seen: int, found: int, missing: int) -> int | None:
     return far if seen + far <= LONGEST_WALK else None
 
 
+def is_narrow(wanted: Filter) -> bool:
+    """Whether a list may be much shorter than what the trigram index knows (which knows of domains alone)."""
+    return any((wanted.direction, wanted.status, wanted.mailbox_id, wanted.tag))
+
+
+def index_pays(walked: int, hits: int) -> bool:
+    """Whether `hits` rows from the index cost less than a walk of `walked` rows, which lie closer together."""
+    return 2 * hits < walked
+
+
 def beginnings(message: Message) -> list[Entry]:
     """What a timeline begins with, by the message itself; the ids fit between those of its tries."""
     if message.direction == "inbound":

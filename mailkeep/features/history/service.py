@@ -72,8 +72,10 @@ async def _ids(conn: Conn, wanted: Filter, after: UUID | None, most: int, *, dow
         seen, after = seen + stretch.seen, stretch.last
         further = rules.next_walk(seen, len(found), most - len(found))
         if further is None and pieces:
-            span = store.Span(after, most - len(found), down)
-            return found + await store.indexed(conn, wanted, span, rules.rarest(pieces, stretch.counts))
+            span, asked = store.Span(after, most - len(found), down), rules.rarest(pieces, stretch.counts)
+            if not rules.is_narrow(wanted) or rules.index_pays(*await store.expected(conn, wanted, span, asked)):
+                return found + await store.indexed(conn, wanted, span, asked)
+            pieces = []  # the list is shorter than what others have of this: walk to its end
         rows = further or rules.LONGEST_WALK
 
 

@@ -85,29 +85,42 @@ async def ordered(conn: Conn, wanted: Filter, after: UUID | None, rows: int, *, 
 async def indexed(conn: Conn, wanted: Filter, span: Span, pieces: Sequence[Part]) -> list[UUID]:
     """The hits of a search for text, by these pieces in the trigram index; reads all rows that have them."""
     text, named = _texts(rules.looked_for(wanted), "text")
-    asked, asked_named = _texts(pieces, "piece")
-    domains = _domains(wanted)
-    if domains is not None and len(domains) <= _DOMAINS_IN_INDEX:
-        asked.append(SQL("s.domain_id = ANY(%(domains)s)").format())
+    rows, rows_named = _with_pieces(wanted, span, pieces)
     cursor = await conn.execute(
         SQL(
             """
-            WITH s AS MATERIALIZED (
-                SELECT s.message_id, s.subject, s.sender, s.recipients FROM message_search s WHERE {pieces} AND {bounds}
-            )
+            WITH s AS MATERIALIZED ({rows})
             SELECT m.id FROM s JOIN messages m ON m.id = s.message_id
             WHERE {text} AND {conditions} ORDER BY m.id {order} LIMIT %(most)s
             """
-        ).format(
-            pieces=_and(asked),
-            bounds=_all(_bounds(wanted, span.after, "s.message_id", down=span.down)),
-            text=_and(text),
-            conditions=_all(_conditions(wanted)),
-            order=_order(span.down),
-        ),
-        _named(wanted, span.after) | named | asked_named | {"most": span.most},
+        ).format(rows=rows, text=_and(text), conditions=_all(_conditions(wanted)), order=_order(span.down)),
+        _named(wanted, span.after) | named | rows_named | {"most": span.most},
     )
     return [row["id"] for row in await cursor.fetchall()]
+
+
+async def expected(conn: Conn, wanted: Filter, span: Span, pieces: Sequence[Part]) -> tuple[int, int]:
+    """How many rows the planner expects a walk of the whole list to see, and the index to give for these pieces."""
+    rows, rows_named = _with_pieces(wanted, span, pieces)
+    conditions: list[LiteralString] = [*_conditions(wanted), *_bounds(wanted, span.after, "m.id", down=span.down)]
+    walked = SQL("SELECT m.id FROM messages m WHERE {}").format(_all(conditions))
+    numbers: list[int] = []
+    for query in (walked, rows):
+        cursor = await conn.execute(SQL("EXPLAIN (FORMAT JSON) ") + query, _named(wanted, span.after) | rows_named)
+        row = await cursor.fetchone()
+        assert row is not None
+        numbers.append(row["QUERY PLAN"][0]["Plan"]["Plan Rows"])
+    return numbers[0], numbers[1]
+
+
+def _with_pieces(wanted: Filter, span: Span, pieces: Sequence[Part]) -> tuple[Composed, dict[str, str]]:
+    asked, named = _texts(pieces, "piece")
+    domains = _domains(wanted)
+    if domains is not None and len(domains) <= _DOMAINS_IN_INDEX:
+        asked.append(SQL("s.domain_id = ANY(%(domains)s)").format())
+    return SQL(
+        "SELECT s.message_id, s.subject, s.sender, s.recipients FROM message_search s WHERE {pieces} AND {bounds}"
+    ).format(pieces=_and(asked), bounds=_all(_bounds(wanted, span.after, "s.message_id", down=span.down))), named
 
 
 async def attempts(conn: Conn, message_id: UUID, after: UUID | None, most: int, *, down: bool) -> list[Attempt]:

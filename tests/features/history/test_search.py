@@ -157,3 +157,5 @@ def test_how_far_a_search_walks():
     assert rules.next_walk(1000, 10, 41) == 8200
     assert rules.next_walk(1000, 1, 50) is None  # it would take longer than a walk may
     assert rules.next_walk(40_000, 50, 1) is None
+    assert rules.index_pays(5_000, 10)
+    assert not rules.index_pays(5_000, 1_000_000)  # a common word, but in a short list
