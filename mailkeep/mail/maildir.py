@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from mailkeep.core import failpoint
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
 
@@ -107,6 +109,7 @@ def _write(path: Path, content: Iterable[bytes]) -> int:
                 written = file.write(view)
                 view = view[written:]
                 size += written
+            failpoint.reach("maildir.writing")
         os.fsync(number)
     return size
 

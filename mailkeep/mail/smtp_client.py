@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from mailkeep.core import failpoint
 from mailkeep.mail.reply import Reply
 from mailkeep.mail.smtp_commands import is_mailbox
 from mailkeep.mail.smtp_connection import Connection, Lost, Refused, Timeouts, as_refusal
@@ -62,9 +63,12 @@ async def submit(
     and the message is not sent. The connection must be `quiet`.
     """
     envelope = _envelope(connection, submission)
+    failpoint.reach("submit.connected")
     try:
         rejected = await _send_envelope(connection, envelope, submission.rcpt_to, timeouts.command)
+        failpoint.reach("submit.recipients_taken")
         await _send_body(connection, body, stuffed=stuffed, seconds=timeouts.body)
+        failpoint.reach("submit.dot_sent")
     except Refused as refused:
         connection.needs_reset = True
         if refused.reply.code == 421:
@@ -73,7 +77,9 @@ async def submit(
     except BaseException:
         connection.abort()
         raise
-    return await _acceptance(connection, rejected, timeouts.acceptance)
+    submitted = await _acceptance(connection, rejected, timeouts.acceptance)
+    failpoint.reach("submit.accepted")
+    return submitted
 
 
 def _envelope(connection: Connection, submission: Submission) -> list[bytes]:
@@ -177,6 +183,7 @@ async def _send_body(connection: Connection, body: Iterable[bytes], *, stuffed: 
             connection.write(b"".join(parts))
             parts, size = [], 0
             await connection.drained("body", seconds)
+            failpoint.reach("submit.in_data")
             if connection.unasked:
                 await _refuse_early(connection)
     if stuffer:

@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.features.receiving import service
@@ -49,12 +50,14 @@ class InboundHandler:
         reply, route = await service.judge(self._app, address, declared or 0)
         if reply.accepted:
             _routes(session)[address] = route
+            failpoint.reach("inbound.recipient_taken")
         return reply
 
     async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
         """Delivered, synced and filed before the 250."""
         envelope = session.envelope
         assert envelope is not None
+        failpoint.reach("inbound.data_read")
         head = parse_head(message.head(MAX_HEAD))
         if head.hops > service.MAX_HOPS:
             return Reply(554, "5.4.6", "Too many hops: the message goes round and round")

@@ -14,6 +14,7 @@ from uuid import UUID
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core import failpoint
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
@@ -125,8 +126,10 @@ async def _carry_out(app: App, plan: _Plan) -> None:
         if plan.outside:
             path = forward_path(app.data_dir, mail.queue_id)
             await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
+        failpoint.reach("inbound.delivered")
         async with app.db.tx() as conn:
             await _file(app, conn, plan, copies)
+        failpoint.reach("inbound.committed")
     except BaseException:
         # Its sender will come again, under another queue id: what lies there now would be a second copy then.
         if mail.source == "smtp":

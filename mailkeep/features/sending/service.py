@@ -10,6 +10,7 @@ from uuid import UUID
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core import failpoint
 from mailkeep.core.address import Address, parse_address
 from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable, Unavailable
 from mailkeep.core.principal import Principal, allow_on
@@ -72,6 +73,7 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
     ready = [each for each in prepared if isinstance(each, Prepared)]
     if not ready:
         return [each for each in prepared if isinstance(each, Refusal)]
+    failpoint.reach("send.before_attempt")
     attempts = {
         each.id: _attempt(who, each, at, index) for index, each in enumerate(prepared) if isinstance(each, Prepared)
     }
@@ -81,12 +83,14 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
         raise SendUnavailable
     async with app.db.autocommit() as conn:
         await messages.begin(conn, list(attempts.values()))
+    failpoint.reach("send.attempt_written")
     submitted = await _submit_all(app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
     if app.settings.mta.mode == "smtp":  # the sandbox keeps what it signed
         taken = [each for each in ready if isinstance(results[each.id], Submitted)]
         await asyncio.to_thread(_keep_contents, app, taken)
     await _settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
+    failpoint.reach("send.committed")
     return [
         each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
     ]
