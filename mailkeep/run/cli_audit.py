@@ -29,7 +29,7 @@ def add_to(app: typer.Typer) -> None:
 
 def verify(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="An export in the form ndjson; else the log itself.")
+        Path | None, typer.Argument(metavar="FILE", help="An export in the form ndjson; else the log itself.")
     ] = None,
     public_key: Annotated[
         str | None,
