@@ -86,7 +86,7 @@ async def api(
 ) -> AsyncIterator[Api]:
     """The application, its cast and its clock; `tmp_path` is its data directory."""
     urls = make_database(cast_template)
-    async with _running(urls, api_settings, tmp_path) as running:
+    async with running_on(urls, api_settings, tmp_path) as running:
         yield running
     await _drop(drop_database, urls)
 
@@ -100,13 +100,14 @@ async def shared_api(
 ) -> AsyncIterator[Api]:
     """One application for a module: for tables of refused calls, and whatever else leaves nothing behind."""
     urls = make_database(cast_template)
-    async with _running(urls, UNHURRIED, tmp_path_factory.mktemp("data")) as running:
+    async with running_on(urls, UNHURRIED, tmp_path_factory.mktemp("data")) as running:
         yield running
     await _drop(drop_database, urls)
 
 
 @asynccontextmanager
-async def _running(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIterator[Api]:
+async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIterator[Api]:
+    """The application on a database, with a clock that stands still."""
     db = Database(urls.app, min_size=1, max_size=10)
     await db.open()
     clock = StandingClock()

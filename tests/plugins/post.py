@@ -6,10 +6,10 @@ import asyncio
 import smtplib
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.message import Message
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -110,11 +110,18 @@ class Post:
 
 
 @pytest.fixture
-async def post(api: Api, tmp_path: Path) -> AsyncIterator[Post]:
-    (tmp_path / "tmp").mkdir()
+async def post(api: Api) -> AsyncIterator[Post]:
     key = dkim.make(api.app.vault, DOMAIN_IDS[EXAMPLE], api.clock(), "ed25519")
     async with api.app.db.tx() as conn:
         await dkim.insert(conn, key)
+    async with with_mail(api) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def with_mail(api: Api) -> AsyncIterator[Post]:
+    """Mail for an application; its domains have what keys they have."""
+    (api.app.data_dir / "tmp").mkdir()
     way_out = await sandbox.start(api.app, asyncio.Event())
     api.app.mta = SmtpPool(Relay("127.0.0.1", way_out.port))
     inbound = smtp.InboundHandler(api.app)
