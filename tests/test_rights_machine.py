@@ -102,7 +102,7 @@ class Rights(RuleBasedStateMachine):
 
     def settle(self) -> None:
         """Somebody of each role with a session and two keys, one of them scoped, and a key that a key made."""
-        for _ in range(PLACES - 1):
+        for _ in range(PLACES):
             self.add_domain()
         for role in Role:
             self.add_account(role, frozenset({0, 1}))
