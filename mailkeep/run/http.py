@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Generator
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 
 from mailkeep.core.errors import Failure
+from mailkeep.run.http_connection import Bounds, Connection, Door
 
 _BACKLOG = 2048
 
@@ -36,11 +38,12 @@ class HttpListener:
         """Where it is reached, as a URL without a path."""
         return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
 
-    async def start(self, app: Any, *, grace_seconds: int) -> None:
+    async def start(self, app: Any, *, grace_seconds: int, bounds: Bounds | None = None) -> None:
         """Serve the ASGI application; answers when requests are taken."""
+        door = Door(bounds or Bounds())
         config = uvicorn.Config(
             app,
-            http="httptools",
+            http=cast(type[asyncio.Protocol], partial(Connection, door)),
             lifespan="off",
             access_log=False,
             log_config=None,

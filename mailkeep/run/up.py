@@ -35,8 +35,9 @@ from mailkeep.features.sending import jobs as sending
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.run import logs, sandbox, smtp, state, tasks
+from mailkeep.run import descriptors, logs, sandbox, smtp, state, tasks
 from mailkeep.run.http import HttpListener
+from mailkeep.run.http_connection import Bounds
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.run.toolbox import make_data_dir, open_vault
 from mailkeep.settings import FirstStart, Loaded, endpoint, load
@@ -164,9 +165,30 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
     await internal.start(internal_app(metrics, lambda: health.ready(app)), grace_seconds=1)
     stack.push_async_callback(internal.stop)
-    await public.start(pipeline, grace_seconds=_HTTP_GRACE)
+    await public.start(pipeline, grace_seconds=_HTTP_GRACE, bounds=_bounds(app))
     stack.push_async_callback(public.stop)
     return f"{endpoint(app.settings.smtp.listen)[0]}:{server.port}"
+
+
+def _bounds(app: App) -> Bounds:
+    """What HTTP clients are held to; no more connections than there are descriptors for."""
+    settings = app.settings
+    http = settings.http
+    limit = descriptors.raise_limit()
+    room = descriptors.left_for_http(
+        limit, smtp_sessions=settings.smtp.max_sessions, pool_size=settings.database.pool_size
+    )
+    if room < http.max_connections:
+        log.warning("fewer HTTP connections than http.max_connections", connections=room, descriptors=limit)
+    return Bounds(
+        connections=min(http.max_connections, room),
+        per_address=http.max_connections_per_address,
+        trusted=http.trusted_proxies,
+        header_seconds=http.header_timeout_seconds,
+        body_seconds=http.body_timeout_seconds,
+        read_seconds=http.read_timeout_seconds,
+        slowest_bytes_per_second=http.slowest_bytes_per_second,
+    )
 
 
 @contextlib.contextmanager

@@ -106,6 +106,18 @@ class Http:
     )
     header_timeout_seconds: float = _setting(10, "How long a client may take for a request's head.", low=1, high=300)
     body_timeout_seconds: float = _setting(30, "How long a client may stay silent within a body.", low=1, high=600)
+    read_timeout_seconds: float = _setting(
+        30, "How long a client may take next to nothing of its answer.", low=1, high=600
+    )
+    slowest_bytes_per_second: int = _setting(
+        32_768, "The pace that a body must keep, on the whole, after its first minute.", low=1, high=10**9
+    )
+    max_connections: int = _setting(
+        4096, "Most connections at a time; more are answered 503, and closed.", low=16, high=1_000_000
+    )
+    max_connections_per_address: int = _setting(
+        1024, "The same for one client address (IPv6: one /64), `trusted_proxies` excepted.", low=1, high=1_000_000
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +168,12 @@ class Limits:
         "Largest message, headers and encoded attachments together, in units of 2^20 bytes.",
         low=1,
         high=100,
+    )
+    body_budget_mb: int = _setting(
+        512,
+        "Memory for all request bodies above 64 KiB at a time, in units of 2^20 bytes; more wait, or get 503.",
+        low=1,
+        high=1 << 20,
     )
     login_per_second: float = _setting(5, "Logins per second and client address; 0: no limit.", low=0, high=10_000)
     requests_per_second: float = _setting(

@@ -6,6 +6,7 @@ What it needs from above is handed in as a `Gate`: who calls, and what becomes o
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -36,7 +37,9 @@ from mailkeep.core.principal import allow
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
+from mailkeep.settings.tree import Http
 from mailkeep.web import cors, envelope, listing
+from mailkeep.web.budget import SMALL, Budget, Share
 from mailkeep.web.decode import body_required, decode_body, decode_query, parse_json
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
 from mailkeep.web.fields import shapes
@@ -50,6 +53,13 @@ log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
 _IN_THREAD = 1 << 20  # a longer body is parsed while others are answered
+_UNHURRIED = 60.0  # seconds that any body may take, whatever its pace
+_SHORT_OF = {
+    errno.ENOSPC: "The disk is full.",
+    errno.EDQUOT: "The disk is full.",
+    errno.EMFILE: "Too many files are open.",
+    errno.ENFILE: "Too many files are open.",
+}
 
 
 class Toolbox(Protocol):
@@ -120,6 +130,7 @@ class Pipeline:
         self._router = router
         self._gate = gate
         self._keys = Keys(app)
+        self._budget = Budget(limits.body_budget_mb << 20)
         self._meter = meter
         self._addresses = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
@@ -134,7 +145,7 @@ class Pipeline:
         request = Request(scope, receive)
         now = self._app.clock()
         request_id = uuid7(now)
-        state = _State(request_id)
+        state = _State(request_id, Share(self._budget))
         started = asyncio.get_running_loop().time()
         try:
             response = await self._answer(request, state, now)
@@ -145,9 +156,11 @@ class Pipeline:
         except asyncio.CancelledError:
             # Nobody but the server cancels a request, when its time to end is over.
             response = self._refuse(Unavailable("The server is ending."), state)
-        except Exception:
+        except Exception as fault:
             log.exception("request failed", request_id=str(request_id), method=request.method, path=scope["path"])
-            response = self._refuse(InternalError(), state)
+            response = self._refuse(_blamed(fault), state)
+        finally:
+            state.share.release()
         response.headers["x-request-id"] = str(request_id)
         for name, value in envelope.SECURITY_HEADERS:
             response.headers.setdefault(name, value)
@@ -194,7 +207,7 @@ class Pipeline:
                 state.rate = call.rate or state.rate
         try:
             refuse_foreign_origin(request, call, settings)
-            await self._decode(request, call, now)
+            await self._decode(request, call, state.share, now)
             reply = await self._keys.answer(call, lambda: endpoint.handler(self._app, call))
         except Refusal as wrong:
             if call.who is not None and endpoint.audit is not None:
@@ -209,10 +222,12 @@ class Pipeline:
             raise RateLimitExceeded(retry_after=rate.reset if rate else 1)
         return rate or state.rate
 
-    async def _decode(self, request: Request, call: Call, now: datetime) -> None:
+    async def _decode(self, request: Request, call: Call, share: Share, now: datetime) -> None:
         endpoint = call.endpoint
         limit = endpoint.body_limit(self._app.settings) if endpoint.body_limit else BODY_LIMIT
-        call.raw_body = await _read(request, limit, self._app.settings.http.body_timeout_seconds)
+        if endpoint.action is None:  # nobody knows who calls: not to hold what others need
+            limit = SMALL
+        call.raw_body = await _read(request, limit, share, self._app.settings.http)
         if call.who is not None and endpoint.action is not None:
             allow(call.who, endpoint.action)
         pairs = list(call.query_pairs)
@@ -250,10 +265,11 @@ class Pipeline:
 class _State:
     """What is known of a request when it is answered, however far it came."""
 
-    __slots__ = ("code", "endpoint", "rate", "request_id")
+    __slots__ = ("code", "endpoint", "rate", "request_id", "share")
 
-    def __init__(self, request_id: UUID) -> None:
+    def __init__(self, request_id: UUID, share: Share) -> None:
         self.request_id = request_id
+        self.share = share
         self.rate: Rate | None = None
         self.endpoint: Endpoint | None = None
         self.code: str | None = None
@@ -264,8 +280,14 @@ def _path(scope: Scope) -> str:
     return raw.decode("latin-1") if raw is not None else quote(scope["path"])
 
 
-async def _read(request: Request, limit: int, silence: float) -> JsonText:
-    """The body, at most `limit` bytes; `silence`: the seconds that may pass between two pieces of it.
+def _blamed(fault: Exception) -> Refusal:
+    """What the caller is told of a fault that nobody expected: whether it is worth another try."""
+    short = _SHORT_OF.get(fault.errno or 0) if isinstance(fault, OSError) else None
+    return Unavailable(short, retry_after=30) if short else InternalError()
+
+
+async def _read(request: Request, limit: int, share: Share, http: Http) -> JsonText:
+    """The body, at most `limit` bytes, read within `share` of the memory and the deadlines of `http`.
 
     Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
     """
@@ -275,13 +297,19 @@ async def _read(request: Request, limit: int, silence: float) -> JsonText:
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Encoded bodies are not taken.")
+    is_announced = "content-length" in headers
+    if is_announced:
+        await share.reserve(int(announced))
     body = _Gathered(int(announced))
-    async for piece in _pieces(request, silence):
+    async for piece in _pieces(request, http):
         if piece and not body.size and not _is_json(headers):
             raise UnsupportedMediaType
         if body.size + len(piece) > limit:
             raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
+        if not is_announced and body.size <= SMALL < body.size + len(piece):
+            await share.reserve(limit)  # it may become that large, and must not wait a second time
         body.add(piece)
+    share.shrink(body.size)
     return body.whole()
 
 
@@ -322,16 +350,25 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 18
 
 
-async def _pieces(request: Request, silence: float) -> AsyncIterator[bytes]:
+async def _pieces(request: Request, http: Http) -> AsyncIterator[bytes]:
+    """The body as it comes: neither silent for too long nor, on the whole, too slow."""
     stream = aiter(request.stream())
+    time = asyncio.get_running_loop().time
+    left = _UNHURRIED
     while True:
+        begun = time()
         try:
-            async with asyncio.timeout(silence):
+            async with asyncio.timeout(min(left, http.body_timeout_seconds)):
                 piece = await anext(stream, None)
         except TimeoutError as slow:
-            raise InvalidJson(f"The body did not go on for {silence:g} seconds.") from slow
+            if left <= http.body_timeout_seconds:
+                raise InvalidJson(
+                    f"The body came with fewer than {http.slowest_bytes_per_second} bytes a second."
+                ) from slow
+            raise InvalidJson(f"The body did not go on for {http.body_timeout_seconds:g} seconds.") from slow
         if piece is None:
             return
+        left += len(piece) / http.slowest_bytes_per_second - (time() - begun)
         yield piece
 
 

@@ -1,0 +1,259 @@
+"""One HTTP connection, held to deadlines and bounds: uvicorn's protocol, which by itself waits for ever.
+
+- A head has `header_seconds` from the connection's begin, or from its first byte on a kept one, at most 32 KiB and 200
+  fields; a client that sent a part of it is told 408. Bytes that are neither head nor body are as bounded.
+- Of a refused body the rest is read for `body_seconds`, so that its sender comes to reading the answer.
+- An answer that waits in our buffer must be taken within `read_seconds` and the time that its size allows for.
+- No more connections are held than `Door` lets in; others are told 503.
+
+How long a body may take is the pipeline's matter (`web.pipeline`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from mailkeep.core.clock import utc_now
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.ids import uuid7
+from mailkeep.core.network import within
+from mailkeep.mail.smtp_server import source_of
+from mailkeep.web import envelope
+
+_HEAD_BYTES = 32 << 10
+_HEAD_FIELDS = 200
+_PIPELINED = 32
+_CLOSING = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What clients are held to; times in seconds. `trusted`: networks (CIDR) without a bound by address."""
+
+    connections: int = 256
+    per_address: int = 256
+    trusted: Sequence[str] = ()
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    read_seconds: float = 30.0
+    slowest_bytes_per_second: int = 32_768
+
+
+class Door:
+    """Counts the connections of a listener, all together and by source."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.inside = 0
+        self._sources: Counter[str] = Counter()
+
+    def enter(self, address: str) -> bool:
+        """Let a connection in, where there is room for it; then `leave` once it is over."""
+        source = source_of(address)
+        crowded = self._sources[source] >= self.bounds.per_address and not within(address, self.bounds.trusted)
+        if crowded or self.inside >= self.bounds.connections:
+            if not self._sources[source]:
+                del self._sources[source]
+            return False
+        self.inside += 1
+        self._sources[source] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        """A connection that was let in is over."""
+        source = source_of(address)
+        self.inside -= 1
+        self._sources[source] -= 1
+        if not self._sources[source]:
+            del self._sources[source]
+
+
+class TooMuch(Exception):
+    """A head that goes beyond its bounds."""
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's protocol between the bounds of a `Door`."""
+
+    def __init__(self, door: Door, **given: Any) -> None:
+        super().__init__(**given)
+        self._door = door
+        self._bounds = door.bounds
+        self._address: str | None = None  # None: not let in
+        self._awaits_head = True
+        self._untouched = True  # nothing of the next head has come
+        self._completed = False  # a request ended within what came last
+        self._idle_bytes = 0  # since there was something of a body, or a whole head
+        self._head_bytes = 0
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Let it in, or say that there is no room."""
+        peer: Any = transport.get_extra_info("peername")
+        address = str(peer[0]) if peer else ""
+        if not self._door.enter(address):
+            self.transport = transport
+            self._tell(503, _no_room(), b"content-type: application/json\r\nretry-after: 5\r\n")
+            return
+        self._address = address
+        super().connection_made(transport)
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, and see whether it led anywhere."""
+        if self._address is None or self.transport.is_closing():
+            return
+        self._idle_bytes += len(data)
+        self._completed = False
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._idle_bytes > _HEAD_BYTES:
+            self._too_much()
+        elif not self._awaits_head or (self._completed and self._untouched):
+            self._cancel("head")
+        else:
+            self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget its timers, and make room for another."""
+        for what in list(self._timers):
+            self._cancel(what)
+        if self._address is not None:
+            self._door.leave(self._address)
+            super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is answered."""
+        super().pause_writing()
+        self._arm("write", self._time_to_read(), self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It has read most of it."""
+        super().resume_writing()
+        self._cancel("write")
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request."""
+        self._untouched = False
+        self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A field of the head; those behind a body (trailers) are of no use to anybody."""
+        if not self._awaits_head:
+            return
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > _HEAD_BYTES or len(self.headers) >= _HEAD_FIELDS:
+            raise TooMuch
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        if len(self.pipeline) >= _PIPELINED:
+            raise TooMuch
+        self._awaits_head = False
+        self._idle_bytes = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Something of the body."""
+        self._idle_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request is whole: what follows is the next one."""
+        self._awaits_head = self._untouched = self._completed = True
+        self._idle_bytes = 0
+        self._cancel("rest")
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """What the parser did not understand, or not want to; not in the midst of another request's answer."""
+        if self._is_answering():
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self._tell(431 if self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS else 400)
+
+    # What the answer calls.
+
+    def on_response_complete(self) -> None:
+        """An answer is written, perhaps not yet read; perhaps its request is still being sent."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._end_in_time()
+        elif not self._awaits_head and self.cycle.response_complete:
+            self._arm("rest", self._bounds.body_seconds, self._close)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Nothing came after the last answer."""
+        if not self.transport.is_closing():
+            self._close()
+
+    # Deadlines.
+
+    def _is_answering(self) -> bool:
+        cycle: Any = self.cycle  # None before the first request
+        return cycle is not None and not cycle.response_complete
+
+    def _expect_head(self) -> None:
+        if "head" not in self._timers:
+            self._arm("head", self._bounds.header_seconds, self._head_is_late)
+
+    def _head_is_late(self) -> None:
+        self._cancel("head")
+        if self._is_answering():
+            self.cycle.keep_alive = False  # the answer under way is the last one
+        elif self._untouched:
+            self._close()
+        else:
+            self._tell(408)
+
+    def _too_much(self) -> None:
+        if self._awaits_head and not self._is_answering():
+            self._tell(431)
+        else:
+            self.transport.abort()
+
+    def _tell(self, status: int, content: bytes = b"", fields: bytes = b"") -> None:
+        """Answer beside the application, and close."""
+        length = b"content-length: %d\r\nconnection: close\r\n\r\n" % len(content)
+        self.transport.write(STATUS_LINE[status] + fields + length + content)
+        self._close()
+
+    def _close(self) -> None:
+        self.transport.close()
+        self._end_in_time()
+
+    def _end_in_time(self) -> None:
+        """Closed when the client has read what is written, or is too slow for that."""
+        waits = self.transport.get_write_buffer_size() > 0
+        self._arm("end", self._time_to_read() if waits else _CLOSING, self.transport.abort)
+
+    def _time_to_read(self) -> float:
+        size = self.transport.get_write_buffer_size()
+        return self._bounds.read_seconds + size / self._bounds.slowest_bytes_per_second
+
+    def _arm(self, what: str, seconds: float, act: Callable[[], None]) -> None:
+        self._cancel(what)
+        self._timers[what] = self.loop.call_later(seconds, act)
+
+    def _cancel(self, what: str) -> None:
+        timer = self._timers.pop(what, None)
+        if timer is not None:
+            timer.cancel()
+
+
+def _no_room() -> bytes:
+    now = utc_now()
+    return envelope.refusal(Unavailable("Too many connections; try again later."), uuid7(now), now)

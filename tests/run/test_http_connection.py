@@ -1,0 +1,232 @@
+"""Connections that are slow, endless or too many, against the listener as it runs, with short deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar
+
+import pytest
+
+from mailkeep.run.http import HttpListener
+from mailkeep.run.http_connection import Bounds, Door
+
+QUICK = Bounds(
+    connections=8, per_address=6, header_seconds=0.3, body_seconds=0.3, read_seconds=0.4, slowest_bytes_per_second=10**9
+)
+LARGE = 16 << 20
+HEAD = b"GET /hello HTTP/1.1\r\nHost: x\r\n"
+HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    """/hello answers at once, /late after 0.6 s, /large with 16 MiB in one piece, /refused without reading."""
+    if scope["path"] == "/late":
+        await asyncio.sleep(0.6)
+    elif scope["path"] != "/refused":
+        while (await receive()).get("more_body"):
+            pass
+    content = b"x" * LARGE if scope["path"] == "/large" else b"hello"
+    headers = [(b"content-length", str(len(content)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+@asynccontextmanager
+async def listening(bounds: Bounds = QUICK) -> AsyncIterator[HttpListener]:
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(application, grace_seconds=1, bounds=bounds)
+    try:
+        yield listener
+    finally:
+        for client in Client.all:
+            client.close()
+        await asyncio.sleep(0.01)
+        Client.all.clear()
+        await listener.stop()
+
+
+@pytest.fixture
+async def listener() -> AsyncIterator[HttpListener]:
+    async with listening() as found:
+        yield found
+
+
+class Client:
+    all: ClassVar[list[Client]] = []
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+        self.all.append(self)
+
+    async def send(self, *pieces: bytes, pause: float = 0) -> Client:
+        for piece in pieces:
+            self.writer.write(piece)
+            await asyncio.sleep(pause)
+        return self
+
+    async def rest(self, seconds: float = 3) -> bytes:
+        """All that comes until the server closes."""
+        try:
+            return await asyncio.wait_for(self.reader.read(), seconds)
+        except ConnectionError:
+            return b"(reset)"
+
+    async def answer(self) -> bytes:
+        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 3)
+        kept = [line for line in head.split(b"\r\n") if not line.startswith(b"date: ")]
+        return b"\r\n".join(kept) + await self.reader.readexactly(5)
+
+    def close(self) -> None:
+        self.writer.transport.abort()
+
+
+async def connect(listener: HttpListener, address: str = "127.0.0.1") -> Client:
+    return Client(*await asyncio.open_connection(listener.host, listener.port, local_addr=(address, 0), limit=LARGE))
+
+
+@pytest.mark.parametrize(
+    "pieces, told",
+    [
+        ([], b""),
+        ([b"\r\n"], b""),
+        ([b"\r\n"] * 100, b""),
+        ([b"G"], b"HTTP/1.1 408 "),
+        ([HEAD], b"HTTP/1.1 408 "),
+        ([HEAD, *[b"X-A: b\r\n"] * 100], b"HTTP/1.1 408 "),
+        ([HEAD, *[b"a"] * 100], b"HTTP/1.1 408 "),
+    ],
+)
+async def test_a_head_that_does_not_come_is_not_waited_for(listener: HttpListener, pieces: list[bytes], told: bytes):
+    client = await connect(listener)
+    sending = asyncio.create_task(client.send(*pieces, pause=0.02))
+    began = asyncio.get_running_loop().time()
+    answer = await client.rest()
+    assert 0.25 < asyncio.get_running_loop().time() - began < 1
+    assert answer.startswith(told)
+    assert told or answer in (b"", b"(reset)")
+    sending.cancel()
+    client.close()
+
+
+async def test_the_next_head_on_a_kept_connection_has_its_deadline_too(listener: HttpListener):
+    client = await connect(listener)
+    for _ in range(3):  # it may rest between requests, and its deadline begins anew
+        await client.send(HEAD, b"\r\n", pause=0.1)
+        assert (await client.answer()).startswith(b"HTTP/1.1 200 ")
+        await asyncio.sleep(0.4)
+    await client.send(HEAD)
+    assert (await client.rest(1)).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_what_is_asked_for_is_answered_though_the_next_head_hangs(listener: HttpListener):
+    client = await connect(listener)
+    await client.send(b"GET /late HTTP/1.1\r\nHost: x\r\n\r\n" + HEAD)
+    answer = await client.rest()
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.endswith(b"hello")
+
+
+@pytest.mark.parametrize(
+    "sent, told",
+    [
+        (HEAD + b"X-Long: " + b"a" * (2 << 20), b"HTTP/1.1 431 "),
+        (HEAD + b"X-Many: b\r\n" * 201 + b"\r\n", b"HTTP/1.1 431 "),
+        (b"GET /" + b"a" * (2 << 20), b"HTTP/1.1 431 "),
+        (b"NONSENSE\r\n\r\n", b"HTTP/1.1 400 "),
+    ],
+)
+async def test_an_endless_head_is_refused(listener: HttpListener, sent: bytes, told: bytes):
+    client = await connect(listener)
+    answer = (await client.send(*[sent[at : at + 20_000] for at in range(0, len(sent), 20_000)])).rest
+    assert (await answer()).startswith((told, b"(reset)"))
+
+
+POST = b"POST /hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent", [b"0\r\nX-Trailer: " + b"a" * (2 << 20), b"1;" + b"a" * (2 << 20)], ids=["trailers", "chunk extensions"]
+)
+async def test_bytes_that_are_no_body_do_not_count_as_one(listener: HttpListener, sent: bytes):
+    client = await connect(listener)
+    await client.send(POST, *[sent[at : at + 20_000] for at in range(0, len(sent), 20_000)])
+    assert await client.rest() in (b"", b"(reset)")
+
+
+async def test_trailers_are_passed_over(listener: HttpListener):
+    client = await connect(listener)
+    await client.send(POST, b"5\r\nhello\r\n0\r\nX-Trailer: a\r\n\r\n", HEAD + b"\r\n")
+    assert [await client.answer() for _ in range(2)] == [HELLO] * 2
+    client.close()
+
+
+async def test_requests_in_a_row_are_answered_up_to_a_bound(listener: HttpListener):
+    client = await connect(listener)
+    await client.send((HEAD + b"\r\n") * 20)
+    assert [await client.answer() for _ in range(20)] == [HELLO] * 20
+    await client.send((HEAD + b"\r\n") * 10_000)
+    assert (await client.rest()).count(b"hello") < 100
+
+
+async def test_the_rest_of_a_refused_body_is_read_for_a_while(listener: HttpListener):
+    client = await connect(listener)
+    await client.send(b"POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+    sending = asyncio.create_task(client.send(*[b"a"] * 1000, pause=0.01))
+    began = asyncio.get_running_loop().time()
+    assert (await client.rest()).endswith(b"hello")
+    assert 0.25 < asyncio.get_running_loop().time() - began < 1
+    sending.cancel()
+
+
+async def test_an_answer_that_nobody_reads_is_not_kept(listener: HttpListener):
+    with socket.socket() as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect((listener.host, listener.port))
+        reader.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        door = _door_of(listener)
+        await asyncio.sleep(0.1)
+        assert door.inside == 1
+        await asyncio.sleep(0.6)
+        assert door.inside == 0
+    reading = await connect(listener)
+    await reading.send(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert (await reading.rest()).count(b"x") >= LARGE
+
+
+def _door_of(listener: HttpListener) -> Door:
+    assert listener._server
+    made: Any = listener._server.config.http
+    return made.args[0]
+
+
+async def test_there_are_so_many_connections_by_address_and_in_all(listener: HttpListener):
+    clients = [await connect(listener, "127.0.0.2") for _ in range(6)]
+    crowded = await connect(listener, "127.0.0.2")
+    head, _, body = (await crowded.rest()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503 ")
+    assert b"retry-after: 5" in head
+    assert json.loads(body)["error"]["code"] == "UNAVAILABLE"
+    clients += [await connect(listener, "127.0.0.3") for _ in range(2)]
+    assert (await (await connect(listener, "127.0.0.4")).rest()).startswith(b"HTTP/1.1 503 ")
+    for client in clients:
+        client.close()
+    await asyncio.sleep(0.1)
+    assert _door_of(listener).inside == 0
+    assert not _door_of(listener)._sources
+    client = await connect(listener, "127.0.0.2")
+    await client.send(HEAD, b"\r\n")
+    assert await client.answer() == HELLO
+    client.close()
+
+
+async def test_a_trusted_proxy_brings_as_many_as_it_likes():
+    async with listening(Bounds(connections=8, per_address=1, trusted=("127.0.0.2/32",))) as listener:
+        clients = [await connect(listener, "127.0.0.2") for _ in range(4)]
+        for client in clients:
+            await client.send(HEAD, b"\r\n")
+            assert await client.answer() == HELLO
+            client.close()

@@ -1,0 +1,179 @@
+"""The budget of bodies: bounded, in the order of asking, given back whatever becomes of the request."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.web import pipeline as pipelines
+from mailkeep.web.budget import SMALL, Budget, Share
+from tests.web.caller import Answer
+from tests.web.house import ADA_KEY, API, JSON_TYPE, House
+
+MIB = 1 << 20
+HEADERS = ADA_KEY | JSON_TYPE
+
+
+@pytest.fixture
+def house() -> House:
+    house = House(message_size_mb=2, body_budget_mb=4)
+    house.pipeline._budget = Budget(4 * MIB, patience=0.2)
+    return house
+
+
+def send(house: House, size: int, pause: float = 0, **headers: str) -> asyncio.Task[Answer]:
+    """A body that comes in four pieces."""
+    pieces = [b'"', b" " * (size // 2), b" " * (size - size // 2 - 2), b'"']
+    return asyncio.create_task(house.call("POST", f"{API}/large", HEADERS | headers, pieces, pause))
+
+
+def announced(house: House, size: int, pause: float = 0) -> asyncio.Task[Answer]:
+    return send(house, size, pause, **{"content-length": str(size)})
+
+
+async def outcomes(*tasks: asyncio.Task[Answer]) -> list[tuple[int, str | None]]:
+    return [(answer.status, answer.code) for answer in await asyncio.gather(*tasks)]
+
+
+async def test_bodies_over_the_budget_wait_and_the_rest_is_refused_with_a_time(house: House):
+    taken = [announced(house, 2 * MIB, pause=0.3) for _ in range(2)]
+    await asyncio.sleep(0.05)
+    late = await announced(house, 2 * MIB)
+    assert (late.status, late.code, late.headers["retry-after"]) == (503, "UNAVAILABLE", "5")
+    # No fields are taken there: the bodies were read.
+    assert await outcomes(*taken) == [(400, "INVALID_FIELD")] * 2
+    assert house.pipeline._budget.free == 4 * MIB
+
+
+async def test_who_waits_is_let_in_when_another_is_done(house: House):
+    tasks = [announced(house, 2 * MIB, pause=0.005) for _ in range(6)]
+    assert await outcomes(*tasks) == [(400, "INVALID_FIELD")] * 6
+
+
+async def test_small_bodies_wait_for_nobody(house: House):
+    large = [announced(house, 2 * MIB, pause=0.3) for _ in range(2)]
+    await asyncio.sleep(0.05)
+    small = await asyncio.wait_for(announced(house, SMALL), 0.15)
+    assert small.status == 400
+    await outcomes(*large)
+
+
+async def test_bodies_of_unknown_size_never_wait_for_each_other(house: House):
+    """Each asks once, for all that it may become, and gives back what it did not."""
+    assert await outcomes(*[send(house, 2 * MIB - 8, pause=0.01) for _ in range(4)]) == [(400, "INVALID_FIELD")] * 4
+    assert house.pipeline._budget.free == 4 * MIB
+
+
+async def test_a_body_larger_than_the_budget_has_all_of_it(house: House):
+    house.pipeline._budget = Budget(MIB, patience=0.2)
+    assert await outcomes(announced(house, 2 * MIB - 8)) == [(400, "INVALID_FIELD")]
+    assert house.pipeline._budget.free == MIB
+
+
+async def test_it_is_given_back_however_a_request_ends(house: House, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pipelines, "_UNHURRIED", 0.1)
+    slow = await announced(house, 2 * MIB, pause=0.2)
+    assert slow.code == "INVALID_JSON"
+    cut = announced(house, 2 * MIB, pause=5)
+    await asyncio.sleep(0.05)
+    assert house.pipeline._budget.free == 2 * MIB
+    cut.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cut
+    assert house.pipeline._budget.free == 4 * MIB
+
+
+async def test_it_is_given_back_where_the_client_goes(house: House):
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": f"{API}/large",
+        "raw_path": f"{API}/large".encode(),
+        "query_string": b"",
+        "headers": [(k.encode(), v.encode()) for k, v in (HEADERS | {"content-length": str(MIB)}).items()],
+        "client": ("192.0.2.1", 1),
+        "scheme": "http",
+    }
+
+    async def receive() -> dict[str, Any]:
+        assert house.pipeline._budget.free == 3 * MIB
+        return {"type": "http.disconnect"}
+
+    async def send_nothing(_: Any) -> None:
+        raise AssertionError("nobody is there")
+
+    await house.pipeline(scope, receive, send_nothing)
+    assert house.pipeline._budget.free == 4 * MIB
+
+
+async def test_without_credentials_nobody_holds_any_of_it(house: House):
+    told = await house.call("POST", f"{API}/login", JSON_TYPE | {"content-length": str(SMALL + 1)})
+    assert (told.status, told.code) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_turns_come_in_order_and_nobody_is_passed_over():
+    budget = Budget(10, patience=5)
+    order: list[str] = []
+    assert await budget.take(8) == 8
+
+    async def ask(name: str, size: int) -> None:
+        await budget.take(size)
+        order.append(name)
+
+    first = asyncio.create_task(ask("first", 6))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(ask("second", 1))  # would fit now
+    await asyncio.sleep(0.01)
+    assert order == []
+    budget.give_back(8)
+    await asyncio.gather(first, second)
+    assert order == ["first", "second"]
+    assert budget.free == 3
+
+
+async def test_who_gives_up_makes_way_for_those_behind():
+    budget = Budget(10, patience=5)
+    await budget.take(8)
+    first = asyncio.create_task(budget.take(6))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(budget.take(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await asyncio.wait_for(second, 1) == 2
+    assert budget.free == 0
+
+
+async def test_nothing_is_lost_or_made_up_whoever_asks_waits_and_gives_up():
+    chance = random.Random(12)
+    budget = Budget(100, patience=0.01)
+
+    async def one() -> None:
+        share = Share(budget)
+        try:
+            async with asyncio.timeout(chance.choice((0.0, 0.003, 1))):
+                await share.reserve(SMALL + chance.randrange(200))
+                assert 0 <= budget.free < 100
+                await asyncio.sleep(chance.choice((0, 0.001, 0.004)))
+        except (Unavailable, TimeoutError):
+            pass
+        finally:
+            share.shrink(chance.randrange(50))
+            share.release()
+
+    await asyncio.gather(*(one() for _ in range(300)))
+    assert budget.free == 100
+
+
+async def test_a_body_must_come_at_a_pace(house: House, monkeypatch: pytest.MonkeyPatch):
+    """Never silent, and yet at a byte now and then it would hold its memory for hours."""
+    monkeypatch.setattr(pipelines, "_UNHURRIED", 0.2)
+    headers = HEADERS | {"content-length": "1000000"}
+    dripping = await house.call("POST", f"{API}/large", headers, [b" "] * 100, pause=0.02)
+    assert (dripping.status, dripping.code) == (400, "INVALID_JSON")
+    assert "32768 bytes a second" in dripping.json["error"]["message"]
+    keeping_pace = await house.call("POST", f"{API}/large", HEADERS, [b" " * 8192] * 20, pause=0.02)
+    assert keeping_pace.json["error"]["message"] != dripping.json["error"]["message"]
