@@ -13,6 +13,7 @@ with 554 5.5.0.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -324,6 +325,9 @@ async def _spill(spool: Spool) -> Reply | None:
 
 
 def _our_fault(error: Exception) -> Reply:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        log.warning("answered 452: %s", error)
+        return DISK_FULL
     if isinstance(error, Unavailable):
         log.warning("answered 451: %s", error)
     else:

@@ -16,7 +16,8 @@ async def _list(app: App, call: Call) -> Reply:
 
 
 async def _raw(app: App, call: Call) -> Reply:
-    return Reply(content=await service.raw(app, call.id()), content_type="message/rfc822")
+    size, pieces = await service.raw(app, call.id())
+    return Reply(content=pieces, content_type="message/rfc822", headers={"content-length": str(size)})
 
 
 async def _clear(app: App, call: Call) -> Reply:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 from mailkeep.app import App
+from mailkeep.core import failpoint
 from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
@@ -32,6 +33,9 @@ from mailkeep.mail.dkim import sign
 from mailkeep.mail.head import MAX_HEAD, Head, parse_head
 from mailkeep.mail.spool import Received
 
+_PIECE = 256 << 10
+_LEFT_BEHIND = timedelta(hours=36)  # what is older is no message that is just being taken
+
 
 @dataclass(frozen=True, slots=True)
 class Unsigned(Exception):
@@ -48,10 +52,12 @@ async def take(app: App, mail_from: str, rcpt_to: list[str], content: Received) 
     caught_id = uuid7(at)
     path = content_path(app.data_dir, caught_id)
     size = await asyncio.to_thread(content_file.write, path, _signed(signatures, content))
+    failpoint.reach("sandbox.written")
     caught = Caught(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
     async with app.db.autocommit() as conn:
         sent = await messages.find_outbound(conn, head.message_id)
         await store.insert(conn, caught)  # the last word: who is told otherwise must find nothing taken
+    failpoint.reach("sandbox.taken")
     if sent is not None:
         await asyncio.to_thread(messages.keep_file, app.data_dir, sent, path)
     return caught
@@ -141,14 +147,21 @@ async def page(conn: Conn, asked: PageRequest) -> Page[Caught]:
     return await store.page(conn, asked)
 
 
-async def raw(app: App, caught_id: UUID) -> bytes:
-    """A caught message as it would have left, signatures and all."""
+async def raw(app: App, caught_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
+    """A caught message as it would have left, signatures and all: its size in bytes, and its content in pieces."""
     async with app.db.autocommit() as conn:
         found = await store.find(conn, caught_id)
     path = content_path(app.data_dir, caught_id)
     if found is None or not path.exists():
         raise NotFound
-    return await asyncio.to_thread(path.read_bytes)
+    return path.stat().st_size, _pieces(path)
+
+
+async def _pieces(path: Path) -> AsyncIterator[bytes]:
+    """Few at a time: who reads slowly must not make us hold all of it."""
+    with await asyncio.to_thread(path.open, "rb", buffering=0) as file:
+        while piece := await asyncio.to_thread(file.read, _PIECE):
+            yield piece
 
 
 async def clear(app: App, who: Principal) -> int:
@@ -162,10 +175,19 @@ async def clear(app: App, who: Principal) -> int:
     return len(removed)
 
 
+def _contents(data_dir: Path, before: float) -> set[UUID]:
+    """The messages whose content was written before a time (Unix)."""
+    paths = (data_dir / "sandbox").glob("*/*.eml")
+    return {UUID(path.stem) for path in paths if path.stat().st_mtime < before}
+
+
 async def prune(app: App, before: datetime) -> int:
-    """Remove what was caught before an instant and is seen to; how many messages."""
+    """Remove what was caught before an instant and is seen to, and content that was never queued; how many messages."""
+    abandoned = (app.clock() - _LEFT_BEHIND).timestamp()
+    old = await asyncio.to_thread(_contents, app.data_dir, abandoned)
     async with app.db.tx() as conn:
-        removed = await store.clear(conn, before)
+        orphans = old - await store.among(conn, old)
+        removed = [*orphans, *await store.clear(conn, before)]
     for caught_id in removed:
         await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
     return len(removed)

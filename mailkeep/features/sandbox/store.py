@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,6 +28,12 @@ async def insert(conn: Conn, caught: Caught) -> None:
         """,
         {name: getattr(caught, name) for name in Caught.__slots__},
     )
+
+
+async def among(conn: Conn, ids: Collection[UUID]) -> set[UUID]:
+    """Those of these messages that were taken."""
+    cursor = await conn.execute("SELECT id FROM sandbox_messages WHERE id = ANY(%(ids)s)", {"ids": list(ids)})
+    return {row["id"] for row in await cursor.fetchall()}
 
 
 async def due(conn: Conn, at: datetime, most: int) -> list[Due]:

@@ -166,9 +166,10 @@ def ending(result: Refused | Lost) -> tuple[str, str]:
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
 
 
-def not_taken(result: Refused | Lost) -> SendFailed:
+def not_taken(result: Refused | Lost) -> SendFailed | Unavailable:
     """SEND_FAILED: `details.submitted` no or unknown; `reason` relay where it is not about the message.
 
+    UNAVAILABLE where the MTA's disk is full (452 4.3.1, RFC 3463 §3.4), which passes.
     With a reply of the MTA `smtp_code`, `enhanced_code` and `diagnostic`; `recipients` where it refused them all.
     """
     if isinstance(result, Lost):
@@ -182,6 +183,8 @@ def not_taken(result: Refused | Lost) -> SendFailed:
         "enhanced_code": reply.enhanced,
         "diagnostic": reply.text,
     }
+    if (reply.code, reply.enhanced) == (452, "4.3.1"):
+        return Unavailable(f"The mail transfer agent has no room: {reply}", retry_after=30, **details)
     if result.stage in _BEFORE_ANY_MESSAGE:
         return SendFailed(f"The mail transfer agent takes no mail from us: {reply}", reason="relay", **details)
     if result.rejected:
