@@ -67,6 +67,14 @@ async def wrong_password(post: Post) -> Answer:
     return await post.api.nobody.post("/auth/login", {"email": email_of("sue"), "password": "not the one"})
 
 
+async def wrong_code(post: Post) -> Answer:
+    await post.api.factor("adam", enabled_at=post.api.clock())
+    asked = await post.api.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
+    return await post.api.nobody.post(
+        "/auth/login", {"totp_session": asked.data["totp_session"], "totp_code": "no code"}
+    )
+
+
 async def used_up_key(post: Post) -> Answer:
     key, _ = await post.api.key(post.api.sue, rate_limit=1)
     assert (await key.get("/auth/me")).status == 200
@@ -134,6 +142,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("SESSION_INVALID", 401): ended_session,
     ("API_KEY_INVALID", 401): unknown_key,
     ("INVALID_CREDENTIALS", 401): wrong_password,
+    ("TOTP_INVALID", 401): wrong_code,
     ("FORBIDDEN", 403): posting("/domains", {"name": "new.test"}, "dora"),
     ("API_KEY_DOMAIN_SCOPE", 403): posting("/domains", {"name": "new.test"}, "scoped"),
     ("DOMAIN_NOT_FOUND", 403): sending(**{"from": {"email": "shop@unmanaged.test"}}),
