@@ -97,7 +97,12 @@ async def migrate(owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_ru
 async def pending(url: str, folder: Path = FOLDER) -> list[Migration]:
     """What `migrate` would apply; it only reads. Fails like `migrate` where the database doesn't fit."""
     async with _session(url) as conn:
-        return find_missing(read_migrations(folder), await _applied(conn))
+        return await missing_in(conn, folder)
+
+
+async def missing_in(conn: Conn, folder: Path = FOLDER) -> list[Migration]:
+    """What a connection's database lacks; fails where it doesn't fit this program."""
+    return find_missing(read_migrations(folder), await _applied(conn))
 
 
 def read_migrations(folder: Path = FOLDER) -> list[Migration]:

@@ -14,7 +14,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_whole
-from mailkeep.db.migrate import migrate
+from mailkeep.db.migrate import migrate, missing_in
 from mailkeep.db.pool import Database
 from mailkeep.settings import Loaded, load
 
@@ -60,7 +60,8 @@ def open_vault(data_dir: Path, loaded: Loaded) -> Vault:
 async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> AsyncGenerator[App]:
     """An App for a command: on the running instance's database, else on the private server, started for it.
 
-    Without a running instance the schema is brought up to date first, as `up` does.
+    Without a running instance the schema is brought up to date first, as `up` does. Fails on a schema that is not this
+    program's: an instance of another version runs on it.
     """
     loaded = load(data_dir, options=options)
     make_data_dir(data_dir)
@@ -94,6 +95,14 @@ async def _with_database(data_dir: Path, loaded: Loaded, vault: Vault, url: str)
     db = Database(url, min_size=1, max_size=4)
     await db.open()
     try:
+        async with db.autocommit() as conn:
+            missing = await missing_in(conn)
+        if missing:
+            raise Failure(
+                f"The database's schema is older than this program ({missing[0].file} is to be applied): restart "
+                "Mailkeep with this version, or run `mailkeep migrate`.",
+                permanent=True,
+            )
         yield App(loaded.settings, data_dir, utc_now, vault, db)
     finally:
         await db.close()

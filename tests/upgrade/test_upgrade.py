@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
-from mailkeep.db.migrate import FOLDER, migrate, pending, read_migrations
+from mailkeep.db.migrate import FOLDER, migrate, missing_in, pending, read_migrations
 from mailkeep.db.postgres import Urls
+from mailkeep.run import toolbox
 from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, email_of, insert_cast
 from tests.plugins.api import UNHURRIED, running_on
 from tests.plugins.post import letter, with_mail
@@ -212,3 +215,20 @@ async def test_an_old_program_refuses_a_new_schema_and_a_new_one_asks_for_it(
         with pytest.raises(Failure, match=f"migration {NEWEST + 1:04d}.*which knows {NEWEST:04d}") as wrong:
             await refused
         assert wrong.value.permanent
+
+
+async def test_a_command_works_with_its_own_schema_only(
+    database_urls: Urls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside an instance of another version, that is; without one the command brings the schema up to date."""
+    monkeypatch.setenv("MAILKEEP_DATABASE__URL", f"postgresql://?{urlencode(conninfo_to_dict(database_urls.app))}")
+    async with toolbox.opened(tmp_path) as app, app.db.autocommit() as conn:
+        assert await missing_in(conn) == []
+    for change, words in (
+        ("DELETE FROM schema_migrations WHERE number = %s", "schema is older than this program"),
+        ("INSERT INTO schema_migrations SELECT n, 'x', 'x', now(), '9.9' FROM generate_series(%s, %s + 1) n", "9.9"),
+    ):
+        with psycopg.connect(database_urls.owner) as owner:
+            owner.execute(change.encode(), [NEWEST] * change.count("%s"))
+        with pytest.raises(Failure, match=words):
+            await toolbox.opened(tmp_path).__aenter__()
