@@ -1,0 +1,204 @@
+"""Clients of a running instance who send, deliver and change, and write down in ledgers what they are told.
+
+Who sends an Idempotency-Key tries again until it knows; who does not, leaves it at one try. Senders of inbound mail
+try again, as mail servers do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import secrets
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.crash.wire import Cut, NeverAsked, Told, call, deliver
+from tests.ledger import Ledger
+
+SENDS_A_SECOND = 50
+INBOUND_A_SECOND = 10
+ALIASES_A_SECOND = 6
+ALICE = "alice@example.test"
+_LARGE = "A line of a message that takes several writes to go out.\n" * 6000
+_PATIENCE = 30.0
+
+
+@dataclass
+class Place:
+    """Where the instance is just now; `up` is cleared while it is away."""
+
+    http: str = ""
+    smtp: str = ""
+    key: str = ""
+    domain_id: str = ""
+    up: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, method: str, path: str, body: Any = None, idempotency: str = "") -> Told:
+        headers = {"Authorization": f"Bearer {self.key}"}
+        if idempotency:
+            headers["Idempotency-Key"] = idempotency
+        return await call(self.http, method, path, body, headers)
+
+
+@dataclass
+class Load:
+    """`requests` are the ids of changes that were answered with success, first-hand: action by request id."""
+
+    place: Place
+    sends: Ledger = field(default_factory=lambda: Ledger("sends"))
+    inbound: Ledger = field(default_factory=lambda: Ledger("inbound mail"))
+    created: Ledger = field(default_factory=lambda: Ledger("aliases made"))
+    deleted: Ledger = field(default_factory=lambda: Ledger("aliases deleted"))
+    requests: dict[str, str] = field(default_factory=dict[str, str])
+    oddities: list[str] = field(default_factory=list[str])
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
+    _name: str = field(default_factory=lambda: secrets.token_hex(3))
+    _kept: dict[str, str] = field(default_factory=dict[str, str])
+
+    def _token(self, what: str) -> str:
+        return f"{what}-{self._name}-{next(self._numbers)}"
+
+    async def run(self, ended: Callable[[], bool], seconds: float) -> None:
+        """Begin calls at a steady pace, whatever becomes of them, until `ended`, or for so long."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        paces = ((SENDS_A_SECOND, self._send), (INBOUND_A_SECOND, self._deliver), (ALIASES_A_SECOND, self._alias))
+        done = [0] * len(paces)
+        while not ended() and loop.time() - began < seconds:
+            for index, (pace, work) in enumerate(paces):
+                while done[index] < (loop.time() - began) * pace:
+                    done[index] += 1
+                    self._begin(work(done[index]))
+            await asyncio.sleep(0.005)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def finish(self) -> None:
+        """Wait until every client knows what became of its calls, or has given up."""
+        async with asyncio.timeout(_PATIENCE + 15):
+            while self._tasks:
+                await asyncio.gather(*self._tasks)
+
+    async def _send(self, number: int) -> None:
+        count = 4 if number % 20 < 2 else 1
+        tokens = [self._token("send") for _ in range(count)]
+        bodies = [self._message(token, large=number % 12 == 0) for token in tokens]
+        path, body = ("/send/batch", {"messages": bodies}) if count > 1 else ("/send", bodies[0])
+        await self._ask(self.sends, tokens, ("POST", path, body), keyed=number % 2 == 0)
+
+    def _message(self, token: str, *, large: bool) -> dict[str, Any]:
+        return {
+            "from": {"email": f"s{random.randrange(200)}@example.test"},
+            "to": [{"email": f"{token}@elsewhere.test"}],
+            "subject": token,
+            "text_body": _LARGE if large else "Hello.\n",
+        }
+
+    async def _alias(self, number: int) -> None:
+        if number % 3 == 0 and self._kept:
+            token, alias_id = self._kept.popitem()
+            await self._ask(self.deleted, [token], ("DELETE", f"/aliases/{alias_id}", None), keyed=False)
+            return
+        token = self._token("alias")
+        body = {
+            "domain_id": self.place.domain_id,
+            "source_local_part": token,
+            "destination": "out@elsewhere.test",
+        }
+        told = await self._ask(self.created, [token], ("POST", "/aliases", body), keyed=number % 2 == 0)
+        if told and told.status == 201:
+            self._kept[token] = told.body["data"]["id"]
+
+    async def _ask(self, ledger: Ledger, tokens: list[str], asked: tuple[str, str, Any], *, keyed: bool) -> Told | None:
+        """Ask, with a key until it is known what became of it; the answer of the last try, if there was one."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _PATIENCE
+        key = secrets.token_urlsafe(12) if keyed else ""
+        while True:
+            for token in tokens:
+                ledger.invoke(token, keyed=keyed)
+            told, again = await self._try(ledger, tokens, asked, key)
+            if not (keyed and again):
+                return told
+            if loop.time() > deadline:
+                self.oddities.append(f"{tokens[0]}: no answer within {_PATIENCE:.0f} s, at last {told}")
+                return told
+            await asyncio.sleep(0.1)
+            await self.place.up.wait()
+
+    async def _try(
+        self, ledger: Ledger, tokens: list[str], asked: tuple[str, str, Any], key: str
+    ) -> tuple[Told | None, bool]:
+        """One try, and whether another one makes sense."""
+        try:
+            told = await self.place(*asked, key)
+        except NeverAsked:
+            for token in tokens:
+                ledger.fail(token)
+            return None, True
+        except Cut:
+            for token in tokens:
+                ledger.info(token)
+            return None, True
+        if told.status < 300 and "idempotent-replayed" not in told.headers:
+            self.requests[told.headers["x-request-id"]] = asked[0] + asked[1]
+        notes = [self._note(token, told, result) for token, result in _apart(tokens, told)]
+        for token, note in zip(tokens, notes, strict=True):
+            getattr(ledger, note)(token)
+        return told, told.status >= 400 and "info" in notes
+
+    def _note(self, token: str, told: Told, result: Mapping[str, Any] | None) -> str:
+        if result is not None:
+            if "code" not in result:
+                return "ok"
+            code, details = result["code"], result.get("details") or {}
+        elif told.status < 300:
+            return "ok"
+        else:
+            code, details = told.code, told.details
+        if code in ("UNAVAILABLE", "IDEMPOTENCY_IN_PROGRESS") or details.get("submitted", "no") != "no":
+            return "info"
+        if code not in ("SEND_FAILED", "SEND_UNAVAILABLE"):
+            self.oddities.append(f"{token}: {told.status} {code} {told.body}")
+        return "fail"
+
+    async def _deliver(self, number: int) -> None:
+        token = self._token("mail")
+        content = f"Subject: {token}\r\n\r\n".encode() + b"A line of a letter.\r\n" * (3000 if number % 5 == 0 else 2)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _PATIENCE
+        while loop.time() < deadline:
+            self.inbound.invoke(token)
+            try:
+                code, step = await deliver(self.place.smtp, ALICE, content)
+            except NeverAsked:
+                self.inbound.fail(token)
+            except Cut:
+                self.inbound.info(token)
+            else:
+                if code == 250:
+                    self.inbound.ok(token)
+                    return
+                if 400 <= code < 500:
+                    # At the end of data it may have been filed, had the commit's answer been lost.
+                    (self.inbound.info if step == "data" else self.inbound.fail)(token)
+                else:
+                    self.inbound.fail(token)
+                    self.oddities.append(f"{token}: {code} at {step}")
+                    return
+            await asyncio.sleep(0.1)
+            await self.place.up.wait()
+
+
+def _apart(tokens: list[str], told: Told) -> list[tuple[str, Mapping[str, Any] | None]]:
+    """Each token with its own result, where the answer is a batch's."""
+    data = told.body.get("data")
+    if told.status < 300 and data and "results" in data:
+        return list(zip(tokens, data["results"], strict=True))
+    return [(token, None) for token in tokens]

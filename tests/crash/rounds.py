@@ -1,0 +1,196 @@
+"""Rounds of trouble on one data directory: kill at a place under load, start again, reconcile, weigh."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests import instance as instances
+from tests.crash.books import Books
+from tests.crash.load import ALICE, INBOUND_A_SECOND, SENDS_A_SECOND, Load, Place
+from tests.crash.program import ARM, HALF_WRITTEN
+from tests.crash.wire import Cut, NeverAsked, call, deliver
+from tests.instance import Instance, Launch
+from tests.scratch import new_directory
+
+# Places, and how often a second the load reaches them.
+SEND_PLACES = (
+    "send.before_attempt",
+    "send.attempt_written",
+    "submit.connected",
+    "submit.recipients_taken",
+    "submit.in_data",
+    "submit.dot_sent",
+    "sandbox.written",
+    "sandbox.taken",
+    "submit.accepted",
+    "send.committed",
+    HALF_WRITTEN,
+)
+INBOUND_PLACES = (
+    "inbound.recipient_taken",
+    "inbound.data_read",
+    "maildir.writing",
+    "inbound.delivered",
+    "inbound.committed",
+)
+PLACES = SEND_PLACES + INBOUND_PLACES
+BACK_WITHIN = 5.0
+_EMAIL, _PASSWORD = "sue@example.test", "correct horse battery staple"
+_SETTINGS = {
+    "MAILKEEP_ADMIN_EMAIL": _EMAIL,
+    "MAILKEEP_ADMIN_PASSWORD": _PASSWORD,
+    "MAILKEEP_LOG__LEVEL": "warning",
+    "MAILKEEP_ABUSE__SENDER_PER_HOUR": "1000000",
+    "MAILKEEP_ABUSE__DOMAIN_PER_HOUR": "1000000",
+}
+_LOAD_SECONDS = 15.0
+
+
+@dataclass
+class Rounds:
+    """A data directory, what runs on it, and the load with its ledgers over all rounds."""
+
+    folder: Path
+    running: Instance
+    place: Place
+    load: Load
+    books: Books
+
+    async def killed_at(self, name: str) -> None:
+        """One round: under load until it is killed there; start again; everybody learns; the books are weighed."""
+        self._arm(name, random.randint(1, _most(name)))
+        process = self.running.process
+        await self.load.run(lambda: process.poll() is not None, _LOAD_SECONDS)
+        self.place.up.clear()
+        if process.poll() is None:
+            raise AssertionError(f"{name} was not reached")
+        assert process.wait() == -signal.SIGKILL, self.running.log
+        await self._start()
+        await self.weigh(name)
+
+    async def database_killed(self, number: int) -> float:
+        """One round: the database ends by a signal under load; seconds until everything works again."""
+        calm = asyncio.create_task(self.load.run(lambda: False, 6.0))
+        await asyncio.sleep(1.0 + random.random() / 2)
+        killed_at = time.monotonic()
+        os.kill(self._database(), number)
+        await self._works()
+        back = time.monotonic() - killed_at
+        await calm
+        await self.weigh(f"signal {number} to the database")
+        return back
+
+    async def weigh(self, after: str) -> None:
+        """Wait until nothing is open, and compare; AssertionError tells what does not add up."""
+        await self.load.finish()
+        await asyncio.to_thread(self.books.wait_until_settled)
+        wrong = await asyncio.to_thread(self.books.check, self.load)
+        assert not wrong, f"after {after}: " + "; ".join(map(str, wrong))
+        assert not self.load.oddities, f"after {after}: {self.load.oddities[:3]}"
+
+    async def _start(self) -> None:
+        self.running = await asyncio.to_thread(_started, self.folder)
+        self.place.http, self.place.smtp = self.running.http, self.running.smtp
+        self.place.up.set()
+
+    def _arm(self, name: str, nth: int) -> None:
+        deadline = time.monotonic() + 5
+        while True:
+            try:
+                number = os.open(self.folder / "arm", os.O_WRONLY | os.O_NONBLOCK)
+                break
+            except OSError as error:  # its reader is about to open it
+                if error.errno != errno.ENXIO or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        os.write(number, f"{name} {nth}\n".encode())
+        os.close(number)
+
+    def _database(self) -> int:
+        pid = self.running.process.pid
+        children = [
+            int(child)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
+        [found] = [child for child in children if Path(f"/proc/{child}/comm").read_text().strip() == "postgres"]
+        return found
+
+    async def _works(self) -> None:
+        """Until a change, a send and an inbound mail succeed, one after the other."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                await asyncio.sleep(0.02)
+                if (await self.place("GET", "/domains")).status != 200:
+                    continue
+                body = {"description": str(time.monotonic())}
+                if (await self.place("PATCH", f"/domains/{self.place.domain_id}", body)).status != 200:
+                    continue
+                # At a mailbox that nobody weighs: a refusal says that routing answers.
+                code, step = await deliver(self.running.smtp, "nobody@example.test", b"")
+                if (code, step) == (550, "go ahead"):
+                    return
+            except (Cut, NeverAsked):
+                continue
+        raise AssertionError("not back after 30 s")
+
+    def __str__(self) -> str:
+        ledgers = (self.load.sends, self.load.inbound, self.load.created, self.load.deleted)
+        return "\n".join(f"  {ledger}" for ledger in ledgers)
+
+
+def _most(name: str) -> int:
+    """So many times a place is reached within a good half second."""
+    if name == "submit.in_data":
+        return 6
+    return max(3, (SENDS_A_SECOND if name in SEND_PLACES else INBOUND_A_SECOND) * 6 // 10)
+
+
+def _started(folder: Path) -> Instance:
+    launch = Launch((sys.executable, "-m", "tests.crash.program"), _SETTINGS | {ARM: str(folder / "arm")})
+    return instances.start(folder / "data", launch=launch, seconds=60)
+
+
+@asynccontextmanager
+async def rounds() -> AsyncIterator[Rounds]:
+    """A new installation with example.test and Alice's mailbox; it is ended, and gone, afterwards."""
+    folder = new_directory("mailkeep-crash-", 0o755)
+    (folder / "data").mkdir(mode=0o711)
+    os.mkfifo(folder / "arm")
+    found: Rounds | None = None
+    try:
+        running = await asyncio.to_thread(_started, folder)
+        place = Place(running.http, running.smtp)
+        found = Rounds(folder, running, place, Load(place), Books(folder / "data"))
+        await _furnish(place)
+        yield found
+        assert await asyncio.to_thread(found.running.stop) == 0, found.running.log
+    finally:
+        if found and found.running.process.poll() is None:
+            found.running.process.kill()
+            found.running.process.wait(10)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _furnish(place: Place) -> None:
+    told = await call(place.http, "POST", "/auth/login", {"email": _EMAIL, "password": _PASSWORD})
+    cookie = {"Cookie": told.headers["set-cookie"].partition(";")[0]}
+    told = await call(place.http, "POST", "/domains", {"name": "example.test"}, cookie)
+    place.domain_id = told.body["data"]["id"]
+    box = {"domain_id": place.domain_id, "local_part": ALICE.partition("@")[0], "password_hash": "{PLAIN}x"}
+    assert (await call(place.http, "POST", "/mailboxes", box, cookie)).status == 201
+    told = await call(place.http, "POST", "/api-keys", {"name": "load", "rate_limit": 0}, cookie)
+    place.key = told.body["data"]["key"]
+    place.up.set()

@@ -1,0 +1,32 @@
+"""Killed (-9) at every place on the way of a send and of an inbound mail, under load, twice each: nothing is lost,
+nothing is double with a key, every event and audit row is there once. `make prove-crash` does many rounds of it.
+"""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.crash.rounds import BACK_WITHIN, PLACES, rounds
+
+_SHARES = 4
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("share", range(_SHARES))
+async def test_killed_anywhere_it_keeps_what_it_accepted(share: int):
+    async with rounds() as found:
+        for name in 2 * PLACES[share::_SHARES]:
+            await found.killed_at(name)
+        print(found)
+
+
+@pytest.mark.timeout(120)
+async def test_a_killed_database_loses_nothing_that_was_accepted():
+    async with rounds() as found:
+        for number in (signal.SIGKILL, signal.SIGINT):
+            back = await found.database_killed(number)
+            print(f"back {back:.2f} s after signal {number} to the database")
+            assert back < BACK_WITHIN
+        print(found)
