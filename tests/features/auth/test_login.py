@@ -60,7 +60,7 @@ async def test_only_hashes_are_stored(api: Api):
         WRONG,
         {"email": "nobody@example.test", "password": PASSWORD},
         {"email": "not an address", "password": PASSWORD},
-        {"email": "sue@example.test", "password": "x" * 100_000},
+        {"email": "sue@example.test", "password": "x" * 10_000},
         {"email": "sue@example.test", "password": PASSWORD + "x" * 300},
     ],
 )
