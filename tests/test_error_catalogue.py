@@ -9,6 +9,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -127,6 +128,22 @@ async def no_database(post: Post) -> Answer:
     return answer
 
 
+async def with_key(post: Post, subject: str) -> Answer:
+    return await post.api.sue("POST", "/send", letter(subject=subject), headers={"idempotency-key": "k"})
+
+
+async def another_body(post: Post) -> Answer:
+    await with_key(post, "One")
+    return await with_key(post, "Two")
+
+
+async def under_way(post: Post) -> Answer:
+    first = await with_key(post, "One")
+    await post.api.sql("UPDATE idempotency_keys SET status = NULL, answer = NULL")
+    post.api.pipeline._keys._under_way.add(UUID(first.json["meta"]["request_id"]))
+    return await with_key(post, "One")
+
+
 ROWS: dict[tuple[str, int], Provoke] = {
     ("INVALID_JSON", 400): posting("/domains", b'{"name": '),
     ("MISSING_FIELDS", 400): posting("/domains", {}),
@@ -153,6 +170,8 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("METHOD_NOT_ALLOWED", 405): posting("/health", {}),
     ("CONFLICT", 409): taken,
     ("DOMAIN_EXISTS", 409): posting("/domains", {"name": EXAMPLE}),
+    ("IDEMPOTENCY_MISMATCH", 409): another_body,
+    ("IDEMPOTENCY_IN_PROGRESS", 409): under_way,
     ("PAYLOAD_TOO_LARGE", 413): posting("/domains", json.dumps({"name": "x" * (1 << 20)}).encode()),
     ("UNSUPPORTED_MEDIA_TYPE", 415): wrong_type,
     ("RATE_LIMIT_EXCEEDED", 429): used_up_key,

@@ -419,7 +419,10 @@ def test_up_tells_where_it_is(running: Running):
     assert told["version"] == __version__
     assert told["http"].startswith("http://127.0.0.1:")
     password = Path(told["initial_admin_file"]).read_text().strip()
-    assert "Mailkeep" in (running.data / "up.err").read_text()  # the banner is for people
+    deadline = time.monotonic() + 10
+    while "Mailkeep" not in (running.data / "up.err").read_text():  # the banner is for people, and comes last
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     status, who = running.call("POST", "/auth/login", {"email": "admin@localhost", "password": password})
     assert status == 200, who
 
