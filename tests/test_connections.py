@@ -1,0 +1,89 @@
+"""The pool of connections, used up or down to one: nobody waits for ever, and nobody needs a second while holding one.
+
+With a pool of a single connection, whoever asks for another inside a block waits in vain and is told 503.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from mailkeep.db.pool import Database
+from mailkeep.run import tasks
+from mailkeep.web.endpoint import Endpoint
+from tests.client import EXAMPLE, Api
+from tests.plugins.post import Post
+from tests.test_examples import EXAMPLES, placeholders, run
+
+_ENDS_SESSIONS = ("/auth/login", "/auth/logout", "/auth/logout-all", "/auth/password", "/auth/totp")
+
+
+@asynccontextmanager
+async def pool_of(api: Api, size: int, timeout: float = 5.0) -> AsyncIterator[Database]:
+    """The application with another pool."""
+    whole = api.app.db
+    api.app.db = Database(str(whole._pool.conninfo), min_size=size, max_size=size, timeout=timeout)
+    await api.app.db.open()
+    try:
+        yield api.app.db
+    finally:
+        await api.app.db.close()
+        api.app.db = whole
+
+
+def _late(endpoint: Endpoint) -> tuple[bool, bool]:
+    """What ends the caller's session comes last, and before it what takes away that the others want."""
+    return endpoint.path in _ENDS_SESSIONS, endpoint.method == "DELETE"
+
+
+async def test_every_call_does_with_one_connection(post: Post):
+    """Once with what it wants; what another example has taken away meanwhile is refused, but not for want of one."""
+    names = await placeholders(post)
+    async with pool_of(post.api, 1, timeout=1.5):
+        answers = {
+            f"{endpoint.method} {endpoint.path}": (await run(post, endpoint, example, names)).status
+            for endpoint, example in sorted(EXAMPLES, key=lambda each: _late(each[0]))
+        }
+    assert not {call: status for call, status in answers.items() if status >= 500}
+    done = [status for status in answers.values() if status < 300]
+    assert len(done) > 0.85 * len(answers), answers
+
+
+async def test_mail_and_the_house_do_with_one_connection(post: Post):
+    alice = await post.api.mailbox()
+    await post.api.alias(f"team@{EXAMPLE}", [f"alice@{EXAMPLE}", "friend@elsewhere.test"])
+    async with pool_of(post.api, 1, timeout=1.5):
+        assert (await post.deliver(f"team@{EXAMPLE}")).code == 250
+        assert (await post.deliver(f"nobody@{EXAMPLE}")).refused
+        assert (await post.send(to=[{"email": f"team@{EXAMPLE}"}])).status == 200
+        await post.run_queue()
+        await post.run_forwards()
+        await tasks.housekeeping(post.api.app)
+    assert len(post.mail_of(alice)) == 2
+
+
+async def test_a_crowd_shares_one_connection(post: Post):
+    """Sends go through the sandbox's port, which needs a connection too, while their senders wait for its answer."""
+    async with pool_of(post.api, 1):
+        answers = await asyncio.gather(*[post.send(subject=f"number {each}") for each in range(30)])
+    assert {answer.status for answer in answers} == {200}
+
+
+async def test_with_all_connections_held_the_answer_is_503_within_five_seconds(post: Post):
+    async with pool_of(post.api, 3) as db, AsyncExitStack() as held:
+        for _ in range(3):
+            await held.enter_async_context(db.autocommit())
+        began = time.monotonic()
+        mail = asyncio.create_task(post.deliver(f"alice@{EXAMPLE}"))
+        answers = await asyncio.gather(*[post.api.sue.get("/domains") for _ in range(40)])
+        took = time.monotonic() - began
+        told = await mail
+        assert {(answer.status, answer.code) for answer in answers} == {(503, "UNAVAILABLE")}
+        assert all(int(answer.headers["retry-after"]) > 0 for answer in answers)
+        assert [code for code, _ in told.refused.values()] == [451]
+        assert took < 6
+        await held.aclose()
+        again = await asyncio.gather(*[post.api.sue.get("/domains") for _ in range(40)])
+        assert {answer.status for answer in again} == {200}
