@@ -128,20 +128,20 @@ async def no_database(post: Post) -> Answer:
     return answer
 
 
-async def with_key(post: Post, subject: str) -> Answer:
-    return await post.api.sue("POST", "/send", letter(subject=subject), headers={"idempotency-key": "k"})
+async def with_key(post: Post, subject: str, key: str) -> Answer:
+    return await post.api.sue("POST", "/send", letter(subject=subject), headers={"idempotency-key": key})
 
 
 async def another_body(post: Post) -> Answer:
-    await with_key(post, "One")
-    return await with_key(post, "Two")
+    await with_key(post, "One", "used")
+    return await with_key(post, "Two", "used")
 
 
 async def under_way(post: Post) -> Answer:
-    first = await with_key(post, "One")
+    first = await with_key(post, "One", "busy")
     await post.api.sql("UPDATE idempotency_keys SET status = NULL, answer = NULL")
     post.api.pipeline._keys._under_way.add(UUID(first.json["meta"]["request_id"]))
-    return await with_key(post, "One")
+    return await with_key(post, "One", "busy")
 
 
 ROWS: dict[tuple[str, int], Provoke] = {

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from base64 import b32decode
 from collections.abc import Iterator, Mapping
