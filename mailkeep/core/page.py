@@ -5,11 +5,12 @@ A cursor opens only for the caller, list, filters, sort and order that it was ma
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
+
+import msgspec
 
 from mailkeep.core.errors import InvalidPagination
 from mailkeep.core.secret import Vault, from_text, to_text
@@ -54,7 +55,7 @@ def parse_limit(text: str | None) -> int:
 
 def seal_cursor(vault: Vault, key: Key, bound_to: bytes, now: datetime) -> str:
     """The opaque `next_cursor` for `key`; `bound_to` names caller, list, filters, sort and order."""
-    plain = json.dumps([int(now.timestamp()), [_plain(part) for part in key]]).encode()
+    plain = msgspec.json.encode([int(now.timestamp()), [_plain(part) for part in key]])
     return to_text(vault.seal("cursor", plain, bound_to))
 
 
@@ -64,7 +65,7 @@ def open_cursor(vault: Vault, cursor: str, bound_to: bytes, now: datetime) -> Ke
     plain = vault.open("cursor", sealed, bound_to) if sealed else None
     if plain is None:
         raise InvalidPagination("The cursor is malformed or belongs to another list.", field="cursor")
-    made_at, parts = json.loads(plain)
+    made_at, parts = msgspec.json.decode(plain)
     if now.timestamp() - made_at > CURSOR_LIFETIME.total_seconds():
         raise InvalidPagination("The cursor is older than 24 hours.", field="cursor")
     return tuple(_typed(part) for part in parts)

@@ -22,13 +22,14 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 class Vault:
     """Seals and signs with keys derived from the master secret (at least 32 bytes)."""
 
-    __slots__ = ("_keys", "_master")
+    __slots__ = ("_ciphers", "_keys", "_master")
 
     def __init__(self, master: bytes) -> None:
         if len(master) < 32:
             raise ValueError("the master secret must have at least 32 bytes")
         self._master = master
         self._keys: dict[str, bytes] = {}
+        self._ciphers: dict[str, AESGCM] = {}
 
     def _key(self, purpose: str) -> bytes:
         key = self._keys.get(purpose)
@@ -37,17 +38,23 @@ class Vault:
             self._keys[purpose] = key
         return key
 
+    def _cipher(self, purpose: str) -> AESGCM:
+        cipher = self._ciphers.get(purpose)
+        if cipher is None:
+            cipher = self._ciphers[purpose] = AESGCM(self._key(purpose))
+        return cipher
+
     def seal(self, purpose: str, plain: bytes, bound_to: bytes = b"") -> bytes:
         """AES-256-GCM with a random nonce; opens only with the same purpose and `bound_to` (e.g. a row's id)."""
         nonce = os.urandom(12)
-        return nonce + AESGCM(self._key(purpose)).encrypt(nonce, plain, bound_to)
+        return nonce + self._cipher(purpose).encrypt(nonce, plain, bound_to)
 
     def open(self, purpose: str, sealed: bytes, bound_to: bytes = b"") -> bytes | None:
         """The plain bytes, or None where `sealed` was altered or made for something else."""
         if len(sealed) < 28:
             return None
         try:
-            return AESGCM(self._key(purpose)).decrypt(sealed[:12], sealed[12:], bound_to)
+            return self._cipher(purpose).decrypt(sealed[:12], sealed[12:], bound_to)
         except InvalidTag:
             return None
 

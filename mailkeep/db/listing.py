@@ -7,6 +7,7 @@ Only the filters that have a value stand in the statement, so that PostgreSQL pl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection
@@ -31,30 +32,42 @@ async def fetch_page(
     be NOT NULL, and stand in an index together with the id. The expression of the id itself sorts by age.
     """
     column, id_column = columns[page.sort], columns["id"]
-    by_id = column == id_column
-    clauses: list[SQL | Composed] = []
-    named: dict[str, Any] = {}
-    for condition, name, value in filters:
-        if value is not None:
-            clauses.append(SQL(condition))
-            named[name] = value
-    if page.after is not None:
-        for index, part in enumerate(page.after):
-            named[f"after_{index}"] = part
-        clauses.append(_beyond(column, id_column, by_id, page.order == "desc"))
-    where = SQL(" WHERE ") + SQL(" AND ").join(clauses) if clauses else SQL("")
-    direction = SQL("DESC") if page.order == "desc" else SQL("ASC")
-    ending = SQL(" ORDER BY {} {}").format(SQL(column), direction)
-    if not by_id:
-        ending += SQL(", {} {}").format(SQL(id_column), direction)
+    given = [(condition, name, value) for condition, name, value in filters if value is not None]
+    named: dict[str, Any] = {name: value for _, name, value in given}
+    for index, part in enumerate(page.after or ()):
+        named[f"after_{index}"] = part
     named["page_rows"] = page.limit + 1
-    cursor = await conn.execute(SQL(select) + where + ending + SQL(" LIMIT %(page_rows)s"), named)
+    conditions = tuple(condition for condition, _, _ in given)
+    order = (column, id_column, page.order == "desc")
+    cursor = await conn.execute(_statement(select, conditions, order, goes_on=page.after is not None), named)
     rows = await cursor.fetchall()
     if len(rows) <= page.limit:
         return Page(rows, None)
     rows = rows[: page.limit]
     last = rows[-1]
-    return Page(rows, (last["id"],) if by_id else (last[page.sort], last["id"]))
+    return Page(rows, (last["id"],) if column == id_column else (last[page.sort], last["id"]))
+
+
+@lru_cache(maxsize=1024)
+def _statement(
+    select: LiteralString,
+    conditions: tuple[LiteralString, ...],
+    order: tuple[LiteralString, LiteralString, bool],
+    *,
+    goes_on: bool,
+) -> bytes:
+    """The statement; made once for each combination of filters and order, of which a list has a few dozen."""
+    column, id_column, down = order
+    by_id = column == id_column
+    clauses: list[SQL | Composed] = [SQL(condition) for condition in conditions]
+    if goes_on:
+        clauses.append(_beyond(column, id_column, by_id, down))
+    where = SQL(" WHERE ") + SQL(" AND ").join(clauses) if clauses else SQL("")
+    direction = SQL("DESC") if down else SQL("ASC")
+    ending = SQL(" ORDER BY {} {}").format(SQL(column), direction)
+    if not by_id:
+        ending += SQL(", {} {}").format(SQL(id_column), direction)
+    return (SQL(select) + where + ending + SQL(" LIMIT %(page_rows)s")).as_bytes(None)
 
 
 def _beyond(column: LiteralString, id_column: LiteralString, by_id: bool, down: bool) -> Composed:

@@ -15,14 +15,15 @@ from mailkeep.web.endpoint import Rate
 
 _encoder = msgspec.json.Encoder()
 
-SECURITY_HEADERS: tuple[tuple[str, str], ...] = (
-    ("cache-control", "no-store"),
-    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("referrer-policy", "no-referrer"),
-    ("x-content-type-options", "nosniff"),
-    ("x-frame-options", "DENY"),
+SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
 )
+"""What every answer has, unless it says otherwise itself."""
 
 
 def success(data: Any, request_id: UUID, now: datetime, **more: Mapping[str, Any] | None) -> bytes:
@@ -53,12 +54,12 @@ def refusal_headers(wrong: Refusal) -> dict[str, str]:
     return headers
 
 
-def rate_headers(rate: Rate | None) -> dict[str, str]:
+def rate_headers(rate: Rate | None) -> list[tuple[bytes, bytes]]:
     """RateLimit-Limit, -Remaining and -Reset (seconds), empty where nothing is limited."""
     if rate is None:
-        return {}
-    return {
-        "ratelimit-limit": str(rate.limit),
-        "ratelimit-remaining": str(rate.remaining),
-        "ratelimit-reset": str(rate.reset),
-    }
+        return []
+    return [
+        (b"ratelimit-limit", b"%d" % rate.limit),
+        (b"ratelimit-remaining", b"%d" % rate.remaining),
+        (b"ratelimit-reset", b"%d" % rate.reset),
+    ]

@@ -35,6 +35,8 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
+        # Looked up by label they take longer than to count.
+        self._counted: dict[tuple[str, str, int], tuple[prometheus.Counter, prometheus.Histogram]] = {}
         self._flying = prometheus.Gauge(
             "mailkeep_http_requests_in_flight", "Requests being answered.", registry=registry
         )
@@ -58,8 +60,14 @@ class Metrics:
     def observe(self, answered: Answered) -> None:
         """Count one answered request."""
         method = answered.method if answered.method in _METHODS else "other"
-        self._requests.labels(method, answered.path, str(answered.status)).inc()
-        self._durations.labels(method, answered.path).observe(answered.seconds)
+        counted = self._counted.get((method, answered.path, answered.status))
+        if counted is None:
+            counted = self._counted[method, answered.path, answered.status] = (
+                self._requests.labels(method, answered.path, str(answered.status)),
+                self._durations.labels(method, answered.path),
+            )
+        counted[0].inc()
+        counted[1].observe(answered.seconds)
         if answered.code is not None:
             self._refusals.labels(str(answered.status), answered.code).inc()
 

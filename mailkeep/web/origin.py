@@ -38,9 +38,9 @@ def is_secure(request: Request, settings: Settings) -> bool:
     """Whether the client speaks TLS: to us, to the public address, or to a trusted proxy that says so."""
     if request.scope.get("scheme") == "https" or settings.http.public_url.startswith("https:"):
         return True
-    peer = _plain(request.client.host if request.client else "")
-    told = request.headers.get("x-forwarded-proto", "").strip().lower()
-    return told == "https" and within(peer, settings.http.trusted_proxies)
+    if request.headers.get("x-forwarded-proto", "").strip().lower() != "https":
+        return False
+    return within(_plain(request.client.host if request.client else ""), settings.http.trusted_proxies)
 
 
 @lru_cache(maxsize=4096)

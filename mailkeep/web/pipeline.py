@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from mmap import mmap
 from typing import Any, Protocol
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 from uuid import UUID
 
 import structlog
@@ -161,11 +161,14 @@ class Pipeline:
             response = self._refuse(_blamed(fault), state)
         finally:
             state.share.release()
-        response.headers["x-request-id"] = str(request_id)
-        for name, value in envelope.SECURITY_HEADERS:
-            response.headers.setdefault(name, value)
-        response.headers.update(envelope.rate_headers(state.rate))
-        response.headers.update(cors.headers(request.headers, self._app.settings.cors.origins))
+        own = {name for name, _ in response.raw_headers}
+        response.raw_headers += [
+            (b"x-request-id", str(request_id).encode()),
+            *(field for field in envelope.SECURITY_HEADERS if field[0] not in own),
+            *envelope.rate_headers(state.rate),
+        ]
+        if origins := self._app.settings.cors.origins:
+            response.headers.update(cors.headers(request.headers, origins))
         if self._meter:
             path = state.endpoint.path if state.endpoint else "other"
             seconds = asyncio.get_running_loop().time() - started
@@ -197,7 +200,7 @@ class Pipeline:
             secure=is_secure(request, settings),
             headers=request.headers,
             path=values,
-            query_pairs=request.query_params.multi_items(),
+            query_pairs=parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True),
             cookies=request.cookies,
         )
         if endpoint.action is not None:
@@ -292,7 +295,11 @@ async def _read(request: Request, limit: int, share: Share, http: Http) -> JsonT
     Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
     """
     headers = request.headers
-    announced = headers.get("content-length", "0")
+    announced = headers.get("content-length")
+    if announced is None:
+        if "transfer-encoding" not in headers:
+            return b""  # RFC 9112 §6.3: there is none
+        announced = "0"
     if not _is_number(announced) or int(announced) > limit:
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":

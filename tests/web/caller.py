@@ -35,7 +35,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`pieces` of a body are sent one by one, `pause` seconds before each; no content-length unless given."""
+    """`pieces` of a body are sent one by one, `pause` seconds before each; chunked unless content-length is given."""
 
     app: ASGIApp
     client: str = "192.0.2.1"
@@ -50,6 +50,9 @@ class Caller:
         pause: float = 0,
     ) -> Answer:
         path, _, query = target.partition("?")
+        sent = {"host": "mail.example.test"} | (headers or {})
+        if pieces != () and "content-length" not in sent:
+            sent["transfer-encoding"] = "chunked"
         scope = {
             "type": "http",
             "http_version": "1.1",
@@ -58,10 +61,7 @@ class Caller:
             "path": unquote(path),
             "raw_path": path.encode(),
             "query_string": query.encode(),
-            "headers": [
-                (name.lower().encode(), value.encode("latin-1"))
-                for name, value in ({"host": "mail.example.test"} | (headers or {})).items()
-            ],
+            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()],
             "client": (self.client, 50000),
             "server": ("127.0.0.1", 8080),
         }

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from msgspec import Struct
+
 MAX_DESTINATIONS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
-    """An alias; `source_local_part` in NFC, empty for the catch-all; destinations as written, and their keys."""
+class Alias(Struct, frozen=True):
+    """An alias; `source_local_part` in NFC, empty for the catch-all; destinations as written, and their keys.
+
+    A Struct, since lists make hundreds of them: a frozen dataclass takes four times as long.
+    """
 
     id: UUID
     domain_id: UUID

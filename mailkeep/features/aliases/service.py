@@ -5,9 +5,10 @@ Locks are taken in one order: routes, then the domain.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7

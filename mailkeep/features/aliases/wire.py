@@ -66,14 +66,15 @@ class Deleted(Struct, frozen=True):
 
 def record(alias: Alias) -> AliasRecord:
     """An alias as a list shows it."""
+    created_at = iso(alias.created_at)
     return AliasRecord(
         id=alias.id,
         domain_id=alias.domain_id,
         source_local_part=alias.source_local_part,
         destination=",".join(alias.destinations),
         active=alias.active,
-        created_at=iso(alias.created_at),
-        updated_at=iso(alias.updated_at),
+        created_at=created_at,
+        updated_at=created_at if alias.updated_at == alias.created_at else iso(alias.updated_at),
     )
 
 
