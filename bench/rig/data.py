@@ -1,0 +1,71 @@
+"""A private PostgreSQL with the product's schema and the cast of the tests, for as long as a bench runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import LiteralString
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.app import App
+from mailkeep.core.clock import utc_now
+from mailkeep.db import postgres
+from mailkeep.db.migrate import migrate
+from mailkeep.db.partitions import ensure_partitions
+from mailkeep.db.pool import Database
+from mailkeep.db.postgres import Urls
+from mailkeep.settings import Settings
+from mailkeep.settings.tree import Limits
+from tests.client import VAULT, insert_cast
+
+# No limit that a bench runs into, yet each of them counted.
+SETTINGS = Settings(limits=Limits(requests_per_second=10_000))
+
+ALIASES: LiteralString = """
+    INSERT INTO aliases (id, domain_id, source_local_part, source_key, destinations, destination_keys, active,
+                         created_at, updated_at)
+    SELECT (lpad(to_hex(1767225600000 + i), 12, '0') || '7000' || '8' || lpad(to_hex(i), 15, '0'))::uuid,
+           %(domain)s, 'a' || i, 'a' || i, ARRAY['m' || i || '@out.test'], ARRAY['m' || i || '@out.test'], true,
+           %(at)s, %(at)s
+    FROM generate_series(1, %(count)s) i
+"""
+
+
+@asynccontextmanager
+async def database() -> AsyncGenerator[Urls]:
+    """A database of its own, as the product runs it, with the cast in it."""
+    with tempfile.TemporaryDirectory(prefix="mailkeep-bench-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        server = await postgres.start(Path(folder))
+        try:
+            await migrate(server.urls.owner, utc_now)
+            async with await psycopg.AsyncConnection.connect(server.urls.app) as conn:
+                await insert_cast(conn)
+            yield server.urls
+        finally:
+            await server.stop()
+
+
+@asynccontextmanager
+async def application(urls: Urls, data_dir: Path) -> AsyncGenerator[App]:
+    """The toolbox on such a database."""
+    db = Database(urls.app)
+    await db.open()
+    try:
+        app = App(SETTINGS, data_dir, utc_now, VAULT, db)
+        async with db.tx() as conn:
+            await ensure_partitions(conn, app.clock())
+        yield app
+    finally:
+        await db.close()
+
+
+def fill_aliases(urls: Urls, domain_id: UUID, count: int) -> None:
+    """So many aliases of one domain, oldest first, and statistics of them."""
+    with psycopg.connect(urls.owner, autocommit=True) as conn:
+        conn.execute(ALIASES, {"domain": domain_id, "count": count, "at": utc_now()})
+        conn.execute("VACUUM ANALYZE aliases")
