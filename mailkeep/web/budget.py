@@ -73,6 +73,11 @@ class Share:
         self._budget = budget
         self._held = 0
 
+    def draw_on(self, budget: Budget) -> None:
+        """Draw on another budget, before anything is asked for."""
+        assert self._held == 0
+        self._budget = budget
+
     async def reserve(self, size: int) -> None:
         """Have room for a body of at most `size` bytes; asked once."""
         if size > SMALL:

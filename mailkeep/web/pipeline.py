@@ -52,6 +52,7 @@ from mailkeep.web.slices import JsonText
 log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
+_OPEN_BODIES = 16 << 20  # the budget of calls without credentials
 _IN_THREAD = 1 << 20  # a longer body is parsed while others are answered
 _UNHURRIED = 60.0  # seconds that any body may take, whatever its pace
 _SHORT_OF = {
@@ -131,6 +132,7 @@ class Pipeline:
         self._gate = gate
         self._keys = Keys(app)
         self._budget = Budget(limits.body_budget_mb << 20)
+        self._open_budget = Budget(_OPEN_BODIES)
         self._meter = meter
         self._addresses = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
@@ -229,7 +231,7 @@ class Pipeline:
         endpoint = call.endpoint
         limit = endpoint.body_limit(self._app.settings) if endpoint.body_limit else BODY_LIMIT
         if endpoint.action is None:  # nobody knows who calls: not to hold what others need
-            limit = SMALL
+            share.draw_on(self._open_budget)
         call.raw_body = await _read(request, limit, share, self._app.settings.http)
         if call.who is not None and endpoint.action is not None:
             allow(call.who, endpoint.action)
