@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Unavailable
@@ -92,6 +92,7 @@ class Connection(HttpToolsProtocol):
         self._idle_bytes = 0  # since there was something of a body, or a whole head
         self._head_bytes = 0
         self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._answered: RequestResponseCycle | None = None  # by the application just now; `cycle` came last
 
     # What the event loop calls.
 
@@ -129,12 +130,13 @@ class Connection(HttpToolsProtocol):
             self._cancel(what)
         if self._address is not None:
             self._door.leave(self._address)
+            self._tell_application()
             super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The client does not read as fast as it is answered."""
         super().pause_writing()
-        self._arm("write", self._time_to_read(), self.transport.abort)
+        self._arm("write", self._time_to_read(), self._cut)
 
     def resume_writing(self) -> None:
         """It has read most of it."""
@@ -181,7 +183,7 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """What the parser did not understand, or not want to; not in the midst of another request's answer."""
         if self._is_answering():
-            self.transport.abort()
+            self._cut()
         elif not self.transport.is_closing():
             self._tell(431 if self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS else 400)
 
@@ -200,11 +202,14 @@ class Connection(HttpToolsProtocol):
         if not self.transport.is_closing():
             self._close()
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
     # Deadlines.
 
     def _is_answering(self) -> bool:
-        cycle: Any = self.cycle  # None before the first request
-        return cycle is not None and not cycle.response_complete
+        return self._answered is not None and not (self._answered.response_complete and not self.pipeline)
 
     def _expect_head(self) -> None:
         if "head" not in self._timers:
@@ -223,7 +228,7 @@ class Connection(HttpToolsProtocol):
         if self._awaits_head and not self._is_answering():
             self._tell(431)
         else:
-            self.transport.abort()
+            self._cut()
 
     def _tell(self, status: int, content: bytes = b"", fields: bytes = b"") -> None:
         """Answer beside the application, and close."""
@@ -238,7 +243,19 @@ class Connection(HttpToolsProtocol):
     def _end_in_time(self) -> None:
         """Closed when the client has read what is written, or is too slow for that."""
         waits = self.transport.get_write_buffer_size() > 0
-        self._arm("end", self._time_to_read() if waits else _CLOSING, self.transport.abort)
+        self._arm("end", self._time_to_read() if waits else _CLOSING, self._cut)
+
+    def _cut(self) -> None:
+        """Close at once, whatever is under way."""
+        self._tell_application()
+        self.transport.abort()
+
+    def _tell_application(self) -> None:
+        """The client is gone: nothing more is to be written to it, and nothing that it asked for begun."""
+        self.pipeline.clear()
+        if self._answered is not None and not self._answered.response_complete:
+            self._answered.disconnected = True
+            self._answered.message_event.set()
 
     def _time_to_read(self) -> float:
         size = self.transport.get_write_buffer_size()

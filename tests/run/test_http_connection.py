@@ -172,6 +172,21 @@ async def test_requests_in_a_row_are_answered_up_to_a_bound(listener: HttpListen
     assert (await client.rest()).count(b"hello") < 100
 
 
+async def test_who_is_cut_off_in_the_midst_of_answers_costs_no_line_of_the_log(
+    listener: HttpListener, caplog: pytest.LogCaptureFixture
+):
+    late = b"GET /late HTTP/1.1\r\nHost: x\r\n\r\n"
+    for sent in (late + b"{}" * 10, late * 5 + b"{}", late * 40):
+        client = await connect(listener)
+        await client.send(sent, pause=0.05)
+        assert await client.rest() in (b"", b"(reset)")
+    gone = await connect(listener)
+    await gone.send(late * 5, pause=0.05)
+    gone.close()
+    await asyncio.sleep(1)
+    assert [line for line in caplog.messages if "Exception" in line] == []
+
+
 async def test_the_rest_of_a_refused_body_is_read_for_a_while(listener: HttpListener):
     client = await connect(listener)
     await client.send(b"POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")

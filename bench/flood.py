@@ -1,0 +1,270 @@
+"""A flood: 20 sends of 49 MB at once within the byte budget, and 2,000 connections that are slow on purpose.
+
+Promise: the memory of all processes grows by less than the budget (512 MiB) and 160 MiB; the 95th percentile of other
+calls stays below 250 ms; everything that was accepted is delivered. The slow ones begin a head and go on with a byte a
+second, do the same in a body, or ask for something large and read a little of it; who is cut off comes again. Senders
+that are told 503 come again after the time that they are told. Senders and slow ones are processes of their own.
+`python -m bench.flood [SENDS] [CONNECTIONS]`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import http.client
+import json
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from urllib.parse import urlsplit
+
+from bench.login_flood import EMAIL, PASSWORD, PATHS, SETTINGS, told
+from bench.start import family, pss_mib
+from tests import instance as instances
+from tests.instance import Instance
+from tests.scratch import new_directory
+
+MIB = 1 << 20
+BUDGET = 512
+MORE = 160
+PROMISED_P95 = 0.25
+DOMAIN, ALICE = "example.test", "alice@example.test"
+JSON = {"content-type": "application/json"}
+
+
+@dataclass(frozen=True)
+class House:
+    """An instance with a domain, a mailbox and a key."""
+
+    running: Instance
+    key: str
+
+    @property
+    def netloc(self) -> str:
+        return urlsplit(self.running.http).netloc
+
+    @property
+    def letters(self) -> list[Path]:
+        """What lies in Alice's mailbox."""
+        return list((self.running.data_dir / "mail").glob("*/new/*"))
+
+
+def furnish(running: Instance) -> House:
+    connection = http.client.HTTPConnection(urlsplit(running.http).netloc, timeout=30)
+    headers = dict(JSON)
+
+    def post(path: str, body: object) -> dict:
+        connection.request("POST", f"/api/v1{path}", json.dumps(body), headers)
+        answer = connection.getresponse()
+        content = json.loads(answer.read())
+        assert answer.status in (200, 201), content
+        if cookie := answer.headers["set-cookie"]:
+            headers["cookie"] = cookie.partition(";")[0]
+        return content["data"]
+
+    post("/auth/login", {"email": EMAIL, "password": PASSWORD})
+    domain_id = post("/domains", {"name": DOMAIN})["id"]
+    post("/mailboxes", {"domain_id": domain_id, "local_part": "alice", "password_hash": "{PLAIN}x"})
+    key = post("/api-keys", {"name": "flood", "rate_limit": 0})["key"]
+    connection.close()
+    return House(running, key)
+
+
+# What comes in a flood, each in a process of its own.
+
+
+def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Counter[str]:
+    """So many sends of `size` bytes at once, until each is accepted or the time is over; how often what was told."""
+    seen: Counter[str] = Counter()
+    content = base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
+    deadline = time.monotonic() + seconds
+
+    def one(number: int) -> None:
+        letter = {"from": {"email": f"shop@{DOMAIN}"}, "to": [{"email": ALICE}], "subject": f"number {number}"}
+        file = {"filename": "big.bin", "content_type": "application/octet-stream", "content": content}
+        body = json.dumps(letter | {"text_body": "There you are.", "attachments": [file]}).encode()
+        headers = JSON | {"authorization": f"Bearer {key}", "idempotency-key": f"flood-{number}"}
+        while time.monotonic() < deadline:
+            try:
+                connection = http.client.HTTPConnection(netloc, timeout=90)
+                connection.request("POST", "/api/v1/send", body, headers)
+                answer = connection.getresponse()
+                content_told = answer.read()
+                connection.close()
+            except OSError as error:
+                seen[type(error).__name__] += 1
+                time.sleep(1)
+                continue
+            seen[str(answer.status)] += 1
+            if answer.status < 500 and answer.status != 409:
+                if answer.status != 200:
+                    print(content_told, file=sys.stderr)
+                return
+            time.sleep(int(answer.headers.get("retry-after", 1)))
+        seen["gave up"] += 1
+
+    with ThreadPoolExecutor(sends) as senders:
+        list(senders.map(one, range(sends)))
+    return seen
+
+
+async def be_slow(host: str, port: int, connections: int) -> None:
+    """So many slow connections, from a few addresses, until killed."""
+    login = "POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\ncontent-type: application/json"
+    kinds = (b"GET /health HTTP/1.1\r\nhost: x\r\nx-slow: ", f"{login}\r\n\r\n".encode(), b"")
+    large = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n"
+
+    async def one(number: int) -> None:
+        begin = kinds[number % 3]
+        source = (f"127.0.1.{1 + number // 500}", 0)
+        while True:
+            with contextlib.suppress(OSError):
+                reader, writer = await asyncio.open_connection(host, port, local_addr=source, limit=1024)
+                writer.write(begin or large * 16)
+                while not reader.at_eof() and not writer.is_closing():
+                    await asyncio.sleep(1)
+                    if begin:
+                        writer.write(b"a")
+                    else:
+                        await reader.read(16)
+                writer.transport.abort()
+            await asyncio.sleep(1)
+
+    await asyncio.gather(*(one(number) for number in range(connections)))
+
+
+# What is measured meanwhile.
+
+
+@dataclass
+class Figures:
+    """Memory in MiB, the waiting time of other calls in seconds."""
+
+    rest: float = 0
+    peak: float = 0
+    calls: list[float] = field(default_factory=list[float])
+    sends: Counter[str] = field(default_factory=Counter[str])
+    delivered: int = 0
+
+    @property
+    def p95(self) -> float:
+        return quantiles(self.calls, n=100, method="inclusive")[94]
+
+
+def memory(running: Instance) -> float:
+    while True:
+        with contextlib.suppress(OSError, StopIteration):  # one of them is just ending
+            return sum(pss_mib(pid) for pid in family(running.process.pid))
+
+
+@contextmanager
+def watched(house: House, figures: Figures) -> Iterator[None]:
+    """Memory and other calls, looked at in the background."""
+    over = threading.Event()
+    connection = http.client.HTTPConnection(house.netloc, timeout=30)
+
+    def look() -> None:
+        while not over.wait(0.02):
+            for path in PATHS:
+                start = time.perf_counter()
+                connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {house.key}"})
+                answer = connection.getresponse()
+                answer.read()
+                assert answer.status == 200, (path, answer.status)
+                figures.calls.append(time.perf_counter() - start)
+
+    def weigh() -> None:
+        while not over.wait(0.2):
+            figures.peak = max(figures.peak, memory(house.running))
+
+    with ThreadPoolExecutor(2) as pool:
+        work = [pool.submit(look), pool.submit(weigh)]
+        try:
+            yield
+        finally:
+            over.set()
+    for each in work:
+        each.result()
+    connection.close()
+
+
+def flood(house: House, sends: int, size: int, connections: int, seconds: float = 300) -> Figures:
+    """Both at once; waits until everything that was accepted is delivered, or for 60 seconds."""
+    figures = Figures(rest=memory(house.running))
+    me = [sys.executable, "-m", "bench.flood"]
+    host, _, port = house.netloc.rpartition(":")
+    slow = subprocess.Popen([*me, "slow", host, port, str(connections)], cwd=instances.ROOT)
+    try:
+        time.sleep(1 + connections / 500)
+        with watched(house, figures):
+            command = [*me, "send", house.netloc, house.key, str(sends), str(size), str(seconds)]
+            done = subprocess.run(
+                command, cwd=instances.ROOT, capture_output=True, text=True, timeout=seconds + 120, check=True
+            )
+            figures.sends = Counter(json.loads(done.stdout))
+            deadline = time.monotonic() + 60
+            while len(house.letters) < figures.sends["200"] and time.monotonic() < deadline:
+                time.sleep(0.2)
+        figures.delivered = len(house.letters)
+    finally:
+        slow.kill()
+        slow.wait(5)
+    return figures
+
+
+def main() -> int:
+    sends = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    connections = int(sys.argv[2]) if len(sys.argv) > 2 else 2000
+    folder = new_directory("mailkeep-flood-", 0o755)
+    (folder / "data").mkdir()
+    (folder / "data").chmod(0o711)  # so that the database's account can enter
+    try:
+        running = instances.start(folder / "data", SETTINGS)
+        try:
+            house = furnish(running)
+            quiet = Figures()
+            with watched(house, quiet):
+                time.sleep(5)
+            began = time.monotonic()
+            figures = flood(house, sends, 49 * MIB, connections)
+            took = time.monotonic() - began
+        finally:
+            assert running.stop() == 0, running.log
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    told("other calls, at rest", quiet.calls)
+    told("other calls, in the flood", figures.calls)
+    print(
+        f"{sends} sends of 49 MiB beside {connections:,} slow connections in {took:.0f} s, "
+        f"answered {dict(figures.sends)}"
+    )
+    print(f"memory {figures.rest:.0f} MiB at rest, {figures.peak:.0f} MiB at most; {figures.delivered} delivered")
+    held = (
+        figures.peak - figures.rest < BUDGET + MORE
+        and figures.p95 < PROMISED_P95
+        and figures.delivered == figures.sends["200"] == sends
+    )
+    shown = {"bench": "flood", "peak_mib": round(figures.peak), "p95": round(figures.p95, 4), "held": held}
+    print(json.dumps(shown))
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["slow"]:
+        asyncio.run(be_slow(sys.argv[2], *map(int, sys.argv[3:5])))
+    elif sys.argv[1:2] == ["send"]:
+        netloc, key, count, octets, until = sys.argv[2:7]
+        print(json.dumps(send_all(netloc, key, int(count), int(octets), float(until))))
+    else:
+        sys.exit(main())
