@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from unicodedata import category, normalize
 
 import idna
@@ -73,6 +74,7 @@ class Address:
         return self.text
 
 
+@lru_cache(maxsize=10_000)  # mail goes to few domains; what is refused is not kept
 def normalize_domain(text: str, *, min_labels: int = 1) -> str:
     """The canonical form of a domain name: IDNA2008 A-labels, ASCII lower case, no trailing dot.
 

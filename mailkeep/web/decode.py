@@ -39,17 +39,17 @@ def parse_json(body: JsonText) -> Any:
     if len(body) > CUT_BODIES_OVER:
         rest, slices = cut(body)
         return restore(_parse(rest), slices) if slices else _parse(rest)
-    return _parse(body)
+    return _parse(bytes(body))
 
 
-def _parse(body: JsonText) -> Any:
+def _parse(body: bytes) -> Any:
     try:
         text = str(body, "utf-8")
     except UnicodeDecodeError as error:
         raise InvalidJson("The body is not UTF-8.") from error
     if text.startswith("\ufeff"):
         raise InvalidJson("The body begins with a byte order mark.")
-    if _depth(text) > MAX_DEPTH:
+    if _depth(body) > MAX_DEPTH:
         raise InvalidJson(f"The body is nested deeper than {MAX_DEPTH}.")
     try:
         value = _DECODER.decode(text)
@@ -60,22 +60,24 @@ def _parse(body: JsonText) -> Any:
     return value
 
 
-def _depth(text: str) -> int:
-    """How deep brackets nest; brackets inside strings are not counted. Cheap for texts with few of them."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def _depth(body: bytes) -> int:
+    """How deep brackets nest; brackets inside strings are not counted. 0 where a look shows that it is not too deep."""
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
+        return 0
+    brackets = left = _STRING.sub(b"", body).translate(None, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):  # each turn takes the innermost pairs away
+        left = left.replace(b"[]", b"").replace(b"{}", b"")
+    if not left:
         return 0
     depth = deepest = 0
-    for match in _TOKENS.finditer(text):
-        first = text[match.start()]  # of a string only its quote: an attachment is not copied
-        if first in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif first in "]}":
-            depth -= 1
+    for bracket in brackets:
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
     return deepest
 
 
-_TOKENS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
