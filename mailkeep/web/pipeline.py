@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from mmap import mmap
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, quote
 from uuid import UUID
@@ -26,20 +24,18 @@ from mailkeep.core.errors import (
     InternalError,
     InvalidField,
     InvalidJson,
-    PayloadTooLarge,
     RateLimitExceeded,
     Refusal,
     Unavailable,
-    UnsupportedMediaType,
 )
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import allow
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Http
 from mailkeep.web import cors, envelope, listing
-from mailkeep.web.budget import SMALL, Budget, Share
+from mailkeep.web.body import LARGE, read_body
+from mailkeep.web.budget import Budget, Share
 from mailkeep.web.decode import body_required, decode_body, decode_query, parse_json
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
 from mailkeep.web.fields import shapes
@@ -47,14 +43,11 @@ from mailkeep.web.idempotency import Keys
 from mailkeep.web.limits import AddressLimit
 from mailkeep.web.origin import client_address, is_secure, refuse_foreign_origin
 from mailkeep.web.router import Router
-from mailkeep.web.slices import JsonText
 
 log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
 _OPEN_BODIES = 16 << 20  # the budget of calls without credentials
-_IN_THREAD = 1 << 20  # a longer body is parsed while others are answered
-_UNHURRIED = 60.0  # seconds that any body may take, whatever its pace
 _SHORT_OF = {
     errno.ENOSPC: "The disk is full.",
     errno.EDQUOT: "The disk is full.",
@@ -232,7 +225,7 @@ class Pipeline:
         limit = endpoint.body_limit(self._app.settings) if endpoint.body_limit else BODY_LIMIT
         if endpoint.action is None:  # nobody knows who calls: not to hold what others need
             share.draw_on(self._open_budget)
-        call.raw_body = await _read(request, limit, share, self._app.settings.http)
+        call.raw_body = await read_body(request, limit, share, self._app.settings.http)
         if call.who is not None and endpoint.action is not None:
             allow(call.who, endpoint.action)
         pairs = list(call.query_pairs)
@@ -244,7 +237,7 @@ class Pipeline:
             raise InvalidField([{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs])
         if endpoint.listing is not None:
             call.page = listing.request(call, endpoint.listing, self._app.vault, now)
-        if len(call.raw_body) > _IN_THREAD:
+        if len(call.raw_body) > LARGE:  # parsed while others are answered
             await asyncio.to_thread(_decode_body, call)
         else:
             _decode_body(call)
@@ -289,102 +282,6 @@ def _blamed(fault: Exception) -> Refusal:
     """What the caller is told of a fault that nobody expected: whether it is worth another try."""
     short = _SHORT_OF.get(fault.errno or 0) if isinstance(fault, OSError) else None
     return Unavailable(short, retry_after=30) if short else InternalError()
-
-
-async def _read(request: Request, limit: int, share: Share, http: Http) -> JsonText:
-    """The body, at most `limit` bytes, read within `share` of the memory and the deadlines of `http`.
-
-    Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
-    """
-    headers = request.headers
-    announced = headers.get("content-length")
-    if announced is None:
-        if "transfer-encoding" not in headers:
-            return b""  # RFC 9112 §6.3: there is none
-        announced = "0"
-    if not _is_number(announced) or int(announced) > limit:
-        raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-    if headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise UnsupportedMediaType("Encoded bodies are not taken.")
-    is_announced = "content-length" in headers
-    if is_announced:
-        await share.reserve(int(announced))
-    body = _Gathered(int(announced))
-    async for piece in _pieces(request, http):
-        if piece and not body.size and not _is_json(headers):
-            raise UnsupportedMediaType
-        if body.size + len(piece) > limit:
-            raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-        if not is_announced and body.size <= SMALL < body.size + len(piece):
-            await share.reserve(limit)  # it may become that large, and must not wait a second time
-        body.add(piece)
-    share.shrink(body.size)
-    return body.whole()
-
-
-class _Gathered:
-    """The pieces of a body become one, without being there twice.
-
-    A large one of announced length goes into pages of its own: the system gives them as they are written to, and has
-    them back at once when the call is over.
-    """
-
-    __slots__ = ("_pages", "_rest", "size")
-
-    def __init__(self, announced: int) -> None:
-        self._pages = mmap(-1, announced) if announced > _IN_THREAD else None
-        self._rest: bytes | bytearray = b""
-        self.size = 0
-
-    def add(self, piece: bytes) -> None:
-        start, self.size = self.size, self.size + len(piece)
-        if self._pages is not None and self.size <= len(self._pages):
-            self._pages[start : self.size] = piece
-        elif self._pages is not None:  # more than announced: no HTTP server lets it through
-            raise InvalidJson("The body is longer than announced.")
-        elif not start:
-            self._rest = piece
-        else:
-            if isinstance(self._rest, bytes):
-                self._rest = bytearray(self._rest)
-            self._rest += piece
-
-    def whole(self) -> JsonText:
-        if self._pages is None:
-            return self._rest
-        return self._pages if self.size == len(self._pages) else self._pages[: self.size]
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 18
-
-
-async def _pieces(request: Request, http: Http) -> AsyncIterator[bytes]:
-    """The body as it comes: neither silent for too long nor, on the whole, too slow."""
-    stream = aiter(request.stream())
-    time = asyncio.get_running_loop().time
-    left = _UNHURRIED
-    while True:
-        begun = time()
-        try:
-            async with asyncio.timeout(min(left, http.body_timeout_seconds)):
-                piece = await anext(stream, None)
-        except TimeoutError as slow:
-            if left <= http.body_timeout_seconds:
-                raise InvalidJson(
-                    f"The body came with fewer than {http.slowest_bytes_per_second} bytes a second."
-                ) from slow
-            raise InvalidJson(f"The body did not go on for {http.body_timeout_seconds:g} seconds.") from slow
-        if piece is None:
-            return
-        left += len(piece) / http.slowest_bytes_per_second - (time() - begun)
-        yield piece
-
-
-def _is_json(headers: Mapping[str, str]) -> bool:
-    kind, _, parameters = headers.get("content-type", "").lower().partition(";")
-    charset = parameters.strip(" ;").removeprefix("charset=").strip('"')
-    return kind.strip() == "application/json" and charset in ("", "utf-8", "utf8")
 
 
 def _decode_body(call: Call) -> None:

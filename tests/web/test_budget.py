@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.web import pipeline as pipelines
+from mailkeep.web import body as bodies
 from mailkeep.web.budget import SMALL, Budget, Share
 from tests.web.caller import Answer
 from tests.web.house import ADA_KEY, API, JSON_TYPE, House
@@ -75,7 +75,7 @@ async def test_a_body_larger_than_the_budget_has_all_of_it(house: House):
 
 
 async def test_it_is_given_back_however_a_request_ends(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pipelines, "_UNHURRIED", 0.1)
+    monkeypatch.setattr(bodies, "_UNHURRIED", 0.1)
     slow = await announced(house, 2 * MIB, pause=0.2)
     assert slow.code == "INVALID_JSON"
     cut = announced(house, 2 * MIB, pause=5)
@@ -181,7 +181,7 @@ async def test_nothing_is_lost_or_made_up_whoever_asks_waits_and_gives_up():
 
 async def test_a_body_must_come_at_a_pace(house: House, monkeypatch: pytest.MonkeyPatch):
     """Never silent, and yet at a byte now and then it would hold its memory for hours."""
-    monkeypatch.setattr(pipelines, "_UNHURRIED", 0.2)
+    monkeypatch.setattr(bodies, "_UNHURRIED", 0.2)
     headers = HEADERS | {"content-length": "1000000"}
     dripping = await house.call("POST", f"{API}/large", headers, [b" "] * 100, pause=0.02)
     assert (dripping.status, dripping.code) == (400, "INVALID_JSON")
