@@ -28,11 +28,12 @@ def write(path: Path, chunks: Iterable[bytes | memoryview]) -> int:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    _sync(path.parent)
+    sync_folder(path.parent)
     return size
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Bring to disk which names stand in a folder."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(number)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mailkeep.core import failpoint
+from mailkeep.mail.content_file import sync_folder
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
@@ -55,7 +56,7 @@ def deliver(
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync(maildir / "new")
+    sync_folder(maildir / "new")
     return Delivery(path, size, fresh=True)
 
 
@@ -95,7 +96,7 @@ def _make(maildir: Path) -> None:
     missing = [folder for folder in (maildir, *maildir.parents) if not folder.exists()]
     for folder in (*reversed(missing), *(maildir / name for name in ("tmp", "cur", "new"))):
         folder.mkdir(mode=0o700, exist_ok=True)
-        _sync(folder.parent)
+        sync_folder(folder.parent)
 
 
 def _write(path: Path, content: Iterable[bytes]) -> int:
@@ -112,11 +113,3 @@ def _write(path: Path, content: Iterable[bytes]) -> int:
             failpoint.reach("maildir.writing")
         os.fsync(number)
     return size
-
-
-def _sync(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

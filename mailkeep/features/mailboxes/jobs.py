@@ -18,17 +18,12 @@ from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.mailboxes import store, wire
-from mailkeep.features.mailboxes.model import TRASH_KEPT
+from mailkeep.features.mailboxes.model import TRASH_KEPT, mail_folder
 
 log = structlog.get_logger("mailkeep.mailboxes")
 
 _BATCH = 100
 _SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, Actor.SYSTEM)
-
-
-def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
-    """Where the mail of a mailbox lies."""
-    return data_dir / "mail" / str(mailbox_id)
 
 
 async def purge_trash(app: App) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from uuid import UUID
 
 from mailkeep.core.address import Address
@@ -140,3 +141,13 @@ class Filter:
     active: bool | None = None
     part: str | None = None
     trashed: bool = False
+
+
+def mail_root(data_dir: Path) -> Path:
+    """Where all mailboxes lie."""
+    return data_dir / "mail"
+
+
+def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
+    """The Maildir of a mailbox: under its id, so that who gets an address again finds no old mail."""
+    return mail_root(data_dir) / str(mailbox_id)

@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 from mailkeep.app import App
+from mailkeep.features.mailboxes.model import mail_root
 from mailkeep.features.receiving import rules, store
 from mailkeep.features.receiving.model import Forward
 from mailkeep.features.receiving.service import forward_path
@@ -83,6 +84,6 @@ def _old_forwards(data_dir: Path, before: float) -> set[str]:
 
 
 def _remove_stale(data_dir: Path, before: float) -> None:
-    for folder in (data_dir / "mail").glob("*"):
+    for folder in mail_root(data_dir).glob("*"):
         maildir.remove_stale(folder, before)
         maildir.remove_stale(folder / ".Junk", before)

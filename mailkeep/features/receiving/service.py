@@ -16,12 +16,14 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.address import AddressError, normalize_domain
+from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.domains import service as domains
 from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.mailboxes import service as mailboxes
+from mailkeep.features.mailboxes.model import mail_folder
 from mailkeep.features.messages import service as messages
 from mailkeep.features.messages.model import Message, Recipient, Reply as Said, content_path
 from mailkeep.features.receiving import rules, store, wire
@@ -127,8 +129,7 @@ async def _carry_out(app: App, plan: _Plan) -> None:
             path = forward_path(app.data_dir, mail.queue_id)
             await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
         failpoint.reach("inbound.delivered")
-        async with app.db.tx() as conn:
-            await _file(app, conn, plan, copies)
+        await _file_for_certain(app, plan, copies)
         failpoint.reach("inbound.committed")
     except BaseException:
         # Its sender will come again, under another queue id: what lies there now would be a second copy then.
@@ -138,6 +139,23 @@ async def _carry_out(app: App, plan: _Plan) -> None:
                 content_path(app.data_dir, message.id).unlink(missing_ok=True)
             forward_path(app.data_dir, mail.queue_id).unlink(missing_ok=True)
         raise
+
+
+async def _file_for_certain(app: App, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
+    """Where the answer to a commit is lost, it is done again, which changes nothing where it was done: a message that
+    the history tells of must not be refused.
+    """
+    for pause in (0.5, 2.0, None):
+        committing = False
+        try:
+            async with app.db.tx() as conn:
+                await _file(app, conn, plan, copies)
+                committing = True
+            break
+        except Unavailable:
+            if not committing or pause is None:
+                raise
+            await asyncio.sleep(pause)
 
 
 async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
@@ -189,7 +207,7 @@ def _into_mailbox(app: App, plan: _Plan, message: Message) -> maildir.Delivery:
     mail, mailbox_id = plan.mail, message.mailbox_id
     assert mailbox_id is not None
     trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.led_there[mailbox_id][0]}\r\n"
-    folder = mailbox_path(app.data_dir, mailbox_id)
+    folder = mail_folder(app.data_dir, mailbox_id)
     if plan.verdict.is_spam:
         trace += f"X-Spam-Flag: YES\r\nX-Spam-Score: {plan.verdict.score}\r\n"
         folder = _junk(folder)
@@ -217,11 +235,6 @@ def _junk(folder: Path) -> Path:
 def _with_trace(trace: bytes, mail: Arrived) -> Iterator[bytes]:
     yield trace
     yield from mail.content()
-
-
-def mailbox_path(data_dir: Path, mailbox_id: UUID) -> Path:
-    """The Maildir of a mailbox: under its id, so that who gets an address again finds no old mail."""
-    return data_dir / "mail" / str(mailbox_id)
 
 
 def forward_path(data_dir: Path, queue_id: str) -> Path:
@@ -272,7 +285,6 @@ class RejectionBound:
     def __init__(self) -> None:
         self._windows: dict[str, tuple[float, int]] = {}
         self._swept = 0.0
-        self.passed_over = 0
 
     def take(self, source: str, at: datetime) -> bool:
         """Whether another rejection of this source is recorded."""
@@ -287,7 +299,6 @@ class RejectionBound:
         if rows < _ROWS_A_MINUTE and is_known:
             self._windows[source] = (began, rows + 1)
             return True
-        self.passed_over += 1
         return False
 
 

@@ -7,13 +7,14 @@ from uuid import UUID
 import pytest
 
 from mailkeep.features.mailboxes import jobs
+from mailkeep.features.mailboxes.model import mail_folder
 from tests.client import Api
 from tests.features.making import DOMAIN_ID, audit_trail, make_mailbox
 
 
 def mail_of(api: Api, mailbox_id: str) -> Path:
     """The mailbox's folder, with a message in it."""
-    folder = jobs.mail_folder(api.app.data_dir, UUID(mailbox_id))
+    folder = mail_folder(api.app.data_dir, UUID(mailbox_id))
     (folder / "new").mkdir(parents=True)
     (folder / "new" / "1.host").write_bytes(b"mail")
     return folder
