@@ -752,13 +752,13 @@ MAY = {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
         "suspension.read", "suspension.lift",
     },
-    _SUPER: {"admin.write", "audit.verify", "audit.export", "sandbox", "health.details"},
+    _SUPER: {"admin.write", "audit.verify", "audit.export", "sandbox"},
 }  # fmt: skip
 """By the lowest role, as the API's reference tells the roles: the policy is held to it."""
 
 BEYOND_DOMAINS = {
     Reach.GLOBAL: {
-        "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox", "health.details",
+        "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
     },
     Reach.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
     Reach.ACCOUNT: {"account.read", "session.list"},

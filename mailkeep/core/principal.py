@@ -112,7 +112,6 @@ POLICY: dict[str, Rule] = {
     "event.read": Rule(_ADMIN, Reach.DOMAIN),
     "send": Rule(_DOMAIN, Reach.DOMAIN),
     "sandbox": Rule(_SUPER, Reach.GLOBAL),
-    "health.details": Rule(_SUPER, Reach.GLOBAL),
 }
 
 
