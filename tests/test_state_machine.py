@@ -247,16 +247,21 @@ class Changes(RuleBasedStateMachine):
 
     @rule(by=CALLER, which=PLACE, local=st.sampled_from(LOCALS[:-1]), to=st.one_of(st.just([]), ADDRESSES), keep=FLAG)
     def create_mailbox(self, by: int, which: int, local: str, to: list[str], keep: bool) -> None:
-        who, box = self.who(by), Box(self.place(which), local, to, keep)
+        self.make_mailbox(self.who(by), Box(self.place(which), local, to, keep))
+
+    @rule(by=st.integers(0, 5), local=st.sampled_from(list(ADMINS)))
+    def create_mailbox_of_an_administrator(self, by: int, local: str) -> None:
+        self.make_mailbox(self.who(by), Box(self.places[0], local))
+
+    def make_mailbox(self, who: Caller, box: Box) -> None:
         body = {
             "domain_id": box.place.id,
-            "local_part": local,
+            "local_part": box.local,
             "password_hash": "{PLAIN}x",
-            "forward": {"destinations": to, "keep_copy": keep},
+            "forward": {"destinations": box.forwards, "keep_copy": box.keep_copy},
         }
         request = ("POST", "/mailboxes", body)
-        answer = self.call("mailbox.create", who, lambda: self.model.create_mailbox(who, box), request, made=box)
-        if answer:
+        if self.call("mailbox.create", who, lambda: self.model.create_mailbox(who, box), request, made=box):
             self.boxes.append(box)
 
     @rule(by=CALLER, which=WHICH, to=st.one_of(st.none(), st.just([]), ADDRESSES), flag=FLAG)
