@@ -68,7 +68,7 @@ ENDPOINTS = (
         description="Of one domain, or of all that the caller may see; a domain_admin must name the domain.",
         tag="Aliases",
         query=wire.AliasQuery,
-        listing=Listing(),
+        listing=Listing(("created_at", "updated_at")),
         data=list[wire.AliasRecord],
         refusals=(InvalidPagination, MissingFields, DomainNotFound, ApiKeyDomainScope),
         examples=(Example(query={"domain_id": "{domain_id}", "limit": "100"}),),

@@ -80,7 +80,7 @@ async def page(conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, a
             ("a.domain_id = %(domain_id)s", "domain_id", domain_id),
         ],
         asked,
-        {"created_at": "a.id", "id": "a.id"},
+        {"created_at": "a.id", "updated_at": "a.updated_at", "id": "a.id"},
     )
     return Page([_alias(row) for row in found.rows], found.next_key)
 

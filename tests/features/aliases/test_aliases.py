@@ -230,6 +230,23 @@ async def test_a_list_goes_through_all_aliases_newest_first(api: Api) -> None:
     assert {alias["domain_id"] for alias in (await api.scoped.get("/aliases")).data} == {HERE}
 
 
+async def test_a_list_sorts_by_the_last_change(api: Api) -> None:
+    made = [(await make(api.sue, f"a{number}")).data["id"] for number in range(3)]
+    api.clock.advance(seconds=1)
+    await api.sue.patch(f"/aliases/{made[0]}", {"active": False})
+    expected = [made[0], made[2], made[1]]
+    for query in ({}, {"domain_id": HERE}):
+        seen: list[str] = []
+        cursor = None
+        while cursor != "":
+            page = await api.sue.get("/aliases", sort="updated_at", limit=1, cursor=cursor, **query)
+            seen += [alias["id"] for alias in page.data]
+            cursor = page.json["meta"]["pagination"]["next_cursor"]
+        assert seen == expected, query
+    upward = await api.sue.get("/aliases", sort="updated_at", order="asc")
+    assert [alias["id"] for alias in upward.data] == expected[::-1]
+
+
 async def test_a_domain_admin_must_name_the_domain(api: Api) -> None:
     answer = await api.dora.get("/aliases")
     assert answer.code == "MISSING_FIELDS"
