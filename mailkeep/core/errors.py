@@ -48,7 +48,7 @@ class InvalidField(Refusal):
 
     def __init__(self, faults: Sequence[FieldFault]) -> None:
         super().__init__(
-            "; ".join(f"{fault['field']}: {fault['reason']}" for fault in faults[:5]) + ".",
+            "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:5]) + ".",
             fields=list(faults),
         )
 

@@ -143,7 +143,10 @@ def decode_body(value: Any, into: type[S] | OneOf) -> S:
     if not isinstance(value, dict):
         raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
     given = cast(dict[str, Any], value)
-    made = _struct(given, _info(into.of(given) if isinstance(into, OneOf) else into), "", faults)
+    if isinstance(into, OneOf):
+        given = into.given(given)
+        into = cast(type[S], into.of(given))
+    made = _struct(given, _info(into), "", faults)
     faults.refuse()
     return made
 

@@ -54,6 +54,11 @@ class OneOf:
 
     shapes: tuple[type[Struct], ...]
 
+    def given(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """The value without its nulls for fields of any shape: they count as absent."""
+        known = {name for shape in self.shapes for name in shape.__struct_encode_fields__}
+        return {name: item for name, item in value.items() if item is not None or name not in known}
+
     def of(self, given: Mapping[str, Any]) -> type[Struct]:
         """The shape that has most of the given fields, the first of those that have as many."""
         return max(self.shapes, key=lambda shape: len(given.keys() & set(shape.__struct_encode_fields__)))

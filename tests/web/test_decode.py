@@ -237,6 +237,9 @@ def test_in_a_patch_null_is_refused_unless_the_field_takes_it():
 
 @pytest.mark.parametrize("value", [None, [], "x", 1, True])
 def test_a_body_that_is_no_object_is_refused(value: Any):
+    with pytest.raises(InvalidField) as refused:
+        decode_body(value, Letter)
+    assert refused.value.message == "The body: must be a JSON object."
     assert faults(value) == {"": "must be a JSON object"}
 
 

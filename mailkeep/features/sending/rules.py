@@ -37,7 +37,7 @@ def sender(asked: Asked) -> Mailbox:
     try:
         return Mailbox(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
     except AddressError as error:
-        raise InvalidSender(f"The sender address {error.reason}.") from error
+        raise InvalidSender(f"from.email: {error.reason}.") from error
 
 
 def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
@@ -66,7 +66,7 @@ def _mailbox(field: str, index: int | None, named: Named) -> Mailbox:
         return Mailbox(parse_address(named.email, min_labels=2), named.name)
     except AddressError as error:
         at = field if index is None else f"{field}[{index}]"
-        raise InvalidRecipient(f"{at}.email {error.reason}.", field=field, index=index) from error
+        raise InvalidRecipient(f"{at}.email: {error.reason}.", field=field, index=index) from error
 
 
 def envelope(recipients: Iterable[Mailbox]) -> list[Address]:

@@ -41,6 +41,11 @@ async def test_a_login_answers_the_account_and_sets_the_cookie(api: Api):
     assert (await api.nobody.with_cookie(cookie).get("/auth/me")).data == shown
 
 
+async def test_null_for_the_fields_of_the_second_step_counts_as_absent(api: Api):
+    answer = await api.nobody.post("/auth/login", SUE | {"totp_session": None, "totp_code": None})
+    assert answer.status == 200
+
+
 async def test_the_email_is_compared_folded(api: Api):
     await api.log_in("SUE@Example.TEST")
 

@@ -216,6 +216,10 @@ async def test_a_login_half_done_is_none(api: Api):
         ({"totp_session": "x", "totp_code": 123456}, 400, "INVALID_FIELD", ["totp_code"]),
         ({"totp_session": "x", "totp_code": "1", "recovery_code": "x"}, 400, "INVALID_FIELD", ["recovery_code"]),
         (SUE | {"totp_code": "123456"}, 400, "INVALID_FIELD", ["totp_code"]),
+        ({"email": None, "password": None, "totp_session": "x", "totp_code": "1"}, 401, "SESSION_INVALID", None),
+        ({"totp_session": "x", "totp_code": None, "recovery_code": "x"}, 401, "SESSION_INVALID", None),
+        ({"totp_session": "x", "totp_code": None, "recovery_code": None}, 400, "MISSING_FIELDS", ["totp_code"]),
+        (SUE | {"token": None}, 400, "INVALID_FIELD", ["token"]),
     ],
 )
 async def test_a_faulty_second_step_is_refused(

@@ -123,6 +123,7 @@ async def test_what_is_refused(post: Post, changes: dict[str, Any], status: int,
 async def test_an_invalid_recipient_is_named(post: Post):
     answer = await post.send(cc=[ADDRESS, {"email": "no"}])
     assert answer.json["error"]["details"] == {"field": "cc", "index": 1}
+    assert answer.json["error"]["message"] == "cc[1].email: the address has no @."
 
 
 async def test_missing_fields_are_named(post: Post):
