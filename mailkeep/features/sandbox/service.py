@@ -12,7 +12,7 @@ from uuid import UUID
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.address import AddressError, parse_address
-from mailkeep.core.errors import NotFound
+from mailkeep.core.errors import NotFound, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
@@ -54,13 +54,30 @@ async def take(app: App, mail_from: str, rcpt_to: list[str], content: Received) 
     size = await asyncio.to_thread(content_file.write, path, _signed(signatures, content))
     failpoint.reach("sandbox.written")
     caught = Caught(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
-    async with app.db.autocommit() as conn:
-        sent = await messages.find_outbound(conn, head.message_id)
-        await store.insert(conn, caught)  # the last word: who is told otherwise must find nothing taken
+    sent = await _queue(app, caught)
     failpoint.reach("sandbox.taken")
     if sent is not None:
         await asyncio.to_thread(messages.keep_file, app.data_dir, sent, path)
     return caught
+
+
+async def _queue(app: App, caught: Caught) -> UUID | None:
+    """Take it into the queue; the id of the sent message that it is. Where the database's answer is lost, it is done
+    again, which changes nothing where it was done: who is told otherwise must find nothing taken.
+    """
+    for pause in (0.5, 2.0, None):
+        asked = False
+        try:
+            async with app.db.autocommit() as conn:
+                sent = await messages.find_outbound(conn, caught.message_id)
+                asked = True
+                await store.insert(conn, caught)
+                return sent
+        except Unavailable:
+            if not asked or pause is None:
+                raise
+            await asyncio.sleep(pause)
+    return None
 
 
 async def _signatures(app: App, head: Head, content: Received) -> bytes:

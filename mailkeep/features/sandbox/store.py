@@ -14,12 +14,13 @@ from mailkeep.features.sandbox.model import Caught, Due
 
 
 async def insert(conn: Conn, caught: Caught) -> None:
-    """Take a message into the queue, each of its recipients due at once."""
+    """Take a message into the queue, each of its recipients due at once; done again, it does nothing."""
     await conn.execute(
         """
         WITH m AS (
             INSERT INTO sandbox_messages (id, queue_id, mail_from, rcpt_to, message_id, size, received_at)
             VALUES (%(id)s, %(queue_id)s, %(mail_from)s, %(rcpt_to)s, %(message_id)s, %(size)s, %(received_at)s)
+            ON CONFLICT (id) DO NOTHING
             RETURNING id
         )
         INSERT INTO sandbox_queue (message_id, recipient, attempts, next_attempt_at)

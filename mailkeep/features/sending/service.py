@@ -81,8 +81,7 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
         async with app.db.autocommit() as conn:
             await abuse.uncount(conn, [counted(each) for each in attempts.values()])
         raise SendUnavailable
-    async with app.db.autocommit() as conn:
-        await messages.begin(conn, list(attempts.values()))
+    await _begin(app, who, list(attempts.values()))
     failpoint.reach("send.attempt_written")
     submitted = await _submit_all(app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
@@ -230,6 +229,17 @@ def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Me
     )
 
 
+async def _begin(app: App, who: Principal, attempts: Sequence[Message]) -> None:
+    try:
+        async with app.db.autocommit() as conn:
+            await messages.begin(conn, attempts)
+    except Unavailable:
+        # They may be written all the same, and nobody else ends them while we live: a retry would wait in vain.
+        never = Lost("the database went away before it was submitted", "connect")
+        _write_down_later(app, who, [(each, never) for each in attempts])
+        raise
+
+
 async def _submit_all(mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
     """Submit side by side; a relay that fails on every connection at once is not asked by those still waiting."""
     places = asyncio.Semaphore(mta.size)
@@ -274,10 +284,14 @@ async def _settle(app: App, who: Principal, results: Sequence[tuple[Message, Res
         try:
             await _write_down(app, who, results)
         except Unavailable as away:
-            task = asyncio.create_task(_keep_trying(app, who, results))
-            _unwritten.add(task)
-            task.add_done_callback(_unwritten.discard)
+            _write_down_later(app, who, results)
             raise rules.unwritten(results) from away
+
+
+def _write_down_later(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
+    task = asyncio.create_task(_keep_trying(app, who, results))
+    _unwritten.add(task)
+    task.add_done_callback(_unwritten.discard)
 
 
 async def _keep_trying(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Conn, Database
 from mailkeep.features.mailboxes import service as mailboxes
 from mailkeep.features.receiving import jobs, service
 from mailkeep.features.sandbox import store as sandbox_store
@@ -84,6 +87,26 @@ async def test_sent_mail_after_a_crash_between_history_and_queue_comes_once(
     assert (await post.api.sql("SELECT used_bytes, message_count FROM mailboxes"))[0] == used
     assert await told_of(post) == ["mail.received", "mail.received.full"]
     assert [row["status"] for row in await post.messages(direction="outbound")] == ["delivered"]
+
+
+async def test_a_message_whose_filing_was_not_confirmed_is_taken_once(post: Post, monkeypatch: pytest.MonkeyPatch):
+    alice = await post.api.mailbox()
+    real, commits = Database.tx, 0
+
+    @asynccontextmanager
+    async def unconfirmed(self: Database) -> AsyncGenerator[Conn]:
+        nonlocal commits
+        async with real(self) as conn:
+            yield conn
+        commits += 1
+        if commits == 1:
+            raise Unavailable
+
+    monkeypatch.setattr(Database, "tx", unconfirmed)
+    assert (await post.deliver(ALICE)).code == 250
+    assert (commits, len(post.mail_of(alice))) == (2, 1)
+    assert await told_of(post) == ["mail.received", "mail.received.full"]
+    assert (await post.api.sql("SELECT message_count FROM mailboxes"))[0]["message_count"] == 1
 
 
 @pytest.mark.parametrize(

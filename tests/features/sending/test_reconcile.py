@@ -12,6 +12,7 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Conn, Database
+from mailkeep.features.sandbox import service as sandbox
 from mailkeep.features.sending import jobs, service
 from mailkeep.mail.smtp_client import Lost, Submission, Submitted
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -136,6 +137,41 @@ async def test_a_database_that_stays_away_after_the_250_is_told_and_written_to_w
     assert await kinds(post) == ["mail.sent"]
     assert len(await post.api.audited("message.send")) == 1
     assert await reconcile(post) == 0
+
+
+async def test_an_attempt_whose_writing_was_not_confirmed_is_ended_while_we_run(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(service, "_PAUSE", 0.02)
+    real = service.messages.begin
+
+    async def unconfirmed(conn: Conn, attempts: Any) -> None:
+        await real(conn, attempts)
+        raise Unavailable
+
+    monkeypatch.setattr(service.messages, "begin", unconfirmed)
+    answer = await post.send()
+    assert (answer.status, answer.code) == (503, "UNAVAILABLE")
+    async with asyncio.timeout(5):
+        while await status(post) != ("lost", ["lost"]):
+            await asyncio.sleep(0.02)
+    assert (await post.caught(), await kinds(post)) == ([], [])
+
+
+async def test_a_message_whose_taking_was_not_confirmed_is_taken_once(post: Post, monkeypatch: pytest.MonkeyPatch):
+    real, told = sandbox.store.insert, 0
+
+    async def unconfirmed(conn: Conn, caught: Any) -> None:
+        nonlocal told
+        await real(conn, caught)
+        told += 1
+        if told == 1:
+            raise Unavailable
+
+    monkeypatch.setattr(sandbox.store, "insert", unconfirmed)
+    assert (await post.send()).status == 200
+    assert len(await post.caught()) == 1
+    assert (told, await kinds(post)) == (2, ["mail.sent"])
 
 
 async def test_a_message_that_was_taken_before_a_crash_is_recorded_once(post: Post):
