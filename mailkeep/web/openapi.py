@@ -17,7 +17,7 @@ from typing import Any, cast
 import msgspec
 
 from mailkeep import __version__
-from mailkeep.core.errors import Refusal
+from mailkeep.core.errors import MethodNotAllowed, NotFound, Refusal
 from mailkeep.core.page import DEFAULT_LIMIT, MAX_LIMIT
 from mailkeep.web import codes
 from mailkeep.web.decode import body_required
@@ -105,7 +105,8 @@ def operation_id(endpoint: Endpoint) -> str:
 def _conventions(endpoints: Iterable[Endpoint]) -> str:
     """What holds for every call, and the table of codes."""
     text = (resources.files("mailkeep.web") / "docs_page" / "conventions.md").read_text("utf-8")
-    found = codes.in_order({each for endpoint in endpoints for each in codes.refusals(endpoint)})
+    said = {each for endpoint in endpoints for each in codes.refusals(endpoint)}
+    found = codes.in_order(said | {NotFound, MethodNotAllowed})  # which the router says, before any endpoint
     rows = [f"| {each.status} | `{each.code}` | {each.text} |" for each in found]
     return "\n".join([text.rstrip(), "", "| Status | Code | Meaning |", "|---|---|---|", *rows])
 

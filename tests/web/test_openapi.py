@@ -87,6 +87,11 @@ def test_every_code_is_a_published_one_under_its_status():
                 conforms(example["value"], content["schema"])
 
 
+def test_the_table_of_codes_names_also_what_is_said_before_any_endpoint():
+    for row in ("| 404 | `NOT_FOUND` |", "| 405 | `METHOD_NOT_ALLOWED` |"):
+        assert DOCUMENT["info"]["description"].count(row) == 1
+
+
 def test_examples_of_calls_and_answers_conform_to_their_schemas():
     for method, path, operation in operations():
         body = operation.get("requestBody")
