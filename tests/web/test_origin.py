@@ -115,6 +115,7 @@ async def test_configured_origins_are_exact():
     assert answer.headers["access-control-allow-origin"] == "https://app.example"
     assert answer.headers["vary"] == "Origin"
     assert "X-Request-Id" in answer.headers["access-control-expose-headers"]
+    assert "Idempotent-Replayed" in answer.headers["access-control-expose-headers"]
     assert "access-control-allow-credentials" not in answer.headers
     for origin in ("https://app.example.evil.test", "http://app.example", "https://app.example:8443", "null"):
         other = await house.call("GET", f"{API}/open", {"origin": origin})
