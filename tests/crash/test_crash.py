@@ -13,7 +13,7 @@ from tests.crash.rounds import BACK_WITHIN, PLACES, rounds
 _SHARES = 4
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("share", range(_SHARES))
 async def test_killed_anywhere_it_keeps_what_it_accepted(share: int):
     async with rounds() as found:

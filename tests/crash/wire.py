@@ -81,7 +81,7 @@ async def deliver(address: str, recipient: str, content: bytes) -> tuple[int, st
     try:
         async with asyncio.timeout(SECONDS):
             code, step = await _reply(reader), "greeting"
-            for step, line in (
+            for name, line in (
                 ("ehlo", "EHLO elsewhere.test"),
                 ("mail", "MAIL FROM:<bob@elsewhere.test>"),
                 ("rcpt", f"RCPT TO:<{recipient}>"),
@@ -90,7 +90,7 @@ async def deliver(address: str, recipient: str, content: bytes) -> tuple[int, st
                 if code >= 400:
                     return code, step
                 writer.write(f"{line}\r\n".encode())
-                code = await _reply(reader)
+                code, step = await _reply(reader), name
             if code != 354:
                 return code, step
             asked = True
