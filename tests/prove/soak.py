@@ -40,6 +40,7 @@ SETTINGS = {
 }
 LETTER = b"From: someone@elsewhere.test\r\nSubject: soak\r\n\r\nHi.\r\n"
 EVERY = 10.0
+PROMISED_MINUTES = 30
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ def verdict(samples: list[Held]) -> bool:
 
 
 def main() -> int:
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 30
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else PROMISED_MINUTES
     folder = new_directory("mailkeep-soak-", 0o755)
     (folder / "data").mkdir()
     (folder / "data").chmod(0o711)  # so that the database's account can enter
@@ -275,6 +276,8 @@ def main() -> int:
     print(
         f"Mailkeep {__version__}, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}: {minutes:g} minutes"
     )
+    if minutes < PROMISED_MINUTES:
+        print(f"Shorter than the {PROMISED_MINUTES} minutes that are asked for.")
     for what, number in sorted(house.seen.items()):
         print(f"{number:8} {what}")
     print(f"{traces:8} tracebacks in the log")
