@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import platform
-
-from mailkeep import __version__
 from tests.mail.test_compose_fuzz import SECONDS, SEED, prove
+from tests.prove.circumstances import circumstances
 
 
 def main() -> None:
     seconds = SECONDS or 3600
-    print(f"Mailkeep {__version__}, Python {platform.python_version()}, {seconds} s")
+    print(circumstances(f"the composer's fuzz, {seconds} s"), flush=True)
     print(prove(SEED, seconds))
 
 

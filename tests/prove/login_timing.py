@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import platform
 import random
 import shutil
 import sys
@@ -16,8 +15,8 @@ import time
 from statistics import median
 from urllib.parse import urlsplit
 
-from mailkeep import __version__
 from tests import instance as instances
+from tests.prove.circumstances import circumstances
 from tests.ranks import mann_whitney
 from tests.scratch import new_directory
 
@@ -72,7 +71,7 @@ def prove(url: str, each: int) -> bool:
 
 def main() -> int:
     each = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    print(f"Mailkeep {__version__}, Python {platform.python_version()}")
+    print(circumstances("a login with a wrong password, known against unknown accounts"), flush=True)
     folder = new_directory("mailkeep-timing-", 0o755)
     (folder / "data").mkdir()
     (folder / "data").chmod(0o711)  # so that the database's account can enter
