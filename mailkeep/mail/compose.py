@@ -102,26 +102,26 @@ def compose(mail: Outgoing) -> Composed:
     the API (`attachments[0].filename`). The rules are checked here again whoever has checked them before:
     no field may add a header, a part or a recipient.
     """
-    utf8_header = any(box.address.smtputf8 for box in _shown(mail))
     entity = _content(mail)
-    segments = _joined([f"{_header(mail)}{entity.head}\r\n".encode(), *entity.body])
-    literal = sum(len(segment) for segment in segments if isinstance(segment, bytes))
-    encoded = [segment for segment in segments if isinstance(segment, Base64)]
+    header = _header(mail)
+    segments = _joined([f"{header}{entity.head}\r\n".encode(), *entity.body])
+    size = counted_size = 0
+    for segment in segments:
+        if isinstance(segment, bytes):
+            size += len(segment)
+            counted_size += len(segment)
+        else:
+            size += segment.wire_size
+            counted_size += segment.length
+    # Whatever else is not ASCII travels in encoded-words: what remains is in addresses.
+    is_8bit = not header.isascii()
     return Composed(
         segments,
-        size=literal + sum(segment.wire_size for segment in encoded),
-        counted_size=literal + sum(segment.length for segment in encoded),
-        needs_smtputf8=utf8_header or any(box.address.smtputf8 for box in mail.bcc),
-        is_8bit=utf8_header,
+        size=size,
+        counted_size=counted_size,
+        needs_smtputf8=is_8bit or any(box.address.smtputf8 for box in mail.bcc),
+        is_8bit=is_8bit,
     )
-
-
-def _shown(mail: Outgoing) -> Iterator[Mailbox]:
-    yield mail.sender
-    yield from mail.to
-    yield from mail.cc
-    if mail.reply_to:
-        yield mail.reply_to
 
 
 def _header(mail: Outgoing) -> str:
