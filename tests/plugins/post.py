@@ -126,8 +126,10 @@ async def with_mail(api: Api) -> AsyncIterator[Post]:
     api.app.mta = SmtpPool(Relay("127.0.0.1", way_out.port))
     inbound = smtp.InboundHandler(api.app)
     listener = await smtp.start(api.app, inbound)
-    yield Post(api, inbound, listener.port)
-    await api.app.mta.close()
-    await listener.close(0)
-    await way_out.close(0)
-    await api.app.parser.close()
+    try:
+        yield Post(api, inbound, listener.port)
+    finally:
+        await api.app.mta.close()
+        await listener.close(0)
+        await way_out.close(0)
+        await api.app.parser.close()

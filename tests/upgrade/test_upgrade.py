@@ -152,6 +152,7 @@ async def test_what_there_was_is_kept_and_the_schema_is_the_newest(restored: Res
 async def test_the_application_goes_on_with_it(restored: Restored, tmp_path: Path) -> None:
     await migrate(restored.urls.owner, utc_now)
     async with running_on(restored.urls, UNHURRIED, tmp_path) as api:
+        api.clock.advance(seconds=1)  # after all that the dump has
         await _reads(api)
         async with with_mail(api) as post:
             assert (await post.send()).status == 200
