@@ -9,6 +9,7 @@ died has left is settled by the effect's own records (`Endpoint.settle`): it is 
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
@@ -31,11 +32,13 @@ from mailkeep.core.errors import (
 )
 from mailkeep.db.pool import Database
 from mailkeep.web.endpoint import Call, Reply
+from mailkeep.web.slices import JsonText
 
 log = structlog.get_logger("mailkeep.web")
 
 HEADER = "idempotency-key"
 REPLAYED = "idempotent-replayed"
+_IN_THREAD = 1 << 20  # bytes
 KEPT = timedelta(hours=24)
 _KEY = re.compile(r"[!-~]{1,255}")
 
@@ -80,20 +83,20 @@ class Keys:
             return await handler()
         if not _KEY.fullmatch(key):
             raise invalid_field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-        named = self._named(call, key)
+        named = self._named(call, key, await _digest(call.raw_body))
         self._under_way.add(call.request_id)
         try:
             return await self._once(call, named, handler)
         finally:
             self._under_way.discard(call.request_id)
 
-    def _named(self, call: Call, key: str) -> dict[str, Any]:
+    def _named(self, call: Call, key: str, digest: bytes) -> dict[str, Any]:
         who = call.caller()
         return {
             "caller_id": who.key_id or who.admin_id,
             "route": f"{call.endpoint.method} {call.endpoint.path}",
             "key": key,
-            "body_hash": hashlib.sha256(call.raw_body).digest(),
+            "body_hash": digest,
             "request_id": call.request_id,
             "process": self._process,
         }
@@ -217,6 +220,13 @@ class Keys:
                 )
         except Unavailable:
             log.warning("an answer was not kept: the database is away", request_id=str(call.request_id))
+
+
+async def _digest(body: JsonText) -> bytes:
+    """Of a large body in a thread, so that others are answered meanwhile."""
+    if len(body) <= _IN_THREAD:
+        return hashlib.sha256(body).digest()
+    return (await asyncio.to_thread(hashlib.sha256, body)).digest()
 
 
 async def forget_keys(db: Database, clock: Clock) -> int:
