@@ -30,9 +30,9 @@ from statistics import quantiles
 from urllib.parse import urlsplit
 
 from bench.login_flood import EMAIL, PASSWORD, PATHS, SETTINGS, told
-from bench.start import family, pss_mib
 from tests import instance as instances
 from tests.instance import Instance
+from tests.processes import family, memory_mib
 from tests.scratch import new_directory
 
 MIB = 1 << 20
@@ -165,7 +165,7 @@ class Figures:
 def memory(running: Instance) -> float:
     while True:
         with contextlib.suppress(OSError, StopIteration):  # one of them is just ending
-            return sum(pss_mib(pid) for pid in family(running.process.pid))
+            return sum(memory_mib(pid) for pid in family(running.process.pid))
 
 
 @contextmanager

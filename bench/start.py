@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests import instance as instances
 from tests.instance import Instance
+from tests.processes import family, memory_mib
 from tests.scratch import new_directory
 
 PROMISED = 2.0
@@ -26,20 +27,6 @@ def healthy(running: Instance) -> None:
         assert answer.status == 200
 
 
-def family(pid: int) -> list[int]:
-    """The process and all its descendants."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += family(int(child))
-    return found
-
-
-def pss_mib(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
-
-
 def started(data_dir: Path, rest: float = 0) -> tuple[float, list[float]]:
     """Start it once: seconds until it was healthy, and the memory of each of its processes after a rest."""
     began = time.monotonic()
@@ -47,7 +34,7 @@ def started(data_dir: Path, rest: float = 0) -> tuple[float, list[float]]:
     healthy(running)
     took = time.monotonic() - began
     time.sleep(rest)
-    memory = [pss_mib(pid) for pid in family(running.process.pid)]
+    memory = [memory_mib(pid) for pid in family(running.process.pid)]
     assert running.stop() == 0, running.log
     return took, memory
 

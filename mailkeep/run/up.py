@@ -1,4 +1,4 @@
-"""`mailkeep up`: the embedded profile, all parts in one process, PostgreSQL its only child.
+"""`mailkeep up`: the embedded profile, all parts in one process; its children are PostgreSQL and the parsers of mail.
 
 Order of start: lock, secret, database, schema, first administrator, sandbox, SMTP listener, HTTP. It ends in the
 reverse order within 10 seconds of SIGTERM or SIGINT: what is under way may finish, nothing new is taken.

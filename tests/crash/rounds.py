@@ -21,6 +21,7 @@ from tests.crash.load import ALICE, INBOUND_A_SECOND, SENDS_A_SECOND, Load, Plac
 from tests.crash.program import ARM, HALF_WRITTEN
 from tests.crash.wire import Cut, NeverAsked, call, deliver
 from tests.instance import Instance, Launch
+from tests.processes import children
 from tests.scratch import new_directory
 
 # Places, and how often a second the load reaches them.
@@ -122,13 +123,8 @@ class Rounds:
         os.close(number)
 
     def _database(self) -> int:
-        pid = self.running.process.pid
-        children = [
-            int(child)
-            for task in Path(f"/proc/{pid}/task").iterdir()
-            for child in (task / "children").read_text().split()
-        ]
-        [found] = [child for child in children if Path(f"/proc/{child}/comm").read_text().strip() == "postgres"]
+        started = children(self.running.process.pid)
+        [found] = [child for child in started if Path(f"/proc/{child}/comm").read_text().strip() == "postgres"]
         return found
 
     async def _works(self) -> None:

@@ -27,6 +27,7 @@ from statistics import median
 from mailkeep import __version__
 from tests import instance as instances
 from tests.instance import Instance
+from tests.processes import family, memory_mib
 from tests.scratch import new_directory
 
 EMAIL, PASSWORD = "admin@example.test", "correct horse battery staple"
@@ -70,19 +71,6 @@ ALLOWED = {
 }
 
 
-def family(pid: int) -> list[int]:
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += family(int(child))
-    return found
-
-
-def _mib(pid: int, what: str) -> float:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:")) / 1024
-
-
 def held(running: Instance) -> Held:
     """Count it; once more where a process ends meanwhile."""
     while True:
@@ -102,8 +90,8 @@ def _held(running: Instance) -> Held:
     temporary = [*(running.data_dir / "tmp").iterdir(), *running.data_dir.glob("*/**/*.part")]
     temporary += running.data_dir.glob("mail/*/tmp/*")
     return Held(
-        memory=_mib(main, "Pss"),
-        database_memory=sum(_mib(pid, "Pss_Anon") for pid in servers),
+        memory=memory_mib(main),
+        database_memory=sum(memory_mib(pid, "Pss_Anon") for pid in servers),
         threads=len(list(Path(f"/proc/{main}/task").iterdir())),
         descriptors=len(targets),
         sockets=sum(target.startswith("socket:") for target in targets),

@@ -34,6 +34,7 @@ from mailkeep.db import postgres
 from mailkeep.db.postgres_cluster import SHELTER
 from tests import instance as instances
 from tests.instance import Instance, Launch
+from tests.processes import descendants
 from tests.run.relocated import launch_as
 from tests.scratch import new_directory
 
@@ -236,18 +237,9 @@ class Load:
             assert {token for token in there if token.startswith(self._name)} <= asked
 
 
-def children(pid: int) -> list[int]:
-    """All descendants of a process."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += [int(child), *children(int(child))]
-    return found
-
-
 def database_of(instance: Instance) -> int:
     """The process of the private database server."""
-    [server] = [pid for pid in children(instance.process.pid) if _parent(pid) == instance.process.pid]
+    [server] = [pid for pid in descendants(instance.process.pid) if _parent(pid) == instance.process.pid]
     assert Path(f"/proc/{server}/comm").read_text().strip() == "postgres"
     return server
 
@@ -408,7 +400,7 @@ def test_it_ends_in_order_though_clients_hang(house: House):
             hanging.append(stack.enter_context(socket.create_connection((host, int(port)), timeout=5)))
             hanging[-1].sendall(sent)
         time.sleep(0.5)
-        with watched(children(house.instance.process.pid)) as left:
+        with watched(descendants(house.instance.process.pid)) as left:
             began = time.monotonic()
             assert house.instance.stop(seconds=15) == 0, house.instance.log
             took = time.monotonic() - began
@@ -423,7 +415,7 @@ def test_it_ends_in_order_though_clients_hang(house: House):
 
 def test_after_a_kill_nothing_stays_and_the_next_start_is_well(house: House):
     load = Load(house)
-    with load.running(), watched(children(house.instance.process.pid)) as left:
+    with load.running(), watched(descendants(house.instance.process.pid)) as left:
         house.instance.process.kill()
         house.instance.process.wait(5)
         load._stop.set()
@@ -496,7 +488,7 @@ def test_it_runs_without_being_root():
         house.furnish()
         assert house.deliver("hello")[0] == 250
         assert house.subjects() == {"hello"}
-        owners = {Path(f"/proc/{pid}").stat().st_uid for pid in children(house.instance.process.pid)}
+        owners = {Path(f"/proc/{pid}").stat().st_uid for pid in descendants(house.instance.process.pid)}
         assert owners == {(folder / "home").stat().st_uid}
         assert house.instance.stop() == 0, house.instance.log
     finally:
