@@ -76,11 +76,11 @@ class Metrics:
         self._sessions.labels(listener).inc()
 
     def message_accepted(self, direction: str, source: str) -> None:
-        """Count a message taken: `outbound` or `inbound`, by `api`, `smtp` or `system`."""
+        """Count a message that a listener took, by its direction and source as in the history."""
         self._messages.labels(direction, source).inc()
 
     def delivery(self, direction: str, status: str) -> None:
-        """Count a recipient's fate: `delivered`, `deferred`, `bounced`, `failed`, `received`, `rejected`."""
+        """Count what became of a recipient at a listener: `received`, `rejected`."""
         self._deliveries.labels(direction, status).inc()
 
     def text(self) -> bytes:
