@@ -29,6 +29,7 @@ _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _WIDE_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]"
 _LOCAL = re.compile(rf"{_ATEXT}+(?:\.{_ATEXT}+)*")
 _WIDE_LOCAL = re.compile(rf"{_WIDE_ATEXT}+(?:\.{_WIDE_ATEXT}+)*")
+_ENCODED_WORD = re.compile(r"=\?[^?]*\?[^?]*\?.*\?=")
 _LDH_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _UPPER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
@@ -169,6 +170,9 @@ def parse_address(text: str, *, min_labels: int = 1) -> Address:
         raise AddressError("the address is longer than 254 octets")
     if not _LOCAL.fullmatch(local):
         _check_wide_local(local)
+    # RFC 2047 §5: none may stand in an addr-spec, yet parsers decode them there, and what comes out is any text.
+    if "=?" in local and _ENCODED_WORD.search(local):
+        raise AddressError("the local part has an encoded-word")
     if len(local.encode()) > MAX_LOCAL_OCTETS:
         raise AddressError("the local part is longer than 64 octets")
     address = Address(local, normalize_domain(domain, min_labels=min_labels))

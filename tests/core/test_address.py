@@ -114,6 +114,7 @@ def test_a_name_of_253_octets_is_the_longest() -> None:
         ("alice@example.com", "alice", "example.com", "alice@example.com"),
         ("Alice.B+news@EXAMPLE.com", "Alice.B+news", "example.com", "Alice.B+news@example.com"),
         ("!#$%&'*+-/=?^_`{|}~@example.com", "!#$%&'*+-/=?^_`{|}~", "example.com", None),
+        ("a=?b?=@example.com", "a=?b?=", "example.com", None),
         ("alice@faß.de", "alice", "xn--fa-hia.de", "alice@xn--fa-hia.de"),
         ("Jörg@bücher.example", "Jörg", "xn--bcher-kva.example", "Jörg@bücher.example"),
         ("用户@例え.テスト", "用户", "xn--r8jz45g.xn--zckzah", "用户@例え.テスト"),
@@ -182,6 +183,9 @@ def test_an_address_keeps_its_local_part_as_written(text: str, local: str, domai
         "a:b@example.com",
         "a\\b@example.com",
         "a[b]@example.com",
+        "=?utf-8?b?DQpCY2M6IHg=?=@example.com",  # a line break and a Bcc, to who decodes it
+        "a.=?utf-8?q?evil=40x.test=3e?=@example.com",
+        "jörg=?x?q??=@example.com",
         "a" * 65 + "@b.example",
         "ü" * 33 + "@b.example",
         "a" * 64 + "@" + ".".join(["b" * 47] * 4),
