@@ -72,11 +72,11 @@ async def test_where_the_database_has_no_room_for_the_sandbox_its_content_goes_l
     real = store.insert
 
     async def full(conn: Conn, caught: Any) -> None:
-        monkeypatch.setattr(store, "insert", real)
         raise errors.DiskFull("no room for relation")
 
     monkeypatch.setattr(store, "insert", full)
     assert (await post.send()).status >= 500
+    monkeypatch.setattr(store, "insert", real)
     assert (await post.send()).status == 200
     found = sorted((post.api.app.data_dir / "sandbox").glob("*/*.eml"))
     assert len(found) == 2
