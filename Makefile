@@ -15,7 +15,7 @@ SOURCES := mailkeep tests bench docs conftest.py
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup dev up test check fmt generate bench lock clean
+.PHONY: help setup dev browser up test check fmt generate bench lock clean
 
 # A virtual environment does not survive that its folder is moved or copied.
 $(shell [ ! -e $(VENV)/.place ] || [ "$$(cat $(VENV)/.place)" = "$$(pwd -P)" ] || rm -rf $(VENV))
@@ -32,8 +32,15 @@ dev: $(VENV)/.dev ## .venv with the tools of `make check` and `make test` as wel
 up: setup ## start Mailkeep on ./data (ARGS="--http 127.0.0.1:9090 …" for `mailkeep up`)
 	@exec $(BIN)/mailkeep up $(ARGS)
 
-test: dev check ## everything: checks, then all tests (ARGS="-k name" for pytest)
+test: dev browser check ## everything: checks, then all tests (ARGS="-k name" for pytest)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+# Only root can install it; without it the tests that need a browser are skipped by name.
+browser:
+	@command -v chromium >/dev/null || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
+		echo "Installing chromium for the tests …" >&2; export DEBIAN_FRONTEND=noninteractive; \
+		{ apt-get update -qq; apt-get install -y -qq --no-install-recommends chromium; } </dev/null >/dev/null || \
+		echo "chromium can't be installed: the tests that need a browser are skipped." >&2; }
 
 check: dev ## formatting, lint, types, import contract, generated files
 	@$(BIN)/ruff format --check $(wildcard $(SOURCES))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["tests.plugins.api", "tests.plugins.post", "tests.plugins.running"]
+pytest_plugins = ["tests.plugins.api", "tests.plugins.browser", "tests.plugins.post", "tests.plugins.running"]
 
 REQUIRE_ALL = "MAILKEEP_REQUIRE_ALL"
 
