@@ -1,0 +1,1 @@
+"""Webhooks: events, pushed to those who subscribed, signed (`signature`)."""
