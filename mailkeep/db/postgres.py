@@ -47,7 +47,7 @@ _PR_SET_PDEATHSIG = 1
 _SOCKET = (".s.PGSQL.5432", ".s.PGSQL.5432.lock")
 _LOG_BYTES = 10_000_000
 _READY_WITHIN = 300.0
-_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_AFTER = 0.1, 5.0, 60.0
+_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_AFTER = 0.1, 3.0, 3.0
 # Loaded here and not in the child: between fork and exec nothing may be imported.
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -153,7 +153,7 @@ class PrivateServer:
         await self._until_ready(self._process, log_start)
 
     async def supervise(self) -> None:
-        """Starts the server again whenever it ends unasked, at once and then with pauses of up to 5 seconds.
+        """Starts the server again whenever it ends unasked, at once and with growing pauses where it ends within seconds.
 
         Returns after `stop`. Run it as a task of the main thread's loop.
         """
