@@ -153,7 +153,7 @@ class PrivateServer:
         await self._until_ready(self._process, log_start)
 
     async def supervise(self) -> None:
-        """Starts the server again whenever it ends unasked, at once and with growing pauses where it ends within seconds.
+        """Starts the server again whenever it ends unasked, with growing pauses where it ends within seconds.
 
         Returns after `stop`. Run it as a task of the main thread's loop.
         """
