@@ -10,13 +10,14 @@ import select
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
+from psycopg.sql import SQL, Identifier
 from psycopg_pool import AsyncConnectionPool
 
 from mailkeep.core.errors import Unavailable
@@ -54,8 +55,9 @@ class Database:
         application_name: str = "mailkeep",
     ) -> None:
         """`timeout`: seconds that a caller waits for a connection before `Unavailable`."""
+        self._conninfo = _conninfo(url, application_name)
         self._pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
-            _conninfo(url, application_name),
+            self._conninfo,
             connection_class=psycopg.AsyncConnection[dict[str, Any]],
             # Autocommit, so that a transaction is always an explicit block, and a nested one a savepoint.
             kwargs={"autocommit": True, "row_factory": dict_row},
@@ -95,6 +97,15 @@ class Database:
         """A connection on which each statement commits by itself."""
         with _passing_troubles():
             async with self._connection() as conn:
+                yield conn
+
+    @asynccontextmanager
+    async def listening(self, channel: LiteralString) -> AsyncGenerator[Conn]:
+        """A connection in autocommit beside the pool's, on which what is notified on `channel` is heard from now on."""
+        with _passing_troubles():
+            opened: Conn = await Conn.connect(self._conninfo, autocommit=True, row_factory=dict_row)
+            async with opened as conn:
+                await conn.execute(SQL("LISTEN {}").format(Identifier(channel)))
                 yield conn
 
     @asynccontextmanager

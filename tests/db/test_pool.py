@@ -268,3 +268,20 @@ async def test_a_pool_opens_without_a_database(tmp_path):
     await database.close()
     with pytest.raises(Unavailable):
         await one(database)
+
+
+async def test_what_is_notified_is_heard_beside_the_pool(database):
+    async with database.listening("told") as conn:
+        async with database.tx() as teller:
+            await teller.execute("SELECT pg_notify('told', 'one'), pg_notify('other', 'two')")
+        assert [each.payload async for each in conn.notifies(timeout=5, stop_after=1)] == ["one"]
+        assert await count(database) == 0, "the pool's connections serve on"
+
+
+async def test_who_listens_to_a_server_that_goes_away_is_told_unavailable(database):
+    with pytest.raises(Unavailable):
+        async with database.listening("told") as conn:
+            async with database.autocommit() as killer:
+                await killer.execute("SELECT pg_terminate_backend(%s)", [conn.info.backend_pid])
+            async for _ in conn.notifies(timeout=5):
+                pass
