@@ -279,9 +279,12 @@ async def test_what_is_notified_is_heard_beside_the_pool(database):
 
 
 async def test_who_listens_to_a_server_that_goes_away_is_told_unavailable(database):
-    with pytest.raises(Unavailable):
+    async def listen():
         async with database.listening("told") as conn:
             async with database.autocommit() as killer:
                 await killer.execute("SELECT pg_terminate_backend(%s)", [conn.info.backend_pid])
             async for _ in conn.notifies(timeout=5):
                 pass
+
+    with pytest.raises(Unavailable):
+        await listen()
