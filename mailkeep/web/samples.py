@@ -47,6 +47,7 @@ _BY_FIELD: dict[str, Any] = {
     "next_attempt_at": None,
     "oidc_provider": None,
     "parent_id": None,
+    "passkeys": 0,
     "protocol": "imap",
     "queue_id": "0199a1b251f07c3d9e410d8f6c1b2a37",
     "quota_bytes": 1073741824,

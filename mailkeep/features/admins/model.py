@@ -27,6 +27,12 @@ class Admin:
     created_at: datetime
     updated_at: datetime
     domain_ids: tuple[UUID, ...]
+    passkeys: int = 0
+
+    @property
+    def second_factor(self) -> bool:
+        """Whether it has one of any kind."""
+        return self.totp_enabled or self.passkeys > 0
 
 
 @dataclass(frozen=True, slots=True)

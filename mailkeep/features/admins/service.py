@@ -143,6 +143,11 @@ async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, act
     await audit.record(conn, who, at, change)
 
 
+async def end_sessions(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
+    """End an account's sessions, and logins under way, but for the caller's own: how it logs in has changed."""
+    await store.end_sessions(conn, admin_id, at, who.session_id if who.admin_id == admin_id else None)
+
+
 async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Admin:
     """Delete an account with its sessions and keys; NOT_FOUND, CONFLICT `last_super_admin`."""
     await store.lock_roles(conn)

@@ -16,6 +16,7 @@ from mailkeep.features.admins.model import Admin, Change, NewAdmin
 
 _SELECT = """
     SELECT a.id, a.email, a.role, a.totp_enabled, a.oidc_provider, a.last_login_at, a.created_at, a.updated_at,
+           (SELECT count(*) FROM passkeys p WHERE p.admin_id = a.id) AS passkeys,
            ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id ORDER BY d.domain_id) AS domain_ids
     FROM admins a
 """
@@ -135,6 +136,18 @@ async def set_totp(conn: Conn, admin_id: UUID, at: datetime, *, enabled: bool, s
         WHERE id = %(id)s
         """,
         {"id": admin_id, "enabled": enabled, "survivor": survivor, "at": at},
+    )
+
+
+async def end_sessions(conn: Conn, admin_id: UUID, at: datetime, survivor: UUID | None) -> None:
+    """Raise the epoch that the account's sessions carry: but for `survivor` they are over."""
+    await conn.execute(
+        """
+        UPDATE admins
+        SET credentials_epoch = credentials_epoch + 1, surviving_session_id = %(survivor)s::uuid, updated_at = %(at)s
+        WHERE id = %(id)s
+        """,
+        {"id": admin_id, "survivor": survivor, "at": at},
     )
 
 

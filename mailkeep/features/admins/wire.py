@@ -27,6 +27,7 @@ class AdminRecord(Struct, frozen=True):
     email: str
     role: Role
     totp_enabled: bool
+    passkeys: int
     oidc_provider: str | None
     last_login_at: Timestamp | None
     domain_ids: list[UUID]
@@ -66,6 +67,7 @@ def record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
         email=admin.email,
         role=admin.role,
         totp_enabled=admin.totp_enabled,
+        passkeys=admin.passkeys,
         oidc_provider=admin.oidc_provider,
         last_login_at=iso_or_none(admin.last_login_at),
         domain_ids=list(domain_ids),

@@ -63,7 +63,7 @@ class Presented:
     name: str
     admin_id: UUID
     role: Role
-    totp_enabled: bool
+    second_factor: bool
     assigned: frozenset[UUID]
     scope: frozenset[UUID] | None
     rate_limit: int

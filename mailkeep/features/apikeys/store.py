@@ -105,7 +105,7 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented
         """
         WITH shown AS (
             SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.allowed_networks, k.last_used_at,
-                   a.role, a.totp_enabled
+                   a.role, a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
         ), counted AS (
@@ -123,7 +123,7 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented
             FROM shown
             WHERE k.id = shown.id AND (shown.last_used_at IS NULL OR shown.last_used_at <= %(noted_before)s)
         )
-        SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.totp_enabled, shown.is_scoped,
+        SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.second_factor, shown.is_scoped,
                shown.rate_limit, shown.allowed_networks,
                counted.used, counted.window_started_at,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = shown.admin_id) AS assigned,
@@ -154,7 +154,7 @@ def _presented(row: dict[str, Any]) -> Presented:
         name=row["name"],
         admin_id=row["admin_id"],
         role=Role(row["role"]),
-        totp_enabled=row["totp_enabled"],
+        second_factor=row["second_factor"],
         assigned=frozenset(row["assigned"]),
         scope=frozenset(row["scope"]) if row["is_scoped"] else None,
         rate_limit=row["rate_limit"],

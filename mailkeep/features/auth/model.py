@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
 from mailkeep.core.principal import Role
 from mailkeep.features.admins.model import Admin
 
+Method = Literal["totp", "passkey", "recovery_code"]
+
 COOKIE = "svc_session"
 PENDING_LIFETIME = timedelta(minutes=5)
 PENDING_TRIES = 5
+FRESH = timedelta(minutes=15)
+"""So long after its login a session may change how its account logs in, without the password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +39,22 @@ class Shown:
     admin_id: UUID
     email: str
     role: Role
-    totp_enabled: bool
+    second_factor: bool
     assigned: frozenset[UUID]
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What an account's password is verified with; `familiar`: the source has logged into it before."""
+    """What an account's password is verified with; `familiar`: the source has logged into it before.
+
+    `passkeys`: it has one at least.
+    """
 
     id: UUID
     email: str
     password_hash: str
     totp_enabled: bool
+    passkeys: bool
     credentials_epoch: int
     familiar: bool
 
@@ -60,10 +69,11 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class SecondFactorAsked:
-    """The password was right: what `token` opens takes a code next, until `expires_at`."""
+    """The password was right: what `token` opens takes one of the account's factors next, until `expires_at`."""
 
     token: str
     expires_at: datetime
+    methods: tuple[Method, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from mailkeep.core.errors import (
     WeakPassword,
 )
 from mailkeep.features.auth import rules, service, wire
-from mailkeep.features.auth.model import LoggedIn
 from mailkeep.features.factors import service as factors
 from mailkeep.features.factors.model import Proof
 from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
@@ -29,8 +28,7 @@ async def _login(app: App, call: Call) -> Reply:
             done = await service.login_by_factor(app, call, token, Proof(code, is_recovery=True))
         case given:
             done = await service.login(app, call, given.email, given.password)
-    data = wire.login(done, app.settings.auth.require_second_factor)
-    return Reply(data, cookies=[done.cookie] if isinstance(done, LoggedIn) else [])
+    return service.reply(app, done)
 
 
 async def _me(app: App, call: Call) -> Reply:
@@ -108,7 +106,8 @@ ENDPOINTS = (
         description=(
             "Sets the cookie `svc_session`; a session shown with the call is replaced. An account with a second factor "
             "is asked for it first: the answer has `requires_totp` and `totp_session` and sets no cookie; the same "
-            "path then takes `totp_session` with `totp_code` or `recovery_code`, for 5 minutes and 5 times at most "
+            "path then takes `totp_session` with `totp_code` or `recovery_code`, or /auth/passkeys/login/options goes "
+            "on with a passkey (`methods` says which of them the account has), for 5 minutes and 5 times at most "
             "(then SESSION_INVALID). After 10 failures of an account in 15 minutes, sources that never logged into it "
             "have to wait."
         ),

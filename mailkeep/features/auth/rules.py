@@ -10,7 +10,7 @@ from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.network import within
 from mailkeep.core.principal import Bar, Role
 from mailkeep.core.secret import Vault
-from mailkeep.features.auth.model import COOKIE
+from mailkeep.features.auth.model import COOKIE, Account, Method
 
 
 def account_key(email: str) -> tuple[str, str]:
@@ -30,9 +30,19 @@ def network_bar(address: str, *allowed: Sequence[str]) -> Bar | None:
     return None if all(not networks or within(address, networks) for networks in allowed) else Bar.NETWORK
 
 
-def factor_bar(role: Role, totp_enabled: bool, required: Collection[str]) -> Bar | None:
+def factor_bar(role: Role, second_factor: bool, required: Collection[str]) -> Bar | None:
     """What stands against an account of this role while it has no second factor."""
-    return Bar.SECOND_FACTOR if role.value in required and not totp_enabled else None
+    return Bar.SECOND_FACTOR if role.value in required and not second_factor else None
+
+
+def methods_of(account: Account) -> tuple[Method, ...]:
+    """By which of its factors the account may go on after the password; none: it has no second factor."""
+    own: tuple[tuple[bool, Method], ...] = (
+        (account.totp_enabled, "totp"),
+        (account.passkeys, "passkey"),
+        (account.totp_enabled or account.passkeys, "recovery_code"),
+    )
+    return tuple(method for has, method in own if has)
 
 
 def sign_token(vault: Vault, token: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -30,9 +31,10 @@ from mailkeep.features.apikeys import service as apikeys
 from mailkeep.features.apikeys.model import WINDOW as KEY_WINDOW, Presented
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
-from mailkeep.features.auth import rules, store
+from mailkeep.features.auth import rules, store, wire
 from mailkeep.features.auth.model import (
     COOKIE,
+    FRESH,
     PENDING_LIFETIME,
     PENDING_TRIES,
     Account,
@@ -42,7 +44,7 @@ from mailkeep.features.auth.model import (
 )
 from mailkeep.features.factors import service as factors
 from mailkeep.features.factors.model import Proof
-from mailkeep.web.endpoint import Call, Rate
+from mailkeep.web.endpoint import Call, Rate, Reply
 from mailkeep.web.limits import source_of
 
 log = structlog.get_logger("mailkeep.auth")
@@ -73,18 +75,11 @@ async def _by_session(app: App, call: Call, cookie: str) -> None:
     if shown is None:
         raise SessionInvalid
     auth = app.settings.auth
-    call.who = Principal(
-        admin_id=shown.admin_id,
-        label=shown.email,
-        role=shown.role,
-        actor=Actor.SESSION,
+    call.who = replace(
+        _person(call, shown.email, shown.role, shown.admin_id, shown.session_id),
         assigned=shown.assigned,
         bar=rules.network_bar(call.ip_address, auth.allowed_networks)
-        or rules.factor_bar(shown.role, shown.totp_enabled, auth.require_second_factor),
-        session_id=shown.session_id,
-        ip_address=call.ip_address,
-        user_agent=call.user_agent,
-        request_id=call.request_id,
+        or rules.factor_bar(shown.role, shown.second_factor, auth.require_second_factor),
     )
 
 
@@ -94,19 +89,14 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
         key = await apikeys.authenticate(conn, raw, at)
     _count(call, key, at)
     auth = app.settings.auth
-    call.who = Principal(
-        admin_id=key.admin_id,
-        label=key.name,
-        role=key.role,
+    call.who = replace(
+        _person(call, key.name, key.role, key.admin_id, None),
         actor=Actor.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
         bar=rules.network_bar(call.ip_address, auth.allowed_networks, key.allowed_networks)
-        or rules.factor_bar(key.role, key.totp_enabled, auth.require_second_factor),
+        or rules.factor_bar(key.role, key.second_factor, auth.require_second_factor),
         key_id=key.id,
-        ip_address=call.ip_address,
-        user_agent=call.user_agent,
-        request_id=call.request_id,
     )
 
 
@@ -126,34 +116,34 @@ async def login(app: App, call: Call, email: str, password: str) -> LoggedIn | S
     and a wrong password alike; RATE_LIMIT_EXCEEDED for an unfamiliar source of an account with many failures;
     FORBIDDEN `network` outside of `auth.allowed_networks`.
     """
-    _refuse_network(app, call)
+    refuse_network(app, call)
     key, label = rules.account_key(email)
     account, right = await _try_password(app, call, key, None, password)
     at = app.clock()
     async with app.db.tx() as conn:
-        done = await _go_on(app, conn, call, account, at) if account is not None and right else None
+        done = await go_on(app, conn, call, account, at) if account is not None and right else None
         if done is None:
-            who = _person(call, label, Role.DOMAIN_ADMIN, None, None)
-            await _record_failure(conn, who, at, "auth.login", account, InvalidCredentials)
+            await record_failed_login(conn, call, at, label, account.id if account else None)
     if done is None:
         raise InvalidCredentials
     if isinstance(done, LoggedIn):
-        _forget_initial_password(app)
+        forget_initial_password(app)
     return done
 
 
-async def _go_on(
+async def go_on(
     app: App, conn: Conn, call: Call, account: Account, at: datetime
 ) -> LoggedIn | SecondFactorAsked | None:
     """What follows a right password; None where the account's credentials changed since it was verified."""
-    if not account.totp_enabled:
-        return await _open_session(app, conn, call, account, at)
+    methods = rules.methods_of(account)
+    if not methods:
+        return await open_session(app, conn, call, account, at)
     if not await admins.hold(conn, account.id):
         return None
     token, expires_at = new_token(), at + PENDING_LIFETIME
     await store.forget_pending(conn, at)
     await store.insert_pending(conn, token_hash(token), account, expires_at)
-    return SecondFactorAsked(token, expires_at)
+    return SecondFactorAsked(token, expires_at, methods)
 
 
 async def login_by_factor(app: App, call: Call, token: str, proof: Proof) -> LoggedIn:
@@ -162,43 +152,61 @@ async def login_by_factor(app: App, call: Call, token: str, proof: Proof) -> Log
     SESSION_INVALID where the token is unknown, older than 5 minutes, was tried 5 times, or the credentials changed
     meanwhile; TOTP_INVALID; RATE_LIMIT_EXCEEDED after many wrong codes of the account; FORBIDDEN as `login`.
     """
-    _refuse_network(app, call)
+    refuse_network(app, call)
     at = app.clock()
     async with app.db.tx() as conn:
         # What is wrong is answered, not raised, until the tries are committed.
-        opened = await _second_step(app, conn, call, token_hash(token), proof, at)
+        opened = await _second_step(app, conn, call, token, proof, at)
     if isinstance(opened, Refusal):
         raise opened
-    _forget_initial_password(app)
+    forget_initial_password(app)
     return opened
 
 
-async def _second_step(
-    app: App, conn: Conn, call: Call, hashed: bytes, proof: Proof, at: datetime
-) -> LoggedIn | Refusal:
-    pending = await store.find_pending(conn, hashed)
-    if pending is None or not await admins.hold(conn, pending.admin_id):
-        return SessionInvalid()
-    source = source_of(call.ip_address)
-    account = await store.find_own_account(conn, pending.admin_id, source)
-    if account is None or account.credentials_epoch != pending.credentials_epoch:
-        return SessionInvalid()
-    if not await store.use_try(conn, hashed, at, PENDING_TRIES):
+async def _second_step(app: App, conn: Conn, call: Call, token: str, proof: Proof, at: datetime) -> LoggedIn | Refusal:
+    account = await use_try(conn, call, token, at)
+    if account is None:
         return SessionInvalid()
     # Nobody is exempt here, but a source that has logged in before is counted by itself: who only knows the password
     # can't keep the account's owner waiting.
-    key = factors.failures_key(account.id, source if account.familiar else None)
+    key = factors.failures_key(account.id, source_of(call.ip_address) if account.familiar else None)
     wrong = await factors.prove(conn, app.vault, account.id, proof, at, key)
     if isinstance(wrong, TotpInvalid):
-        who = _person(call, account.email, Role.DOMAIN_ADMIN, None, None)
-        await _record_failure(conn, who, at, "auth.login", account, TotpInvalid)
+        await record_failed_login(conn, call, at, account.email, account.id, TotpInvalid)
     if wrong is not None:
         return wrong
-    await store.delete_pending(conn, hashed)
-    return await _open_session(app, conn, call, account, at) or SessionInvalid()
+    await end_waiting(conn, token)
+    return await open_session(app, conn, call, account, at) or SessionInvalid()
 
 
-def _refuse_network(app: App, call: Call) -> None:
+async def find_waiting(conn: Conn, call: Call, token: str, at: datetime) -> Account | None:
+    """The account whose login waits behind this token for a second factor, held; None where that login is over."""
+    pending = await store.find_pending(conn, token_hash(token), at, PENDING_TRIES)
+    if pending is None or not await admins.hold(conn, pending.admin_id):
+        return None
+    account = await find_account(conn, call, pending.admin_id)
+    return account if account is not None and account.credentials_epoch == pending.credentials_epoch else None
+
+
+async def use_try(conn: Conn, call: Call, token: str, at: datetime) -> Account | None:
+    """`find_waiting`, one of the login's tries used up."""
+    account = await find_waiting(conn, call, token, at)
+    tried = account is not None and await store.use_try(conn, token_hash(token), at, PENDING_TRIES)
+    return account if tried else None
+
+
+async def end_waiting(conn: Conn, token: str) -> None:
+    """The login that waits behind this token has gone on."""
+    await store.delete_pending(conn, token_hash(token))
+
+
+async def find_account(conn: Conn, call: Call, admin_id: UUID) -> Account | None:
+    """An account as logins see it, from where the call comes."""
+    return await store.find_own_account(conn, admin_id, source_of(call.ip_address))
+
+
+def refuse_network(app: App, call: Call) -> None:
+    """FORBIDDEN `network` outside of `auth.allowed_networks`."""
     if bar := rules.network_bar(call.ip_address, app.settings.auth.allowed_networks):
         raise Forbidden("Logins are not allowed from this network.", reason=bar.value)
 
@@ -231,8 +239,13 @@ async def _try_password(
     return account, right
 
 
-async def _open_session(app: App, conn: Conn, call: Call, account: Account, at: datetime) -> LoggedIn | None:
-    """The session; None where the account's credentials changed since they were verified."""
+async def open_session(
+    app: App, conn: Conn, call: Call, account: Account, at: datetime, method: str | None = None
+) -> LoggedIn | None:
+    """The session; None where the account's credentials changed since they were verified.
+
+    `method` is what its entry in the audit log says of how it was opened. Call `forget_initial_password` after.
+    """
     lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
     token = new_token()
     session = Session(uuid7(at), account.id, call.ip_address, call.user_agent, at, at + lifetime)
@@ -244,7 +257,8 @@ async def _open_session(app: App, conn: Conn, call: Call, account: Account, at: 
     await store.insert(conn, session, token_hash(token), account.credentials_epoch)
     await store.remember_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCES_KEPT)
     who = _person(call, account.email, admin.role, account.id, session.id)
-    await audit.record(conn, who, at, Deed("auth.login", Target("session", session.id)))
+    more = {"method": method} if method else {}
+    await audit.record(conn, who, at, Deed("auth.login", Target("session", session.id), more=more))
     return LoggedIn(admin, session, rules.set_cookie(rules.sign_token(app.vault, token), lifetime))
 
 
@@ -254,7 +268,7 @@ async def _end_shown(app: App, conn: Conn, call: Call) -> None:
         await store.delete_by_token(conn, token_hash(token))
 
 
-def _forget_initial_password(app: App) -> None:
+def forget_initial_password(app: App) -> None:
     """The first administrator's password stands in a file until somebody has logged in."""
     try:
         (app.data_dir / INITIAL_ADMIN_FILE).unlink(missing_ok=True)
@@ -262,11 +276,18 @@ def _forget_initial_password(app: App) -> None:
         log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
 
 
-async def _record_failure(
-    conn: Conn, who: Principal, at: datetime, action: str, account: Account | None, wrong: type[Refusal]
+async def record_failed_login(
+    conn: Conn,
+    call: Call,
+    at: datetime,
+    label: str,
+    admin_id: UUID | None,
+    wrong: type[Refusal] = InvalidCredentials,
+    **more: str,
 ) -> None:
-    target = Target("admin", account.id if account else None)
-    await audit.record(conn, who, at, Deed(action, target, outcome="failed", error_code=wrong.code))
+    """Write the entry of a failed login; `label` names who is said to try, `admin_id` the account, if it is known."""
+    deed = Deed("auth.login", Target("admin", admin_id), more=more, outcome="failed", error_code=wrong.code)
+    await audit.record(conn, _person(call, label, Role.DOMAIN_ADMIN, None, None), at, deed)
 
 
 def _person(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
@@ -280,6 +301,16 @@ def _person(call: Call, label: str, role: Role, admin_id: UUID | None, session_i
         user_agent=call.user_agent,
         request_id=call.request_id,
     )
+
+
+Opened = wire.SessionOpened
+"""What a login answers, for endpoints of other features that open sessions too."""
+
+
+def reply(app: App, done: LoggedIn | SecondFactorAsked) -> Reply:
+    """The answer to a login, done or half done, with the cookie that it sets."""
+    data = wire.login(done, app.settings.auth.require_second_factor)
+    return Reply(data, cookies=[done.cookie] if isinstance(done, LoggedIn) else [])
 
 
 async def me(conn: Conn, who: Principal) -> Admin:
@@ -309,6 +340,32 @@ async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
     return ended
 
 
+async def refuse_stale(app: App, call: Call, current: str | None, action: str) -> None:
+    """Refuse to let a session change how its account logs in, unless it is fresh or shows the password.
+
+    FORBIDDEN `login_again` where neither is so; INVALID_CREDENTIALS where `current` is wrong, and
+    RATE_LIMIT_EXCEEDED after many such.
+    """
+    who = call.caller()
+    admin_id = _own(who, SessionInvalid)
+    if current is not None:
+        await _prove_password(app, call, admin_id, current, action)
+        return
+    async with app.db.autocommit() as conn:
+        opened_at = await store.find_opened_at(conn, who.session_id) if who.session_id else None
+    if opened_at is None or abs(app.clock() - opened_at) > FRESH:
+        raise Forbidden("Log in again, or give your current password.", reason="login_again")
+
+
+async def _prove_password(app: App, call: Call, admin_id: UUID, current: str, action: str) -> None:
+    _, right = await _try_password(app, call, f"password:{admin_id}", admin_id, current)
+    if not right:
+        async with app.db.tx() as conn:
+            deed = Deed(action, Target("admin", admin_id), outcome="failed", error_code=InvalidCredentials.code)
+            await audit.record(conn, call.caller(), app.clock(), deed)
+        raise InvalidCredentials("The current password is wrong.")
+
+
 async def change_password(app: App, call: Call, current: str, new: str) -> int:
     """Change the caller's own password, and end its other sessions; how many these were.
 
@@ -317,12 +374,7 @@ async def change_password(app: App, call: Call, current: str, new: str) -> int:
     who = call.caller()
     admin_id = _own(who, SessionInvalid)
     chosen = check_password(new, who.label)
-    key = f"password:{admin_id}"
-    account, right = await _try_password(app, call, key, admin_id, current)
-    if not right:
-        async with app.db.tx() as conn:
-            await _record_failure(conn, who, app.clock(), "admin.password", account, InvalidCredentials)
-        raise InvalidCredentials("The current password is wrong.")
+    await _prove_password(app, call, admin_id, current, "admin.password")
     password_hash = await admins.hash_password(chosen)
     at = app.clock()
     async with app.db.tx() as conn:

@@ -15,7 +15,8 @@ async def find_shown(conn: Conn, token_hash: bytes, at: datetime) -> Shown | Non
     """The active session with this token, and its account."""
     cursor = await conn.execute(
         """
-        SELECT s.id AS session_id, a.id AS admin_id, a.email, a.role, a.totp_enabled,
+        SELECT s.id AS session_id, a.id AS admin_id, a.email, a.role,
+               a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id) AS assigned
         FROM sessions s JOIN admins a ON a.id = s.admin_id
         WHERE s.token_hash = %(token_hash)s AND s.expires_at > %(at)s
@@ -43,6 +44,13 @@ async def list_active(conn: Conn, admin_id: UUID, at: datetime) -> list[Session]
         {"admin_id": admin_id, "at": at},
     )
     return [Session(**row) for row in await cursor.fetchall()]
+
+
+async def find_opened_at(conn: Conn, session_id: UUID) -> datetime | None:
+    """When the session was opened."""
+    cursor = await conn.execute("SELECT created_at FROM sessions WHERE id = %(id)s", {"id": session_id})
+    row = await cursor.fetchone()
+    return row["created_at"] if row else None
 
 
 async def insert(conn: Conn, session: Session, token_hash: bytes, credentials_epoch: int) -> None:
@@ -89,6 +97,7 @@ async def delete_expired(conn: Conn, admin_id: UUID, at: datetime) -> None:
 
 _ACCOUNT = """
     SELECT a.id, a.email, a.password_hash, a.totp_enabled, a.credentials_epoch,
+           EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS passkeys,
            EXISTS (SELECT FROM login_sources s WHERE s.admin_id = a.id AND s.ip_address = %(source)s) AS familiar
     FROM admins a
 """
@@ -156,11 +165,14 @@ async def insert_pending(conn: Conn, token_hash: bytes, account: Account, expire
     )
 
 
-async def find_pending(conn: Conn, token_hash: bytes) -> Pending | None:
-    """The login that waits behind this token, however old and often tried."""
+async def find_pending(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> Pending | None:
+    """The login that waits behind this token; None where it is over, or was tried so often."""
     cursor = await conn.execute(
-        "SELECT admin_id, credentials_epoch FROM pending_logins WHERE token_hash = %(token_hash)s",
-        {"token_hash": token_hash},
+        """
+        SELECT admin_id, credentials_epoch FROM pending_logins
+        WHERE token_hash = %(token_hash)s AND expires_at > %(at)s AND tries < %(tries)s
+        """,
+        {"token_hash": token_hash, "at": at, "tries": tries},
     )
     row = await cursor.fetchone()
     return Pending(**row) if row else None

@@ -12,7 +12,7 @@ from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Role
 from mailkeep.features.admins.model import Admin
 from mailkeep.features.auth import rules
-from mailkeep.features.auth.model import LoggedIn, SecondFactorAsked, Session
+from mailkeep.features.auth.model import LoggedIn, Method, SecondFactorAsked, Session
 from mailkeep.web.fields import OWN_CODE, Body, Text, Timestamp
 
 Secret = Annotated[str, Meta(extra_json_schema={"format": "password"})]
@@ -28,13 +28,14 @@ RecoveryCode = Annotated[
 class Account(Struct, frozen=True):
     """The caller's own account.
 
-    `second_factor_required`: it can do nothing else until it has enrolled one.
+    `passkeys` is how many it has. `second_factor_required`: it can do nothing else until it has enrolled one.
     """
 
     id: UUID
     email: str
     role: Role
     totp_enabled: bool
+    passkeys: int
     second_factor_required: bool
     oidc_provider: str | None
     last_login_at: Timestamp | None
@@ -83,11 +84,12 @@ class SessionOpened(Struct, frozen=True):
 
 
 class SecondFactorNeeded(Struct, frozen=True):
-    """The password was right; `totp_session` takes a code next, until `expires_at` and 5 times at most."""
+    """The password was right; `totp_session` takes one of the `methods` next, until `expires_at`, 5 times at most."""
 
     requires_totp: Literal[True]
     totp_session: str
     expires_at: Timestamp
+    methods: list[Method]
 
 
 class OwnCode(Body, frozen=True):
@@ -158,7 +160,8 @@ def account(admin: Admin, required: Collection[str]) -> Account:
         email=admin.email,
         role=admin.role,
         totp_enabled=admin.totp_enabled,
-        second_factor_required=rules.factor_bar(admin.role, admin.totp_enabled, required) is not None,
+        passkeys=admin.passkeys,
+        second_factor_required=rules.factor_bar(admin.role, admin.second_factor, required) is not None,
         oidc_provider=admin.oidc_provider,
         last_login_at=iso_or_none(admin.last_login_at),
         domain_ids=list(admin.domain_ids),
@@ -169,7 +172,7 @@ def account(admin: Admin, required: Collection[str]) -> Account:
 def login(done: LoggedIn | SecondFactorAsked, required: Collection[str]) -> SessionOpened | SecondFactorNeeded:
     """A login as it is answered: done, or half done."""
     if isinstance(done, SecondFactorAsked):
-        return SecondFactorNeeded(True, done.token, iso(done.expires_at))
+        return SecondFactorNeeded(True, done.token, iso(done.expires_at), list(done.methods))
     return SessionOpened(account(done.admin, required), done.session.id, iso(done.session.expires_at))
 
 

@@ -42,6 +42,7 @@ async def test_a_record_has_what_the_reference_says_and_no_password(shared_api: 
         "email",
         "role",
         "totp_enabled",
+        "passkeys",
         "oidc_provider",
         "last_login_at",
         "domain_ids",

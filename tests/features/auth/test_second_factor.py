@@ -15,8 +15,9 @@ SUE = {"email": "sue@example.test", "password": PASSWORD}
 async def first_step(client: Client, name: str = "sue") -> str:
     answer = await client.post("/auth/login", {"email": email_of(name), "password": PASSWORD})
     assert answer.status == 200, answer.body
-    assert answer.data.keys() == {"requires_totp", "totp_session", "expires_at"}
+    assert answer.data.keys() == {"requires_totp", "totp_session", "expires_at", "methods"}
     assert answer.data["requires_totp"] is True
+    assert answer.data["methods"] == ["totp", "recovery_code"]
     assert "set-cookie" not in answer.headers
     return answer.data["totp_session"]
 
