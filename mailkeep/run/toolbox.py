@@ -16,7 +16,8 @@ from mailkeep.db import postgres
 from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_whole
 from mailkeep.db.migrate import migrate, missing_in
 from mailkeep.db.pool import Database
-from mailkeep.settings import Loaded, load
+from mailkeep.net.client import Outbound
+from mailkeep.settings import Loaded, dns_servers, load
 
 SECRET = "secret"
 DEFAULT_DATA_DIR = Path("data")
@@ -103,6 +104,10 @@ async def _with_database(data_dir: Path, loaded: Loaded, vault: Vault, url: str)
                 "Mailkeep with this version, or run `mailkeep migrate`.",
                 permanent=True,
             )
-        yield App(loaded.settings, data_dir, utc_now, vault, db)
+        outbound = Outbound(dns_servers(loaded.settings.dns.servers))
+        try:
+            yield App(loaded.settings, data_dir, utc_now, vault, db, outbound=outbound)
+        finally:
+            await outbound.close()
     finally:
         await db.close()

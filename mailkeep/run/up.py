@@ -29,18 +29,20 @@ from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
 from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.features.sending import jobs as sending
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.net.client import Outbound
 from mailkeep.run import descriptors, logs, sandbox, smtp, state, tasks
 from mailkeep.run.http import HttpListener
 from mailkeep.run.http_connection import Bounds
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.run.toolbox import make_data_dir, open_vault
-from mailkeep.settings import FirstStart, Loaded, endpoint, load
+from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
@@ -111,8 +113,10 @@ async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
         db = Database(url, max_size=settings.database.pool_size)
         await db.open()
         stack.push_async_callback(db.close)
-        app = App(settings, data_dir, utc_now, vault, db, parser=Parser(data_dir / "tmp"))
+        outbound = Outbound(dns_servers(settings.dns.servers))
+        app = App(settings, data_dir, utc_now, vault, db, parser=Parser(data_dir / "tmp"), outbound=outbound)
         stack.push_async_callback(app.parser.close)
+        stack.push_async_callback(outbound.close)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
         yield app
@@ -167,6 +171,8 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.push_async_callback(internal.stop)
     await public.start(pipeline, grace_seconds=_HTTP_GRACE, bounds=_bounds(app))
     stack.push_async_callback(public.stop)
+    stack.enter_context(_background(events.watch(app)))
+    stack.callback(app.streams.close)
     return f"{endpoint(app.settings.smtp.listen)[0]}:{server.port}"
 
 

@@ -11,6 +11,8 @@ environment; everybody else is handed a `Settings`. `docs/reference/settings.md`
 
 from __future__ import annotations
 
+from mailkeep.settings.grammar import dns_servers, endpoint, networks
+from mailkeep.settings.providers import OidcProvider
 from mailkeep.settings.sources import (
     FILE_NAME,
     Described,
@@ -23,18 +25,20 @@ from mailkeep.settings.sources import (
     load,
     show,
 )
-from mailkeep.settings.tree import Settings, endpoint, networks
+from mailkeep.settings.tree import Settings
 
 __all__ = [
     "FILE_NAME",
     "Described",
     "FirstStart",
     "Loaded",
+    "OidcProvider",
     "Settings",
     "SettingsError",
     "Shown",
     "Source",
     "describe",
+    "dns_servers",
     "endpoint",
     "load",
     "networks",

@@ -12,6 +12,8 @@ from typing import Any, Literal, cast, get_origin
 
 import msgspec
 
+from mailkeep.core.network import covers
+from mailkeep.settings.providers import SECRET_MEMBERS
 from mailkeep.settings.tree import FIELDS, SECTIONS, Field, Settings
 
 FILE_NAME = "mailkeep.toml"
@@ -95,6 +97,8 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapp
     first_start = _first_start(environ, faults)
     if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
         faults.append("mta.host: expected a host name, because mta.mode is smtp")
+    if not faults:
+        faults += _unreachable_providers(settings)
     if faults:
         raise SettingsError(faults)
     return Loaded(settings, sources, first_start)
@@ -113,8 +117,28 @@ def show(loaded: Loaded, *, changed_only: bool = False) -> list[Shown]:
         value = getattr(getattr(loaded.settings, section), name)
         source = loaded.sources[key]
         if not (changed_only and source == "default"):
-            shown.append(Shown(key, MASK if setting.secret and value else value, setting.default, source, setting.doc))
+            shown.append(Shown(key, _masked(value) if setting.secret else value, setting.default, source, setting.doc))
     return shown
+
+
+def _unreachable_providers(settings: Settings) -> list[str]:
+    """Faults: providers without TLS, which are on loopback, while no part of loopback is allowed."""
+    loopback = ("127.0.0.0/8", "::1/128")
+    if any(covers(loopback, allowed) for allowed in settings.oidc.allowed_networks):
+        return []
+    return [
+        f"oidc.providers: {one.id} has an http:// issuer, and no loopback network stands in oidc.allowed_networks"
+        for one in settings.oidc.providers
+        if one.is_plain
+    ]
+
+
+def _masked(value: Any) -> object:
+    """A secret, or the secrets within a list of tables, masked where they are set."""
+    if not isinstance(value, tuple):
+        return MASK if value else value
+    tables = [msgspec.structs.asdict(table) for table in cast(tuple[msgspec.Struct, ...], value)]
+    return [{name: MASK if name in SECRET_MEMBERS and one else one for name, one in table.items()} for table in tables]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +218,10 @@ def _checked(given: _Given) -> object:
         value = _decoded(setting, given)
         if setting.grammar and (value != "" or setting.default != ""):
             setting.grammar.check(value)
+            value = setting.grammar.read(value) if setting.grammar.read else value
     except ValueError as fault:
+        if setting.grammar and setting.grammar.explains:
+            raise ValueError(f"expected {setting.expected}: {fault}") from fault
         said = given.value if given.text is None else given.text
         raise ValueError(f"expected {setting.expected}" + ("" if setting.secret else f", not {said!r}")) from fault
     return value

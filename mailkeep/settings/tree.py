@@ -3,85 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-import ipaddress
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
-from urllib.parse import urlsplit
 
-from mailkeep.core.principal import Role
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-
-def endpoint(text: str) -> tuple[str, int]:
-    """`host:port` (IPv6 in brackets) as host and port; ValueError if it is neither."""
-    host, colon, port = text.rpartition(":")
-    if not (colon and port.isascii() and port.isdigit() and int(port) <= 65535):
-        raise ValueError("no port")
-    if host.startswith("[") and host.endswith("]"):
-        return str(ipaddress.IPv6Address(host[1:-1])), int(port)
-    _check_host(host)
-    return host, int(port)
-
-
-def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """CIDR texts (a bare address is a network of one) as networks; ValueError for anything else."""
-    return tuple(ipaddress.ip_network(text) for text in texts)
-
-
-def _check_host(text: str) -> None:
-    """A name of letters, digits and inner hyphens (RFC 1123 §2.1), or an IPv4 address."""
-    for label in text.removesuffix(".").split("."):
-        plain = label.isascii() and label.replace("-", "").isalnum()
-        if not plain or len(label) > 63 or label.strip("-") != label or len(text) > 253:
-            raise ValueError("no host name")
-
-
-def _check_url(text: str) -> None:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or text.removesuffix("/") != f"{parts.scheme}://{parts.netloc}":
-        raise ValueError("no address of a site")
-    endpoint(parts.netloc if parts.port is not None else f"{parts.netloc}:80")
-
-
-def _check_dsn(text: str) -> None:
-    if urlsplit(text).scheme not in ("postgresql", "postgres"):
-        raise ValueError("no address of a database")
-
-
-def _check_origins(texts: Iterable[str]) -> None:
-    for text in texts:
-        _check_url(text)
-        if text != text.lower() or text.endswith("/"):
-            raise ValueError("no origin")
-
-
-def _check_roles(texts: Iterable[str]) -> None:
-    for text in texts:
-        Role(text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Grammar:
-    expected: str
-    check: Callable[[Any], object]
-    words: Mapping[str, object] = dataclasses.field(default_factory=dict[str, object])  # texts that stand for a value
-
-
-_ENDPOINT = _Grammar("host:port", endpoint)
-_NETWORKS = _Grammar("a list of networks in CIDR form", networks)
-_HOST = _Grammar("a host name", _check_host)
-_URL = _Grammar("http:// or https:// with a host, without path", _check_url)
-_DSN = _Grammar("postgresql://…", _check_dsn)
-_ROLES = _Grammar(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
-_ORIGINS = _Grammar("a list of origins, each like https://app.example", _check_origins)
+from mailkeep.settings.grammar import (
+    ADDRESSES,
+    DELAYS,
+    DNS_SERVERS,
+    DSN,
+    ENDPOINT,
+    ENDPOINTS,
+    HOST,
+    NETWORKS,
+    ORIGINS,
+    PATH,
+    PROVIDERS,
+    ROLES,
+    URL,
+    Grammar,
+)
+from mailkeep.settings.providers import OidcProvider
 
 
 def _setting(
     default: Any,
     doc: str,
-    grammar: _Grammar | None = None,
+    grammar: Grammar | None = None,
     *,
     low: float | None = None,
     high: float | None = None,
@@ -96,13 +43,13 @@ def _setting(
 class Http:
     """The API over HTTP."""
 
-    listen: str = _setting("127.0.0.1:8080", "Where the API listens.", _ENDPOINT)
-    public_url: str = _setting("http://localhost:8080", "The API's address as people and programs reach it.", _URL)
+    listen: str = _setting("127.0.0.1:8080", "Where the API listens.", ENDPOINT)
+    public_url: str = _setting("http://localhost:8080", "The API's address as people and programs reach it.", URL)
     trusted_proxies: tuple[str, ...] = _setting(
-        (), "Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; no others are.", _NETWORKS
+        (), "Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; no others are.", NETWORKS
     )
     internal: str = _setting(
-        "127.0.0.1:8081", "Where metrics are served, not to the public; port 0: a free one.", _ENDPOINT
+        "127.0.0.1:8081", "Where metrics are served, not to the public; port 0: a free one.", ENDPOINT
     )
     header_timeout_seconds: float = _setting(10, "How long a client may take for a request's head.", low=1, high=300)
     body_timeout_seconds: float = _setting(30, "How long a client may stay silent within a body.", low=1, high=600)
@@ -124,9 +71,9 @@ class Http:
 class Database:
     """PostgreSQL 15 or newer."""
 
-    url: str = _setting("", "The database; empty: a private server in the data directory.", _DSN, secret=True)
+    url: str = _setting("", "The database; empty: a private server in the data directory.", DSN, secret=True)
     owner_url: str = _setting(
-        "", "The same as the role that owns the tables, to migrate; empty: `url`.", _DSN, secret=True
+        "", "The same as the role that owns the tables, to migrate; empty: `url`.", DSN, secret=True
     )
     pool_size: int = _setting(10, "Most connections that one process keeps open.", low=2, high=500)
 
@@ -135,7 +82,7 @@ class Database:
 class Smtp:
     """The built-in listener for incoming mail."""
 
-    listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is taken.", _ENDPOINT)
+    listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is taken.", ENDPOINT)
     max_sessions: int = _setting(200, "Most connections at a time; more are answered 421.", low=1, high=10_000)
     timeout_seconds: float = _setting(
         300, "How long a client may stay silent (RFC 5321 §4.5.3.2.7 asks for 300).", low=1, high=3600
@@ -146,10 +93,12 @@ class Smtp:
 class Mta:
     """The way out for mail that is sent."""
 
-    mode: Literal["sandbox", "smtp", "none"] = _setting(
-        "sandbox", "`sandbox` keeps mail and shows it, `smtp` hands it to `host`, `none` refuses to send."
+    mode: Literal["sandbox", "postfix", "smtp", "none"] = _setting(
+        "sandbox",
+        "`sandbox` keeps mail and shows it, `postfix` sends it (the full profile's default, and only there), `smtp` "
+        "hands it to `host`, `none` refuses to send.",
     )
-    host: str = _setting("", "The mail server that takes outbound mail in mode `smtp`.", _HOST)
+    host: str = _setting("", "The mail server that takes outbound mail in mode `smtp`.", HOST)
     port: int = _setting(587, "Its port.", low=1, high=65535)
     tls: Literal["none", "starttls", "tls"] = _setting(
         "starttls", "Encryption on the way there; `tls`: from the start."
@@ -183,6 +132,13 @@ class Limits:
         high=100_000,
     )
 
+    event_streams: int = _setting(
+        200, "Most event streams (`GET /events/stream`) of one process; more get 503.", low=1, high=100_000
+    )
+    event_streams_per_caller: int = _setting(
+        10, "The same for one API key, or one account's sessions; more get 429.", low=1, high=100_000
+    )
+
     @property
     def message_size_bytes(self) -> int:
         """`message_size_mb` in bytes, as messages are measured."""
@@ -201,10 +157,10 @@ class Auth:
     """What is asked of administrators, whatever their rights."""
 
     require_second_factor: tuple[str, ...] = _setting(
-        (), "Roles that need a second factor: until they have enrolled one, they can do nothing else.", _ROLES
+        (), "Roles that need a second factor: until they have enrolled one, they can do nothing else.", ROLES
     )
     allowed_networks: tuple[str, ...] = _setting(
-        (), "Networks from which administrators, and API keys, may call; empty: from everywhere.", _NETWORKS
+        (), "Networks from which administrators, and API keys, may call; empty: from everywhere.", NETWORKS
     )
 
 
@@ -238,10 +194,54 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Webhooks:
+    """Events, posted to subscribers."""
+
+    allowed_networks: tuple[str, ...] = _setting(
+        (), "Networks that webhooks may reach although they are private, loopback or otherwise special.", NETWORKS
+    )
+    extra_ca_file: str = _setting(
+        "", "Certificates (PEM) of authorities that webhooks trust beside the system's.", PATH
+    )
+    retry_seconds: tuple[int, ...] = _setting(
+        (30, 120, 900, 3600, 7200), "How long after each failed try of a delivery the next one comes.", DELAYS
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oidc:
+    """Single sign-on by OpenID Connect; docs/howto/oidc.md has examples."""
+
+    providers: tuple[OidcProvider, ...] = _setting(
+        (), "The providers that administrators may log in with.", PROVIDERS, secret=True
+    )
+    allowed_networks: tuple[str, ...] = _setting(
+        (),
+        "Networks in which providers may be although they are private, loopback or otherwise special; an http:// "
+        "issuer only on loopback that stands here.",
+        NETWORKS,
+    )
+    extra_ca_file: str = _setting(
+        "", "Certificates (PEM) of authorities that are trusted for providers beside the system's.", PATH
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dns:
+    """Looking names up."""
+
+    servers: tuple[str, ...] = _setting(
+        (),
+        "The servers that are asked for every name, after /etc/hosts and for 3 seconds in all; empty: the system's.",
+        DNS_SERVERS,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cors:
     """Browsers' access from other origins; without origins no such header is sent."""
 
-    origins: tuple[str, ...] = _setting((), "Exact origins that may call the API from a browser.", _ORIGINS)
+    origins: tuple[str, ...] = _setting((), "Exact origins that may call the API from a browser.", ORIGINS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +255,72 @@ class Log:
 class Server:
     """This machine."""
 
-    hostname: str = _setting("", "The name in SMTP greetings and headers; empty: the system's own.", _HOST)
+    hostname: str = _setting("", "The name in SMTP greetings and headers; empty: the system's own.", HOST)
+    addresses: tuple[str, ...] = _setting(
+        (), "Full profile: the addresses on which mail is served, and from which it leaves; empty: all.", ADDRESSES
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
+
+    certificate_file: str = _setting(
+        "", "The certificate with its chain, in PEM; empty: one of our own, which nobody else trusts.", PATH
+    )
+    key_file: str = _setting("", "Its private key, in PEM.", PATH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """Full profile: where mail is served, on each of `server.addresses`; 0 leaves a service out."""
+
+    smtp: int = _setting(25, "Mail from other servers.", low=0, high=65535)
+    submission: int = _setting(587, "Mail of our users, by STARTTLS.", low=0, high=65535)
+    submissions: int = _setting(465, "Mail of our users, TLS from the start.", low=0, high=65535)
+    imap: int = _setting(143, "IMAP, by STARTTLS.", low=0, high=65535)
+    imaps: int = _setting(993, "IMAP, TLS from the start.", low=0, high=65535)
+    pop3: int = _setting(110, "POP3, by STARTTLS.", low=0, high=65535)
+    pop3s: int = _setting(995, "POP3, TLS from the start.", low=0, high=65535)
+    sieve: int = _setting(4190, "ManageSieve, by STARTTLS.", low=0, high=65535)
+    reinjection: int = _setting(
+        10589, "On 127.0.0.1: where replies and redirections of Sieve scripts go out.", low=1, high=65535
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Full profile: how incoming mail is judged."""
+
+    network_checks: bool = _setting(
+        True, "Whether the network is asked about senders: SPF, DKIM, DMARC, block lists, fuzzy hashes."
+    )
+    dns_servers: tuple[str, ...] = _setting(
+        (), "Name servers that the filter asks, each as ip:port; empty: the system's.", ENDPOINTS
+    )
+    spam_score: float = _setting(6, "The score from which mail is delivered to Junk.", low=0.1, high=1000)
+    reject_score: float = _setting(
+        0, "The score from which mail is refused by SMTP; 0: never, it goes to Junk.", low=0, high=1000
+    )
+    greylisting: bool = _setting(False, "Whether suspicious mail is first put off for five minutes.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbound:
+    """Full profile: how mail leaves."""
+
+    relay: str = _setting("", "A server that takes all outbound mail, as host:port; empty: by MX records.", ENDPOINT)
+    tls: Literal["none", "may", "encrypt", "dane"] = _setting(
+        "may", "Encryption to other servers: never, where offered, always, or as DANE has it (RFC 7672)."
+    )
+    first_retry_seconds: int = _setting(300, "The pause before a deferred message is tried again.", low=1, high=86_400)
+    longest_retry_seconds: int = _setting(4000, "The longest pause, after several tries.", low=1, high=86_400)
+    give_up_hours: float = _setting(
+        120,
+        "How long a message is tried before it is returned to its sender (RFC 5321 §4.5.4.1).",
+        low=0.001,
+        high=2400,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,9 +337,16 @@ class Settings:
     abuse: Abuse = Abuse()
     retention: Retention = Retention()
     events: Events = Events()
+    oidc: Oidc = Oidc()
+    webhooks: Webhooks = Webhooks()
+    dns: Dns = Dns()
     cors: Cors = Cors()
     log: Log = Log()
     server: Server = Server()
+    tls: Tls = Tls()
+    ports: Ports = Ports()
+    filter: Filter = Filter()
+    outbound: Outbound = Outbound()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +356,7 @@ class Field:
     base: Any
     default: object
     doc: str
-    grammar: _Grammar | None
+    grammar: Grammar | None
     low: float | None
     high: float | None
     secret: bool

@@ -1,0 +1,74 @@
+"""A URL, taken apart strictly: what two readers could take for two hosts is refused, nothing is mended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mailkeep.net.guard import Host, HostRefused, parse_host
+
+_MAX_LENGTH = 2048
+# Scheme, authority, path, query, each of nothing but its own characters (RFC 3986 §3); hosts may be in Unicode. No
+# userinfo, backslash, fragment, space or control character gets through.
+_URL = re.compile(
+    r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://"
+    r"(?P<host>\[[0-9A-Fa-f:.]*\]|[^\x00-\x20\x7f-\x9f\\/?#@:\[\]%<>\"^`{|}]+)"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+    r"(?P<path>(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*)"
+    r"(?:\?(?P<query>(?:[A-Za-z0-9._~!$&'()*+,;=:@/?\[\]|-]|%[0-9A-Fa-f]{2})*))?"
+)
+
+
+class UrlRefused(ValueError):
+    """No URL to call; the message fits after the word `URL`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes: `path` is what stands on the request line, query included."""
+
+    scheme: str
+    host: Host
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        """Host and, where it isn't the scheme's own, port: the Host header."""
+        text = f"[{self.host.text}]" if ":" in self.host.text else self.host.text
+        return text if self.port == _PORTS[self.scheme] else f"{text}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The URL in its canonical form."""
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+
+_PORTS = {"https": 443, "http": 80}
+
+
+def parse_target(url: str, *, allow_http: bool = False) -> Target:
+    """A URL's parts; UrlRefused for one that is not https (or http, where that is allowed), has userinfo, a fragment,
+    a host of several readings, or a character that doesn't belong where it stands.
+    """
+    if len(url) > _MAX_LENGTH:
+        raise UrlRefused(f"is longer than {_MAX_LENGTH} characters")
+    found = _URL.fullmatch(url)
+    if found is None:
+        raise UrlRefused("is not of the form https://host[:port][/path][?query]")
+    scheme = found["scheme"].lower()
+    if scheme == "http" and not allow_http:
+        raise UrlRefused("does not begin with https://")
+    try:
+        host = parse_host(found["host"])
+    except HostRefused as error:
+        raise UrlRefused(f"has a host that {_fitting(str(error))}") from error
+    port = int(found["port"]) if found["port"] else _PORTS[scheme]
+    if not 1 <= port <= 65535:
+        raise UrlRefused("has a port that is none")
+    path = (found["path"] or "/") + (f"?{found['query']}" if found["query"] is not None else "")
+    return Target(scheme, host, port, path)
+
+
+def _fitting(reason: str) -> str:
+    return reason if reason.startswith("is ") else f"is none: {reason}"

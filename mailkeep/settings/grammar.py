@@ -1,0 +1,128 @@
+"""What the values of settings must be: the checks, and the words for what is expected."""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from mailkeep.core.principal import Role
+from mailkeep.settings.providers import check_providers, with_secrets
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def endpoint(text: str) -> tuple[str, int]:
+    """`host:port` (IPv6 in brackets) as host and port; ValueError if it is neither."""
+    host, colon, port = text.rpartition(":")
+    if not (colon and port.isascii() and port.isdigit() and int(port) <= 65535):
+        raise ValueError("no port")
+    if host.startswith("[") and host.endswith("]"):
+        return str(ipaddress.IPv6Address(host[1:-1])), int(port)
+    _check_host(host)
+    return host, int(port)
+
+
+def dns_servers(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """`ip` or `ip:port` (IPv6 in brackets where a port follows) as address and port; ValueError for anything else."""
+    return tuple(_dns_server(text) for text in texts)
+
+
+def _dns_server(text: str) -> tuple[str, int]:
+    try:
+        return str(ipaddress.ip_address(text.removeprefix("[").removesuffix("]"))), 53
+    except ValueError:
+        host, port = endpoint(text)
+        if port == 0:
+            raise
+        return str(ipaddress.ip_address(host)), port
+
+
+def networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """CIDR texts (a bare address is a network of one) as networks; ValueError for anything else."""
+    return tuple(ipaddress.ip_network(text) for text in texts)
+
+
+def _check_host(text: str) -> None:
+    """A name of letters, digits and inner hyphens (RFC 1123 §2.1), or an IPv4 address."""
+    for label in text.removesuffix(".").split("."):
+        plain = label.isascii() and label.replace("-", "").isalnum()
+        if not plain or len(label) > 63 or label.strip("-") != label or len(text) > 253:
+            raise ValueError("no host name")
+
+
+def _check_literal(text: str) -> None:
+    """An IP address with a port."""
+    ipaddress.ip_address(endpoint(text)[0])
+
+
+def _check_path(text: str) -> None:
+    if not text.startswith("/") or any(char.isspace() or char in "$\"'{};,#" for char in text):
+        raise ValueError("no absolute path that daemons' configuration can hold")
+
+
+def _check_url(text: str) -> None:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or text.removesuffix("/") != f"{parts.scheme}://{parts.netloc}":
+        raise ValueError("no address of a site")
+    endpoint(parts.netloc if parts.port is not None else f"{parts.netloc}:80")
+
+
+def _check_dsn(text: str) -> None:
+    if urlsplit(text).scheme not in ("postgresql", "postgres"):
+        raise ValueError("no address of a database")
+
+
+def _check_origins(texts: Iterable[str]) -> None:
+    for text in texts:
+        _check_url(text)
+        if text != text.lower() or text.endswith("/"):
+            raise ValueError("no origin")
+
+
+def _check_delays(delays: tuple[int, ...]) -> None:
+    if not 1 <= len(delays) <= 20 or not all(1 <= delay <= 86_400 for delay in delays):
+        raise ValueError("no schedule")
+
+
+def _check_roles(texts: Iterable[str]) -> None:
+    for text in texts:
+        Role(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What a value must be: in words, and as a check that raises ValueError.
+
+    `words` are texts that stand for a value. With `explains` a fault tells what the check has against a value, in
+    place of the value. `read` makes of a checked value what the settings hold.
+    """
+
+    expected: str
+    check: Callable[[Any], object]
+    words: Mapping[str, object] = dataclasses.field(default_factory=dict[str, object])
+    explains: bool = False
+    read: Callable[[Any], object] | None = None
+
+
+ENDPOINT = Grammar("host:port", endpoint)
+NETWORKS = Grammar("a list of networks in CIDR form", networks)
+HOST = Grammar("a host name", _check_host)
+DNS_SERVERS = Grammar("a list of DNS servers, each an IP address, with :port or without", dns_servers)
+DELAYS = Grammar("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
+URL = Grammar("http:// or https:// with a host, without path", _check_url)
+DSN = Grammar("postgresql://…", _check_dsn)
+ADDRESSES = Grammar("a list of IP addresses", lambda texts: [ipaddress.ip_address(text) for text in texts])
+ENDPOINTS = Grammar("a list of ip:port", lambda texts: [_check_literal(text) for text in texts])
+PATH = Grammar("an absolute path", _check_path)
+ROLES = Grammar(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
+ORIGINS = Grammar("a list of origins, each like https://app.example", _check_origins)
+PROVIDERS = Grammar(
+    "a list of providers, each with `id`, `issuer`, `client_id` and what docs/howto/oidc.md tells",
+    check_providers,
+    explains=True,
+    read=with_secrets,
+)

@@ -1,0 +1,129 @@
+"""One identity provider of `oidc.providers`."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
+
+from mailkeep.core.address import AddressError, normalize_domain
+from mailkeep.core.principal import Role
+
+SECRET_MEMBERS = ("client_secret",)
+"""What is masked of a provider wherever it is shown."""
+
+_ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_SCOPE = re.compile(r"[!#-\[\]-~]+")  # RFC 6749 §3.3
+_MAX_SECRET_BYTES = 4096
+
+
+class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A provider as the settings have it.
+
+    `id` names it in paths, `name` to people. `trust_email`: an account without an identity is logged in, and linked,
+    by an email that the provider calls verified. `auto_create_role`: who has no account gets one of this role.
+    `allowed_email_domains` bounds both. `trusted_mfa`: our second factor isn't asked for where the token tells of one.
+    """
+
+    id: str
+    issuer: str
+    client_id: str
+    name: str = ""
+    client_secret: str = ""
+    client_secret_file: str = ""
+    scopes: tuple[str, ...] = ("openid", "email", "profile")
+    trust_email: bool = False
+    trusted_mfa: bool = False
+    auto_create_role: str = ""
+    allowed_email_domains: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name for people."""
+        return self.name or self.id
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is spoken to without TLS, on loopback."""
+        return self.issuer.startswith("http://")
+
+    def __repr__(self) -> str:
+        return f"OidcProvider(id={self.id!r}, issuer={self.issuer!r})"
+
+
+def check_providers(providers: Sequence[OidcProvider]) -> None:
+    """ValueError, naming the provider and what is wrong; never with a secret in it."""
+    for number, one in enumerate(providers):
+        try:
+            _check(one)
+        except ValueError as error:
+            raise ValueError(f"provider {number + 1}: {error}") from error
+    ids = [one.id for one in providers]
+    if len(set(ids)) != len(ids):
+        raise ValueError("two providers have the same id")
+
+
+def _check(one: OidcProvider) -> None:
+    if not _ID.fullmatch(one.id):
+        raise ValueError("its id is not of small letters, digits and inner hyphens, at most 32")
+    _check_issuer(one.issuer)
+    if not one.client_id or not one.client_id.isprintable() or not one.name.isprintable() or len(one.name) > 100:
+        raise ValueError("its client_id is empty, or its client_id or name has characters that can't be shown")
+    if one.client_secret and one.client_secret_file:
+        raise ValueError("it has both client_secret and client_secret_file")
+    if "openid" not in one.scopes or not all(_SCOPE.fullmatch(scope) for scope in one.scopes):
+        raise ValueError("its scopes lack `openid`, or one is none (RFC 6749 §3.3)")
+    if one.auto_create_role and one.auto_create_role not in list(Role):
+        raise ValueError(f"its auto_create_role is none of {', '.join(Role)}")
+    for domain in one.allowed_email_domains:
+        try:
+            canonical = normalize_domain(domain)
+        except AddressError as error:
+            raise ValueError(f"allowed_email_domains has {domain!r}: {error.reason}") from error
+        if canonical != domain:
+            raise ValueError(f"allowed_email_domains has {domain!r}, which is to be written {canonical!r}")
+
+
+def _check_issuer(issuer: str) -> None:
+    """OpenID Connect Discovery §2: https, without query and fragment; http on loopback alone."""
+    parts = urlsplit(issuer)
+    if not (issuer.isascii() and issuer.isprintable()) or " " in issuer or parts.query or parts.fragment:
+        raise ValueError("its issuer is no URL, or has a query or a fragment")
+    if parts.scheme not in ("https", "http") or not parts.hostname or parts.username is not None:
+        raise ValueError("its issuer is not of the form https://host[/path]")
+    if parts.scheme == "http" and not is_loopback_name(parts.hostname):
+        raise ValueError("its issuer is http:// and not on loopback (localhost, 127.0.0.1, [::1])")
+
+
+def is_loopback_name(host: str) -> bool:
+    """Whether a URL's host is on this machine by its own words."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def with_secrets(providers: Sequence[OidcProvider]) -> tuple[OidcProvider, ...]:
+    """The providers with their secrets, from files where these are named; ValueError where one can't be read."""
+    return tuple(_with_secret(one) for one in providers)
+
+
+def _with_secret(one: OidcProvider) -> OidcProvider:
+    if not one.client_secret_file:
+        return one
+    path = Path(one.client_secret_file)
+    if not path.is_absolute():
+        raise ValueError(f"{one.id}: client_secret_file is no absolute path")
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_MAX_SECRET_BYTES).rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{one.id}: client_secret_file can't be read: {error}") from error
+    if not text or not text.isprintable():
+        raise ValueError(f"{one.id}: client_secret_file holds no secret")
+    return replace(one, client_secret=text)
