@@ -79,15 +79,17 @@ class Fate:
     """What became of one recipient of an outbound message.
 
     `queue_id` is given where our own MTA tells it: it has accepted the message then, whoever has heard of that.
+    `attempts` counts the tries; None: this is one more than are on record. `at` is when it was, None: now.
     """
 
     message_id: UUID
     address: str
     status: Literal["delivered", "deferred", "bounced", "failed"]
-    attempts: int
+    attempts: int | None
     reply: Reply
     next_attempt_at: datetime | None = None
     queue_id: str | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -93,41 +94,99 @@ async def end_attempts(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str
 
 
 async def record_fate(conn: Conn, at: datetime, fate: Fate) -> None:
-    """What became of a recipient: its row, its try, the message's status, and its event, once.
+    """`record_fates` of one."""
+    await record_fates(conn, at, [fate])
 
-    A deferral is told once, at the first (`mail.bounced`, `bounce_type` temporary).
+
+async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> None:
+    """What became of recipients, in order: their rows, their tries, the messages' status, and an event for each, once.
+
+    A deferral is told once, at the first (`mail.bounced`, `bounce_type` temporary). The same statements, however many
+    fates there are, but for those that follow one another for one recipient.
     """
-    message = await store.lock(conn, fate.message_id)
-    if message is None:
-        return
-    queue_id = message.queue_id
-    if message.accepted_at is None and fate.queue_id:
-        queue_id = fate.queue_id
-        await _accept(conn, at, [(message, queue_id)], "queued", answered=False)
-    attempt = Attempt(
-        uuid7(at), message.id, at, fate.status, fate.address, fate.attempts, fate.reply, fate.next_attempt_at
+    locked = await store.lock_all(conn, {fate.message_id for fate in fates})
+    untold = {fate.message_id: fate.queue_id for fate in fates if fate.queue_id}
+    accepted = [(locked[each], untold[each]) for each in untold if each in locked and not locked[each].accepted_at]
+    if accepted:
+        await _accept(conn, at, accepted, "queued", answered=False)
+    tries: list[Attempt] = []
+    told: list[Event] = []
+    for group in _one_each([fate for fate in fates if fate.message_id in locked]):
+        numbers = await store.set_fates(conn, [_attempt(at, fate, fate.attempts) for fate in group])
+        for fate in group:
+            number = numbers.get((fate.message_id, fate.address))
+            if number is None:
+                continue
+            tries.append(_attempt(at, fate, number))
+            if fate.status != "deferred" or number <= 1:
+                told.append(_told(locked[fate.message_id], fate, number, fate.queue_id))
+    if tries:
+        await store.insert_attempts(conn, tries)
+        await store.settle_statuses(conn, {each.message_id for each in tries})
+    if told:
+        await events.emit_all(conn, at, told)
+
+
+async def record_tries(conn: Conn, tries: Sequence[Attempt]) -> None:
+    """Tries that decide nothing by themselves, for the timeline: those of an alias's expansions."""
+    if tries:
+        await store.insert_attempts(conn, tries)
+
+
+async def lock(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
+    """The messages with these ids, without recipients, their rows locked in one order."""
+    return await store.lock_all(conn, message_ids)
+
+
+async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str]) -> None:
+    """Recipients of an accepted message that only showed later; one that it has already stays as it is."""
+    await store.add_recipients(conn, message_id, addresses)
+
+
+async def end_unknown(conn: Conn, at: datetime, message_id: UUID, said: str) -> list[str]:
+    """Nobody will tell any more what became of the open recipients of a message: `unknown`. Answers which they were."""
+    addresses = await store.end_unknown(conn, message_id, said)
+    if addresses:
+        reply = Reply(diagnostic=said)
+        tries = [Attempt(uuid7(at), message_id, at, "unknown", address, 0, reply) for address in addresses]
+        await store.insert_attempts(conn, tries)
+        await store.settle_statuses(conn, [message_id])
+    return addresses
+
+
+def _one_each(fates: Sequence[Fate]) -> list[list[Fate]]:
+    """Fates in groups that have one at most for a recipient; what follows for the same stands in a later group."""
+    groups: list[list[Fate]] = []
+    places: Counter[tuple[UUID, str]] = Counter()
+    for fate in fates:
+        place = places[fate.message_id, fate.address]
+        if place == len(groups):
+            groups.append([])
+        groups[place].append(fate)
+        places[fate.message_id, fate.address] += 1
+    return groups
+
+
+def _attempt(at: datetime, fate: Fate, number: int | None) -> Attempt:
+    at = fate.at or at
+    return Attempt(
+        uuid7(at), fate.message_id, at, fate.status, fate.address, number or 0, fate.reply, fate.next_attempt_at
     )
-    if not await store.set_fate(conn, attempt):
-        return
-    await store.insert_attempts(conn, [attempt])
-    await store.settle_status(conn, message.id)
-    if fate.status != "deferred" or fate.attempts <= 1:
-        await events.emit(conn, at, _told(message, fate, queue_id))
 
 
-def _told(message: Message, fate: Fate, queue_id: str | None) -> Event:
+def _told(message: Message, fate: Fate, number: int, queue_id: str | None) -> Event:
     data = {
         "message_id": message.message_id,
         "from": message.from_address,
         "to": fate.address,
         "domain": message.domain_name,
         "subject": message.subject,
-        "queue_id": queue_id,
+        "queue_id": message.queue_id or queue_id,
         "smtp_code": fate.reply.smtp_code,
         "enhanced_code": fate.reply.enhanced_code,
         "diagnostic": fate.reply.diagnostic,
         "remote_host": fate.reply.remote_host,
-        "attempts": fate.attempts,
+        "attempts": number,
     }
     if fate.status in ("bounced", "deferred"):
         data["bounce_type"] = "permanent" if fate.status == "bounced" else "temporary"
@@ -142,6 +201,30 @@ async def file_inbound(conn: Conn, at: datetime, message: Message, mailbox_id: U
     if not await store.mark_seen(conn, message.queue_id, str(mailbox_id), message.id, at):
         return False
     await store.insert(conn, [message])
+    await events.emit(conn, at, _received(message))
+    return True
+
+
+async def file_all(conn: Conn, at: datetime, found: Sequence[Message]) -> set[UUID]:
+    """File messages that reached their mailboxes, or were refused there (status `rejected`), each once for a (queue
+    id, mailbox): three statements, however many. `mail.received` for those that reached it. Answers the ids of those
+    that were not filed before.
+    """
+    fresh = await store.mark_all_seen(conn, found, at)
+    news = [message for message in found if message.id in fresh]
+    if news:
+        await store.insert(conn, news)
+    if received := [_received(message) for message in news if message.status == "received"]:
+        await events.emit_all(conn, at, received)
+    return fresh
+
+
+async def seen(conn: Conn, queue_id: str, mailbox_ids: Collection[UUID]) -> set[UUID]:
+    """The mailboxes among these for which this queue id is filed as received."""
+    return await store.seen(conn, queue_id, mailbox_ids)
+
+
+def _received(message: Message) -> Event:
     data = {
         "message_id": message.message_id,
         "from": message.from_address,
@@ -150,8 +233,7 @@ async def file_inbound(conn: Conn, at: datetime, message: Message, mailbox_id: U
         "size": message.size,
         "queue_id": message.queue_id,
     }
-    await events.emit(conn, at, Event("mail.received", message.domain_id, message.id, data))
-    return True
+    return Event("mail.received", message.domain_id, message.id, data)
 
 
 async def record_rejected(conn: Conn, message: Message) -> None:

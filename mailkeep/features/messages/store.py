@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -12,6 +12,15 @@ from psycopg.types.json import Jsonb
 
 from mailkeep.db.pool import Conn
 from mailkeep.features.messages.model import Attempt, Message, Recipient, Reply
+
+_SELECT: LiteralString = """
+    SELECT
+        m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source, m.admin_id,
+        m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject, m.size, m.tags,
+        m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth, m.created_at, m.accepted_at,
+        m.request_id, m.batch_index
+    FROM messages m
+"""
 
 
 def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
@@ -196,50 +205,80 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-async def set_fate(conn: Conn, attempt: Attempt) -> bool:
-    """Write what became of a recipient; False where that or more is on record, or the recipient is unknown."""
+async def set_fates(conn: Conn, attempts: Sequence[Attempt]) -> dict[tuple[UUID, str], int]:
+    """Write what became of recipients, each of them named once; number 0 counts one more than are on record.
+
+    Answers the number of each try by (message, recipient), without those of which that or more is on record, or whose
+    recipient is unknown.
+    """
     cursor = await conn.execute(
         """
-        UPDATE message_recipients
-        SET status = %(kind)s, attempts = %(attempt)s, smtp_code = %(smtp_code)s, enhanced_code = %(enhanced_code)s,
-            diagnostic = %(diagnostic)s, remote_host = %(remote_host)s, next_attempt_at = %(next_attempt_at)s
-        WHERE message_id = %(message_id)s AND address = %(recipient)s
-          AND status NOT IN ('delivered', 'bounced', 'failed')
-          AND (attempts < %(attempt)s OR attempts = %(attempt)s AND status IS DISTINCT FROM %(kind)s)
+        UPDATE message_recipients r
+        SET status = f.kind, attempts = coalesce(nullif(f.attempt, 0), r.attempts + 1), smtp_code = f.smtp_code,
+            enhanced_code = f.enhanced_code, diagnostic = f.diagnostic, remote_host = f.remote_host,
+            next_attempt_at = f.next_attempt_at
+        FROM jsonb_to_recordset(%(fates)s) AS f(
+            message_id uuid, kind text, recipient text, attempt integer, smtp_code integer, enhanced_code text,
+            diagnostic text, remote_host text, next_attempt_at timestamptz)
+        WHERE r.message_id = f.message_id AND r.address = f.recipient
+          AND r.status NOT IN ('delivered', 'bounced', 'failed')
+          AND (f.attempt = 0 OR r.attempts < f.attempt
+               OR r.attempts = f.attempt AND r.status IS DISTINCT FROM f.kind)
+        RETURNING r.message_id, r.address, r.attempts
         """,
-        _attempt_row(attempt),
+        {"fates": _rows([_attempt_row(attempt) for attempt in attempts])},
     )
-    return cursor.rowcount > 0
+    return {(row["message_id"], row["address"]): row["attempts"] for row in await cursor.fetchall()}
 
 
-async def settle_status(conn: Conn, message_id: UUID) -> None:
-    """Bring a message's status to what its recipients say: theirs when they agree, else `partial`."""
+async def settle_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
+    """Bring messages' status to what their recipients say: theirs when they agree, else `partial`."""
     await conn.execute(
         """
         UPDATE messages SET status = (
             SELECT CASE WHEN min(status) = max(status) THEN min(status) ELSE 'partial' END
-            FROM message_recipients WHERE message_id = %(id)s)
-        WHERE id = %(id)s
+            FROM message_recipients WHERE message_id = messages.id)
+        WHERE id = ANY(%(ids)s)
         """,
-        {"id": message_id},
+        {"ids": list(message_ids)},
     )
 
 
-async def lock(conn: Conn, message_id: UUID) -> Message | None:
-    """The message without its recipients, its row locked, so that their fates are written one after the other."""
+async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str]) -> None:
+    """Add queued recipients behind those that a message has."""
+    await conn.execute(
+        """
+        INSERT INTO message_recipients (message_id, position, address, address_key, status)
+        SELECT %(id)s, h.next + n.place, n.address, mailkeep_fold(n.address), 'queued'
+        FROM unnest(%(addresses)s::text[]) WITH ORDINALITY AS n (address, place)
+        CROSS JOIN (SELECT coalesce(max(position), -1) AS next FROM message_recipients WHERE message_id = %(id)s) h
+        WHERE NOT EXISTS (SELECT FROM message_recipients r WHERE r.message_id = %(id)s AND r.address = n.address)
+        """,
+        {"id": message_id, "addresses": list(dict.fromkeys(addresses))},
+    )
+
+
+async def end_unknown(conn: Conn, message_id: UUID, said: str) -> list[str]:
+    """The recipients of a message that nothing final is known of become `unknown`; answers their addresses."""
     cursor = await conn.execute(
         """
-        SELECT
-            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
-            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
-            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
-            m.created_at, m.accepted_at
-        FROM messages m WHERE m.id = %(id)s FOR UPDATE
+        UPDATE message_recipients SET status = 'unknown', diagnostic = %(said)s, next_attempt_at = NULL
+        WHERE message_id = %(id)s AND status IN ('submitting', 'queued', 'deferred')
+        RETURNING address, position
         """,
-        {"id": message_id},
+        {"id": message_id, "said": said},
     )
-    row = await cursor.fetchone()
-    return Message(**row, recipients=[]) if row else None
+    rows = await cursor.fetchall()
+    return [row["address"] for row in sorted(rows, key=lambda row: row["position"])]
+
+
+async def lock_all(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
+    """Messages without their recipients, their rows locked, so that their fates are written one after the other."""
+    cursor = await conn.execute(
+        _SELECT + "WHERE m.id = ANY(%(ids)s) ORDER BY m.id FOR UPDATE",
+        {"ids": list(message_ids)},
+    )
+    return {row["id"]: Message(**row, recipients=[]) for row in await cursor.fetchall()}
 
 
 async def forget_seen(conn: Conn, before: datetime) -> None:
@@ -260,24 +299,44 @@ async def mark_seen(conn: Conn, queue_id: str, recipient: str, message_id: UUID,
     return cursor.rowcount == 1
 
 
+async def mark_all_seen(conn: Conn, found: Sequence[Message], at: datetime) -> set[UUID]:
+    """Claim (queue id, mailbox, received or not) for messages; answers those that were not filed before."""
+    cursor = await conn.execute(
+        """
+        INSERT INTO inbound_seen (queue_id, recipient, message_id, seen_at)
+        SELECT s.queue_id, s.recipient, s.message_id, %(at)s
+        FROM jsonb_to_recordset(%(seen)s) AS s(queue_id text, recipient text, message_id uuid)
+        ON CONFLICT (queue_id, recipient) DO NOTHING
+        RETURNING message_id
+        """,
+        {"seen": _rows([_seen_row(message) for message in found]), "at": at},
+    )
+    return {row["message_id"] for row in await cursor.fetchall()}
+
+
+def _seen_row(message: Message) -> dict[str, Any]:
+    claimed = str(message.mailbox_id) if message.status == "received" else f"{message.mailbox_id} {message.status}"
+    return {"queue_id": message.queue_id, "recipient": claimed, "message_id": message.id}
+
+
+async def seen(conn: Conn, queue_id: str, mailbox_ids: Collection[UUID]) -> set[UUID]:
+    """The mailboxes among these that have claimed this queue id as received."""
+    cursor = await conn.execute(
+        "SELECT recipient FROM inbound_seen WHERE queue_id = %(queue_id)s AND recipient = ANY(%(mailboxes)s)",
+        {"queue_id": queue_id, "mailboxes": [str(each) for each in mailbox_ids]},
+    )
+    return {UUID(row["recipient"]) for row in await cursor.fetchall()}
+
+
 async def find(conn: Conn, message_id: UUID) -> Message | None:
     """The message with this id, with its recipients."""
     cursor = await conn.execute(
-        """
-        SELECT
-            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
-            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
-            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
-            m.created_at, m.accepted_at
-        FROM messages m WHERE m.id = %(id)s
-        """,
+        _SELECT + "WHERE m.id = %(id)s",
         {"id": message_id},
     )
     row = await cursor.fetchone()
-    if row is None:
-        return None
-    recipients = await recipients_of(conn, [message_id])
-    return Message(**row, recipients=recipients.get(message_id, []))
+    recipients = await recipients_of(conn, [message_id]) if row else {}
+    return Message(**row, recipients=recipients.get(message_id, [])) if row else None
 
 
 async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
@@ -292,14 +351,7 @@ async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
     """The messages with these ids, with their recipients."""
     cursor = await conn.execute(
-        """
-        SELECT
-            m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source,
-            m.admin_id, m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject,
-            m.size, m.tags, m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth,
-            m.created_at, m.accepted_at, m.request_id, m.batch_index
-        FROM messages m WHERE m.id = ANY(%(ids)s)
-        """,
+        _SELECT + "WHERE m.id = ANY(%(ids)s)",
         {"ids": list(message_ids)},
     )
     rows = await cursor.fetchall()
