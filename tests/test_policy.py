@@ -8,6 +8,7 @@ not exist is not found. Callers and objects are made by SQL, so that no cell lea
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,7 @@ from tests.client import (
     cookie_of,
     insert_row,
 )
+from tests.following import parse
 from tests.plugins.post import Post, letter
 from tests.web.caller import Answer, Caller
 
@@ -262,6 +264,12 @@ async def by_query(world: World, who: Person, place: str) -> Asked:
 async def by_filter(world: World, who: Person, place: str) -> Asked:
     """What is no list of pages."""
     return Asked(query={} if place == NONE else {"domain_id": domain_of(place)})
+
+
+async def by_stream(world: World, who: Person, place: str) -> Asked:
+    """What is told so far, from the beginning, and then the end."""
+    asked = await by_filter(world, who, place)
+    return Asked(query={"duration": 0, "after": UUID(int=0)} | asked.query)
 
 
 async def plain(world: World, who: Person, place: str) -> Asked:
@@ -538,6 +546,12 @@ def shows_domains_of(name: str) -> Callable[[Person, str, Answer], None]:
     return look
 
 
+def streams_domains(who: Person, place: str, answer: Answer) -> None:
+    """The same of a stream."""
+    events = [each.data for each in parse(answer.body.decode()) if each.name.startswith("mail.")]
+    shows_domains_of("domain_id")(who, place, replace(answer, body=json.dumps({"data": events}).encode()))
+
+
 def shows_accounts(who: Person, place: str, answer: Answer) -> None:
     found = {row["id"] for row in answer.data}
     assert str(who.admin_id) in found
@@ -648,6 +662,7 @@ ROWS: dict[str, Row] = {
     "GET /audit/verify": Row(plain, **ONCE),
     "GET /audit/export": Row(by_filter, **LISTED),
     "GET /events": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
+    "GET /events/stream": Row(by_stream, **LISTED, look=streams_domains),
     "GET /events/{id}": Row(by_id(an_event)),
     "GET /health": Row(plain, **ONCE),
     "GET /version": Row(plain, **ONCE),

@@ -71,6 +71,7 @@ class Endpoint:
     also: tuple[str, ...] = ()  # media types that the query can ask for in its place
     enveloped: bool = True  # JSON without the envelope: False
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
+    header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # ids in headers, and their meaning
     login: bool = False  # held to the login throttle
     bare: bool = False  # also served without the prefix
     prefixed: bool = True  # served under the prefix
@@ -95,6 +96,9 @@ class Call:
     query_pairs: Sequence[tuple[str, str]]
     cookies: Mapping[str, str]
     who: Principal | None = None
+    again: Callable[[], Awaitable[Principal]] | None = None
+    """For answers that last: who calls, as of now; refuses what a new call would be refused. Counts as no call."""
+    counted: bool = False  # the call was counted against its key's rate
     rate: Rate | None = None
     raw_body: JsonText = b""
     body: Any = None

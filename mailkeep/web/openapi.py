@@ -152,6 +152,8 @@ def _parameters(endpoint: Endpoint, schemas: Schemas, example: Example) -> list[
         for segment in endpoint.path.split("/")
         if segment.startswith("{") and (name := segment[1:-1])
     ]
+    for name, meaning in endpoint.header_parameters.items():
+        parameters.append(_parameter("header", name, _in_path("id") | {"description": meaning}, False, {}))
     if endpoint.settle is not None:
         parameters.append({"$ref": "#/components/parameters/idempotencyKey"})
     if endpoint.query is not None:
@@ -190,7 +192,9 @@ def _in_path(name: str) -> Schema:
 def _success(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str, Any]:
     described = HTTPStatus(endpoint.status).phrase
     if endpoint.content != _JSON:
-        content = {"schema": {"type": "string"}}
+        content: dict[str, Any] = {"schema": {"type": "string"}}
+        if isinstance(example.answer, str):
+            content["example"] = example.answer
     elif not endpoint.enveloped:
         content = {"schema": schemas.of(endpoint.data)}
     else:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, quote
 from uuid import UUID
@@ -29,7 +31,7 @@ from mailkeep.core.errors import (
     Unavailable,
 )
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import allow
+from mailkeep.core.principal import Principal, allow
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
@@ -203,6 +205,7 @@ class Pipeline:
                 await self._gate.authenticate(self._app, call)
             finally:
                 state.rate = call.rate or state.rate
+            call.again = partial(self._again, call, endpoint.action)
         try:
             refuse_foreign_origin(request, call, settings)
             await self._decode(request, call, state.share, now)
@@ -211,7 +214,14 @@ class Pipeline:
             if call.who is not None and endpoint.audit is not None:
                 await self._gate.refused(self._app, call, wrong)
             raise
+        if request.method == "HEAD" and isinstance(reply.content, AsyncIterator):
+            reply.content = _nothing()  # a stream may never end
         return self._response(call, reply)
+
+    async def _again(self, call: Call, action: str) -> Principal:
+        await self._gate.authenticate(self._app, call)
+        allow(call.caller(), action)
+        return call.caller()
 
     def _limit(self, limit: AddressLimit, address: str, now: datetime, state: _State) -> Rate | None:
         allowed, rate = limit.take(address, now)
@@ -271,6 +281,11 @@ class _State:
         self.rate: Rate | None = None
         self.endpoint: Endpoint | None = None
         self.code: str | None = None
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    for each in ():
+        yield each
 
 
 def _path(scope: Scope) -> str:

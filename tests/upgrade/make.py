@@ -95,6 +95,9 @@ async def fill(urls: Urls, data_dir: Path) -> None:
             await _manage(api)
             await _mail(post)
         await _accounts(api)
+        await api.sql(
+            "INSERT INTO event_listeners (id, seen_at) VALUES (%(id)s, %(at)s)", id=uuid7(START), at=START
+        )
     # A server that counts transactions from anew, as the tests' does, must find none of its future.
     async with await psycopg.AsyncConnection.connect(urls.owner) as conn:
         for table in ("events", "audit_entries"):

@@ -83,9 +83,9 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
     return key
 
 
-async def authenticate(conn: Conn, raw: str, at: datetime) -> Presented:
-    """The key that a request shows, with the request counted; API_KEY_INVALID. `conn` in autocommit."""
-    presented = await store.authenticate(conn, token_hash(raw), at) if rules.is_raw_key(raw) else None
+async def authenticate(conn: Conn, raw: str, at: datetime, *, count: bool = True) -> Presented:
+    """The key that a request shows, with the request counted or not; API_KEY_INVALID. `conn` in autocommit."""
+    presented = await store.authenticate(conn, token_hash(raw), at, count) if rules.is_raw_key(raw) else None
     if presented is None:
         raise ApiKeyInvalid
     return presented

@@ -96,8 +96,8 @@ async def forget_rates(conn: Conn, before: datetime) -> None:
     )
 
 
-async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented | None:
-    """The valid key with this hash, this request counted; None for one that is unknown or expired.
+async def authenticate(conn: Conn, token_hash: bytes, at: datetime, count: bool = True) -> Presented | None:
+    """The valid key with this hash, this request counted where asked; None for one that is unknown or expired.
 
     One statement, to be run in autocommit. A window in the future (the clock was set back) is over too.
     """
@@ -110,7 +110,7 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
         ), counted AS (
             INSERT INTO api_key_rates AS r (key_id, window_started_at, used)
-            SELECT id, %(at)s, 1 FROM shown WHERE rate_limit > 0
+            SELECT id, %(at)s, 1 FROM shown WHERE rate_limit > 0 AND %(count)s
             ON CONFLICT (key_id) DO UPDATE
             SET (window_started_at, used) = (
                 SELECT CASE WHEN goes_on THEN r.window_started_at ELSE excluded.window_started_at END,
@@ -133,6 +133,7 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime) -> Presented
         {
             "token_hash": token_hash,
             "at": at,
+            "count": count,
             "window_from": at - WINDOW,
             "window_to": at + WINDOW,
             "noted_before": at - _USE_NOTED_EVERY,

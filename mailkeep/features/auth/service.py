@@ -86,7 +86,8 @@ async def _by_session(app: App, call: Call, cookie: str) -> None:
 async def _by_key(app: App, call: Call, raw: str) -> None:
     at = app.clock()
     async with app.db.autocommit() as conn:
-        key = await apikeys.authenticate(conn, raw, at)
+        key = await apikeys.authenticate(conn, raw, at, count=not call.counted)
+    call.counted = True
     _count(call, key, at)
     auth = app.settings.auth
     call.who = replace(

@@ -48,3 +48,19 @@ class Place:
 
     after: UUID | None
     kept_since: datetime
+
+
+Position = tuple[str, UUID]
+"""A place in the order of the feed: (transaction, id) of the last event seen."""
+
+BEGINNING = UUID(int=0)
+"""Stands for the id of an event before the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a stream begins: beyond `position`, that of `event_id`; `truncated`: what was asked for is gone."""
+
+    position: Position | None
+    event_id: UUID
+    truncated: bool

@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
-from mailkeep.features.events.model import Event, Filter, Told
+from mailkeep.features.events.model import Event, Filter, Position, Told
 
 # How long before an event is told its transaction may have got its number; the pool ends longer ones by far.
 _LONGEST_TRANSACTION = timedelta(minutes=15)
@@ -66,7 +66,7 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return bool(row and row["known"])
 
 
-async def feed(conn: Conn, wanted: Filter, after: tuple[str, UUID] | None, most: int) -> list[Told]:
+async def feed(conn: Conn, wanted: Filter, after: Position | None, most: int) -> list[Told]:
     """Settled events in the order of commit, beyond `after` (transaction, id)."""
     tx, event_id = after or (None, None)
     since = wanted.since
@@ -85,6 +85,50 @@ async def feed(conn: Conn, wanted: Filter, after: tuple[str, UUID] | None, most:
         },
     )
     return [Told(**row) for row in await cursor.fetchall()]
+
+
+async def newest(conn: Conn, domains: Sequence[UUID] | None) -> Position | None:
+    """The position of the newest settled event, of these domains or of all."""
+    everywhere: LiteralString = """
+        SELECT e.tx::text AS tx, e.id FROM events e
+        WHERE e.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.tx DESC, e.id DESC LIMIT 1
+    """
+    by_domain: LiteralString = """
+        SELECT e.tx::text AS tx, e.id FROM unnest(%(domains)s::uuid[]) AS d (id) CROSS JOIN LATERAL (
+            SELECT e.tx, e.id FROM events e
+            WHERE e.domain_id = d.id AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
+            ORDER BY e.tx DESC, e.id DESC LIMIT 1
+        ) e ORDER BY e.tx DESC, e.id DESC LIMIT 1
+    """
+    cursor = await conn.execute(everywhere if domains is None else by_domain, {"domains": domains})
+    row = await cursor.fetchone()
+    return (row["tx"], row["id"]) if row else None
+
+
+async def is_pending(conn: Conn) -> bool:
+    """Whether an event is committed that an older transaction still hides."""
+    cursor = await conn.execute(
+        "SELECT EXISTS (SELECT FROM events e WHERE e.tx >= pg_snapshot_xmin(pg_current_snapshot())) AS pending"
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["pending"])
+
+
+async def listen(conn: Conn, listener: UUID, at: datetime, stale: timedelta) -> None:
+    """Say that this process listens; those that said so longer ago than `stale` are gone."""
+    await conn.execute("DELETE FROM event_listeners WHERE seen_at < %(before)s", {"before": at - stale})
+    await conn.execute(
+        """
+        INSERT INTO event_listeners AS l (id, seen_at) VALUES (%(id)s, %(at)s)
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
+        """,
+        {"id": listener, "at": at},
+    )
+
+
+async def leave(conn: Conn, listener: UUID) -> None:
+    """Say that this process listens no more."""
+    await conn.execute("DELETE FROM event_listeners WHERE id = %(id)s", {"id": listener})
 
 
 _EVERYWHERE: LiteralString = """

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
-from mailkeep.features.events.model import Told
+from mailkeep.core.errors import Refusal
+from mailkeep.features.events.model import Start, Told
 from mailkeep.web.fields import Query, Timestamp
 
 Kind = Literal[
@@ -41,6 +44,38 @@ class EventQuery(Query, frozen=True):
     kind: Kind | None = None
     domain_id: UUID | None = None
     since: datetime | None = None
+
+
+class StreamQuery(Query, frozen=True):
+    """Filters of the stream; `duration`: it ends after so many seconds, with 0 when all is told; else it goes on."""
+
+    after: UUID | None = None
+    kind: Kind | None = None
+    domain_id: UUID | None = None
+    duration: Annotated[int, Meta(ge=0, le=86_400)] | None = None
+
+
+HEARTBEAT = b": still here\n\n"
+
+
+def opening(start: Start) -> bytes:
+    """The begin of a stream: how soon to come back, and the id to come back with before there was an event."""
+    told = b"retry: 2000\nid: %b\n\n" % str(start.event_id).encode()
+    return told + (_block(b"stream.truncated", {"reason": "truncated"}) if start.truncated else b"")
+
+
+def stream(found: Iterable[Told]) -> bytes:
+    """Events of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+    return b"".join(b"id: %b\n" % str(each.id).encode() + _block(each.kind.encode(), event(each)) for each in found)
+
+
+def ended(wrong: Refusal) -> bytes:
+    """Why a stream ends, before its time."""
+    return _block(b"stream.end", {"code": wrong.code, "message": wrong.message})
+
+
+def _block(name: bytes, data: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name, msgspec.json.encode(data))
 
 
 def event(found: Told) -> Event:
