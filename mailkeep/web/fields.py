@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -37,7 +37,12 @@ MayBeEmpty = Annotated[str, Meta(max_length=1000, extra=MAY_BE_EMPTY)]
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A request body: unknown fields are refused; null for an optional field counts as absent."""
+    """A request body: unknown fields are refused; null for an optional field counts as absent.
+
+    `one_of`: fields of which at least one must be given; where none is, the first counts as missing.
+    """
+
+    one_of: ClassVar[tuple[str, ...]] = ()
 
 
 class Patch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

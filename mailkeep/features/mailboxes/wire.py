@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
@@ -90,6 +90,8 @@ class ForwardGiven(Patch, frozen=True):
 
 class MailboxCreate(Body, frozen=True):
     """A mailbox to make, with `password` or, to migrate one, `password_hash` in Dovecot's format ({SCHEME}…)."""
+
+    one_of: ClassVar[tuple[str, ...]] = ("password", "password_hash")
 
     domain_id: UUID
     local_part: LocalPart

@@ -45,6 +45,12 @@ async def test_a_password_is_stored_for_dovecot_and_never_shown(api: Api):
     assert "argon2" not in str(await audit_trail(api))
 
 
+async def test_all_that_is_missing_is_told_at_once(api: Api):
+    answer = await api.adam.post("/mailboxes", {})
+    assert (answer.status, answer.code) == (400, "MISSING_FIELDS")
+    assert answer.json["error"]["details"]["fields"] == ["domain_id", "local_part", "password"]
+
+
 @pytest.mark.parametrize(
     "changes, status, code",
     [
