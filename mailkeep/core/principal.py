@@ -83,6 +83,7 @@ POLICY: dict[str, Rule] = {
     "session.leave": Rule(_DOMAIN, Reach.CREDENTIALS, unenrolled=True),
     "factor.enrol": Rule(_DOMAIN, Reach.CREDENTIALS, unenrolled=True),
     "factor.change": Rule(_DOMAIN, Reach.CREDENTIALS),
+    "passkey.list": Rule(_DOMAIN, Reach.ACCOUNT, unenrolled=True),
     "admin.list": Rule(_DOMAIN, Reach.LISTING),
     "admin.write": Rule(_SUPER, Reach.GLOBAL),
     "api_key.list": Rule(_DOMAIN, Reach.LISTING),

@@ -79,9 +79,9 @@ def set_password(
 
 
 def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Take an administrator's second factor away, with its recovery codes.
+    """Take an administrator's second factors away: authenticator, passkeys and recovery codes.
 
-    For who has lost both. The password stays, the account's sessions end.
+    For who has lost them. The password stays, the account's sessions end.
     """
     conclude(as_json, _reset_factors(data_dir, email))
 
@@ -160,11 +160,16 @@ async def _set_password(data_dir: Path | None, email: str, given: str | None) ->
 
 async def _reset_factors(data_dir: Path | None, email: str) -> Answer:
     from mailkeep.features.factors import service
+    from mailkeep.features.passkeys import service as passkeys
 
     async with opened(data_dir) as app, app.db.tx() as conn:
         admin = await _admin_by_email(conn, email)
-        await service.reset(conn, operator(), app.clock(), admin.id)
-    told = {"id": admin.id, "email": admin.email, "totp_enabled": False}
+        removed = await passkeys.remove_all(conn, operator(), app.clock(), admin.id)
+        if admin.totp_enabled or not removed:
+            await service.reset(conn, operator(), app.clock(), admin.id)
+        else:
+            await service.forget_recovery_codes(conn, admin.id)
+    told = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
     return Answer(told, [f"Administrator {admin.email} has no second factor any more; its sessions have ended."])
 
 
@@ -255,6 +260,7 @@ def _shown(admin: Admin) -> dict[str, Any]:
         "role": admin.role.value,
         "domain_ids": admin.domain_ids,
         "totp_enabled": admin.totp_enabled,
+        "passkeys": admin.passkeys,
         "last_login_at": iso_or_none(admin.last_login_at),
         "created_at": iso(admin.created_at),
     }

@@ -196,9 +196,9 @@ async def use_try(conn: Conn, call: Call, token: str, at: datetime) -> Account |
     return account if tried else None
 
 
-async def end_waiting(conn: Conn, token: str) -> None:
-    """The login that waits behind this token has gone on."""
-    await store.delete_pending(conn, token_hash(token))
+async def end_waiting(conn: Conn, token: str) -> bool:
+    """The login that waits behind this token goes on; False where it has gone on before."""
+    return await store.delete_pending(conn, token_hash(token))
 
 
 async def find_account(conn: Conn, call: Call, admin_id: UUID) -> Account | None:

@@ -190,9 +190,12 @@ async def use_try(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> bo
     return cursor.rowcount == 1
 
 
-async def delete_pending(conn: Conn, token_hash: bytes) -> None:
-    """The login that waits behind this token."""
-    await conn.execute("DELETE FROM pending_logins WHERE token_hash = %(token_hash)s", {"token_hash": token_hash})
+async def delete_pending(conn: Conn, token_hash: bytes) -> bool:
+    """The login that waits behind this token; False where there is none."""
+    cursor = await conn.execute(
+        "DELETE FROM pending_logins WHERE token_hash = %(token_hash)s", {"token_hash": token_hash}
+    )
+    return cursor.rowcount == 1
 
 
 async def forget_pending(conn: Conn, at: datetime) -> None:

@@ -6,7 +6,8 @@ either way. A code works once, and none that is older than the last one taken: t
 database, also where two logins show the same code at once.
 
 Enrolment answers ten recovery codes. Each works once, in place of a code of the authenticator, to log in and to
-disable; only hashes are kept, and renewing ends the old ones. Enrolling, disabling and renewing end the account's
+disable; only hashes are kept, and renewing ends the old ones. They last as long as the account has any factor, this
+one or a passkey (see `passkeys`). Enrolling, disabling and renewing end the account's
 other sessions.
 
 Every try of a password or a code counts as a failure of its account before it is looked at, and is taken back when it

@@ -47,14 +47,15 @@ async def prove(conn: Conn, vault: Vault, admin_id: UUID, proof: Proof, at: date
     """Use up a code of the account, which the caller holds; its try is counted by `key`.
 
     None where it was right, else the refusal to be raised after the commit: TOTP_INVALID, or RATE_LIMIT_EXCEEDED
-    after many such. CONFLICT is raised where the account has no second factor.
+    after many such. Where the account has no authenticator, every code of one is wrong.
     """
-    factor = rules.enabled(await store.find(conn, admin_id))
-    return await _prove(conn, vault, admin_id, (factor, proof), at, key)
+    factor = await store.find(conn, admin_id)
+    enabled = factor if factor is not None and factor.enabled_at is not None else None
+    return await _prove(conn, vault, admin_id, (enabled, proof), at, key)
 
 
 async def _prove(
-    conn: Conn, vault: Vault, admin_id: UUID, shown: tuple[Factor, Proof], at: datetime, key: str
+    conn: Conn, vault: Vault, admin_id: UUID, shown: tuple[Factor | None, Proof], at: datetime, key: str
 ) -> Refusal | None:
     wait = await count_try(conn, key, at, familiar=False)
     if wait:
@@ -63,7 +64,7 @@ async def _prove(
     if proof.is_recovery:
         right = await store.take_recovery_code(conn, admin_id, rules.recovery_hash(admin_id, proof.code))
     else:
-        step = totp.match(_opened(vault, admin_id, factor), proof.code, at)
+        step = totp.match(_opened(vault, admin_id, factor), proof.code, at) if factor else None
         right = step is not None and await store.take_step(conn, admin_id, step)
     if not right:
         return TotpInvalid()
@@ -104,7 +105,7 @@ async def verify(app: App, who: Principal, code: str) -> list[str]:
         wrong = await _prove(conn, app.vault, admin_id, (factor, Proof(code)), at, key)
         if wrong is None:
             await store.enable(conn, admin_id, at)
-            codes = await _new_codes(conn, admin_id)
+            codes = await new_recovery_codes(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.enable", enabled=True)
             return codes
         await _record_wrong(conn, who, at, "totp.enable", wrong)
@@ -116,6 +117,7 @@ async def disable(app: App, who: Principal, proof: Proof) -> None:
     admin_id, at = _own(who), app.clock()
     async with app.db.tx() as conn:
         await _hold(conn, admin_id)
+        rules.enabled(await store.find(conn, admin_id))
         wrong = await prove(conn, app.vault, admin_id, proof, at, failures_key(admin_id))
         if wrong is None:
             await store.delete(conn, admin_id)
@@ -130,9 +132,10 @@ async def renew_recovery_codes(app: App, who: Principal, code: str) -> list[str]
     admin_id, at = _own(who), app.clock()
     async with app.db.tx() as conn:
         await _hold(conn, admin_id)
+        rules.enabled(await store.find(conn, admin_id))
         wrong = await prove(conn, app.vault, admin_id, Proof(code), at, failures_key(admin_id))
         if wrong is None:
-            codes = await _new_codes(conn, admin_id)
+            codes = await new_recovery_codes(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.recovery_codes", enabled=True)
             return codes
         await _record_wrong(conn, who, at, "totp.recovery_codes", wrong)
@@ -140,7 +143,7 @@ async def renew_recovery_codes(app: App, who: Principal, code: str) -> list[str]
 
 
 async def reset(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
-    """Take an account's second factor away without a code: for the operator. CONFLICT `totp_off`."""
+    """Take an account's authenticator and recovery codes away without a code: for the operator. CONFLICT `totp_off`."""
     await _hold(conn, admin_id)
     if await store.find(conn, admin_id) is None:
         raise Conflict("The account has no second factor.", reason="totp_off")
@@ -148,10 +151,16 @@ async def reset(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Non
     await admins.set_totp(conn, who, at, admin_id, "totp.reset", enabled=False)
 
 
-async def _new_codes(conn: Conn, admin_id: UUID) -> list[str]:
+async def new_recovery_codes(conn: Conn, admin_id: UUID) -> list[str]:
+    """Recovery codes in place of those that the account had; it is held by the caller."""
     codes = [new_recovery_code() for _ in range(RECOVERY_CODES)]
     await store.replace_recovery_codes(conn, admin_id, [rules.recovery_hash(admin_id, code) for code in codes])
     return codes
+
+
+async def forget_recovery_codes(conn: Conn, admin_id: UUID) -> None:
+    """The account has no factor any more that they could stand for."""
+    await store.replace_recovery_codes(conn, admin_id, [])
 
 
 async def _hold(conn: Conn, admin_id: UUID) -> None:

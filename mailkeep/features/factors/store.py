@@ -40,8 +40,14 @@ async def enable(conn: Conn, admin_id: UUID, at: datetime) -> None:
 
 
 async def delete(conn: Conn, admin_id: UUID) -> None:
-    """The account's authenticator and its recovery codes."""
-    await conn.execute("DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
+    """The account's authenticator; its recovery codes too, unless it has a passkey that they stand for."""
+    await conn.execute(
+        """
+        DELETE FROM recovery_codes
+        WHERE admin_id = %(admin_id)s AND NOT EXISTS (SELECT FROM passkeys p WHERE p.admin_id = %(admin_id)s)
+        """,
+        {"admin_id": admin_id},
+    )
     await conn.execute("DELETE FROM totp_secrets WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
 
 

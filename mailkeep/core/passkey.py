@@ -1,0 +1,309 @@
+"""Passkeys: what a browser hands over (Web Authentication Level 3, W3C) is read here, and verified by `webauthn`.
+
+Nothing reaches that library which its parsers could be hurt by: sizes are bounded, and CBOR is held to the form that
+authenticators must write (CTAP 2.1 §8: no tags, no indefinite lengths, at most four levels).
+
+Attestation is not asked for; a statement that comes all the same is not looked at (§7.1, step 24).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from mailkeep.core.errors import invalid_field
+from mailkeep.core.secret import from_text
+
+if TYPE_CHECKING:
+    from webauthn.registration.verify_registration_response import VerifiedRegistration
+
+ALGORITHMS = (-7, -8, -257)
+"""COSE: ES256, EdDSA, RS256."""
+
+_SIZES = {
+    "clientDataJSON": 8 << 10,
+    "attestationObject": 64 << 10,
+    "authenticatorData": 4 << 10,
+    "signature": 1 << 10,
+    "userHandle": 64,
+}
+_ID_BYTES = 1023  # §7.1, step 25
+_KEY_BYTES = 1 << 10  # RSA of 4096 bits has half of it
+_HEAD = 37  # rpIdHash, flags, signCount (§6.1)
+_ATTESTED, _EXTENDED = 0x40, 0x80
+_DEPTH = 4
+_TRANSPORTS = ("ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb")
+
+
+@dataclass(frozen=True, slots=True)
+class RelyingParty:
+    """For whom passkeys are made: a domain, and the one origin whose pages may use them (§4, §13.4.9)."""
+
+    id: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A credential as `PublicKeyCredential.toJSON()` writes it, decoded: just made, or used to log in."""
+
+    credential_id: bytes
+    challenge: bytes
+    client_data: bytes
+    attestation: bytes = b""
+    authenticator_data: bytes = b""
+    signature: bytes = b""
+    user_handle: bytes | None = None
+    transports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A new credential, verified. `sign_count` stays 0 where the authenticator doesn't count."""
+
+    credential_id: bytes
+    public_key: bytes
+    sign_count: int
+    aaguid: UUID
+    transports: tuple[str, ...]
+    backup_eligible: bool
+    backed_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A credential's use, verified."""
+
+    sign_count: int
+    backup_eligible: bool
+    backed_up: bool
+
+
+def relying_party(public_url: str) -> RelyingParty | None:
+    """The relying party of an installation; None where no browser has passkeys for it.
+
+    They ask for https or localhost, and for a name: an address has none (§5.1.2).
+    """
+    parts = urlsplit(public_url.lower())
+    host = parts.hostname or ""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    else:
+        return None
+    local = host == "localhost" or host.endswith(".localhost")
+    if not host or (parts.scheme != "https" and not local):
+        return None
+    usual = {"https": 443, "http": 80}[parts.scheme]
+    port = "" if parts.port in (None, usual) else f":{parts.port}"
+    return RelyingParty(host, f"{parts.scheme}://{host}{port}")
+
+
+def read_made(credential: Mapping[str, Any]) -> Shown:
+    """What `navigator.credentials.create()` answered; INVALID_FIELD where it has not that form."""
+    response = _response(credential)
+    client_data = _bytes(response, "clientDataJSON")
+    transports = response.get("transports")
+    named = cast(list[object], transports) if isinstance(transports, list) else []
+    return Shown(
+        credential_id=_credential_id(credential),
+        challenge=_challenge(client_data),
+        client_data=client_data,
+        attestation=_bytes(response, "attestationObject"),
+        transports=tuple(name for name in _TRANSPORTS if name in named),
+    )
+
+
+def read_used(credential: Mapping[str, Any]) -> Shown:
+    """What `navigator.credentials.get()` answered; INVALID_FIELD where it has not that form."""
+    response = _response(credential)
+    client_data = _bytes(response, "clientDataJSON")
+    return Shown(
+        credential_id=_credential_id(credential),
+        challenge=_challenge(client_data),
+        client_data=client_data,
+        authenticator_data=_bytes(response, "authenticatorData"),
+        signature=_bytes(response, "signature"),
+        user_handle=None if response.get("userHandle") is None else _bytes(response, "userHandle"),
+    )
+
+
+def verify_made(shown: Shown, party: RelyingParty) -> Made:
+    """A new credential (§7.1); INVALID_FIELD where it was made elsewhere, for another, or is damaged.
+
+    The challenge is the caller's to know. Takes some milliseconds, the first time 200: belongs into a thread.
+    """
+    try:
+        verified = _verified(shown, party)
+    except Exception as fault:  # noqa: BLE001 - four libraries are given a stranger's bytes
+        told = str(fault)[:200].encode("ascii", "backslashreplace").decode()
+        raise invalid_field("credential", f"is refused: {told}") from None
+    if verified.credential_id != shown.credential_id:
+        raise invalid_field("credential.id", "is not the id that the authenticator signed")
+    return Made(
+        credential_id=verified.credential_id,
+        public_key=verified.credential_public_key,
+        sign_count=verified.sign_count,
+        aaguid=UUID(verified.aaguid),
+        transports=shown.transports,
+        backup_eligible=verified.credential_device_type.value == "multi_device",
+        backed_up=verified.credential_backed_up,
+    )
+
+
+def _verified(shown: Shown, party: RelyingParty) -> VerifiedRegistration:
+    from webauthn import verify_registration_response
+    from webauthn.helpers import (
+        bytes_to_base64url,
+        decode_credential_public_key,
+        decoded_public_key_to_cryptography,
+        encode_cbor,
+        parse_cbor,
+    )
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
+    from webauthn.helpers.structs import AuthenticatorAttestationResponse, RegistrationCredential
+
+    if _end_of_item(shown.attestation, 0, _DEPTH) != len(shown.attestation):
+        raise ValueError("attestationObject is followed by something")
+    data = parse_cbor(shown.attestation)["authData"]
+    _check_layout(data, attested=True)
+    bare = encode_cbor({"fmt": "none", "attStmt": {}, "authData": data})
+    made = verify_registration_response(
+        credential=RegistrationCredential(
+            id=bytes_to_base64url(shown.credential_id),
+            raw_id=shown.credential_id,
+            response=AuthenticatorAttestationResponse(shown.client_data, bare),
+        ),
+        expected_challenge=shown.challenge,
+        expected_rp_id=party.id,
+        expected_origin=party.origin,
+        supported_pub_key_algs=[COSEAlgorithmIdentifier(number) for number in ALGORITHMS],
+    )
+    decoded_public_key_to_cryptography(decode_credential_public_key(made.credential_public_key))  # it is a key
+    return made
+
+
+def verify_used(shown: Shown, party: RelyingParty, public_key: bytes, *, user_verified: bool) -> Used | None:
+    """A use of the credential with this key (§7.2); None where it was for another site, or not by that key.
+
+    `user_verified`: the authenticator must have asked for a PIN, a finger or a face. Challenge, counter, user handle
+    and the eligibility for backup are the caller's to compare. Belongs into a thread, as `verify_made`.
+    """
+    from webauthn import verify_authentication_response
+    from webauthn.helpers import bytes_to_base64url
+    from webauthn.helpers.structs import AuthenticationCredential, AuthenticatorAssertionResponse
+
+    try:
+        _check_layout(shown.authenticator_data, attested=False)
+        used = verify_authentication_response(
+            credential=AuthenticationCredential(
+                id=bytes_to_base64url(shown.credential_id),
+                raw_id=shown.credential_id,
+                response=AuthenticatorAssertionResponse(shown.client_data, shown.authenticator_data, shown.signature),
+            ),
+            expected_challenge=shown.challenge,
+            expected_rp_id=party.id,
+            expected_origin=party.origin,
+            credential_public_key=public_key,
+            credential_current_sign_count=0,
+            require_user_verification=user_verified,
+        )
+    except Exception:  # noqa: BLE001 - four libraries are given a stranger's bytes
+        return None
+    eligible = used.credential_device_type.value == "multi_device"
+    return Used(used.new_sign_count, eligible, used.credential_backed_up)
+
+
+def _check_layout(data: object, *, attested: bool) -> None:
+    """Authenticator data has its parts and nothing else (§6.1); ValueError."""
+    if not isinstance(data, bytes) or len(data) < _HEAD:
+        raise ValueError("authenticatorData is too short")
+    flags, end = data[32], _HEAD
+    if bool(flags & _ATTESTED) is not attested:
+        raise ValueError("authenticatorData is of another ceremony")
+    if attested:
+        key = _HEAD + 18 + int.from_bytes(data[_HEAD + 16 : _HEAD + 18], "big")
+        end = _end_of_item(data, key, _DEPTH)
+        if end - key > _KEY_BYTES:
+            raise ValueError("the public key is too long")
+    if flags & _EXTENDED:
+        end = _end_of_item(data, end, _DEPTH)
+    if end != len(data):
+        raise ValueError("authenticatorData has other parts than its flags say")
+
+
+def _end_of_item(data: bytes, start: int, depth: int) -> int:
+    """Where the CBOR item ends that begins at `start` (RFC 8949 §3); ValueError for what CTAP2 forbids."""
+    if start >= len(data) or depth < 0:
+        raise ValueError("CBOR is cut short, or nested too deep")
+    major, small = data[start] >> 5, data[start] & 0x1F
+    if major == 6 or small > 27:
+        raise ValueError("CBOR has a tag or an indefinite length")
+    width = (1 << (small - 24)) if small >= 24 else 0
+    end = start + 1 + width
+    size = int.from_bytes(data[start + 1 : end], "big") if width else small
+    if major in (2, 3):
+        end += size
+    elif major in (4, 5):
+        for _ in range(min(size * (major - 3), len(data) + 1)):
+            end = _end_of_item(data, end, depth - 1)
+    if end > len(data):
+        raise ValueError("CBOR is cut short")
+    return end
+
+
+def _response(credential: Mapping[str, Any]) -> Mapping[str, Any]:
+    if credential.get("type") != "public-key":
+        raise invalid_field("credential.type", "must be public-key")
+    response = credential.get("response")
+    if not isinstance(response, Mapping):
+        raise invalid_field("credential.response", "must be an object")
+    return cast(Mapping[str, Any], response)
+
+
+def _credential_id(credential: Mapping[str, Any]) -> bytes:
+    found = _decoded(credential.get("id"), _ID_BYTES)
+    if not found:
+        raise invalid_field("credential.id", f"must be base64url without padding, of 1 to {_ID_BYTES} bytes")
+    return found
+
+
+def _bytes(response: Mapping[str, Any], name: str) -> bytes:
+    found = _decoded(response.get(name), _SIZES[name])
+    if found is None:
+        raise invalid_field(
+            f"credential.response.{name}", f"must be base64url without padding, {_SIZES[name]} bytes at most"
+        )
+    return found
+
+
+def _decoded(text: object, size: int) -> bytes | None:
+    if not isinstance(text, str) or len(text) > size * 4 // 3 + 4:
+        return None
+    found = from_text(text)
+    return found if found is not None and len(found) <= size else None
+
+
+def _challenge(client_data: bytes) -> bytes:
+    """The challenge that the authenticator answered, by the browser's own account (§5.8.1)."""
+    where = "credential.response.clientDataJSON"
+    try:
+        told: object = json.loads(client_data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise invalid_field(where, "must be JSON") from None
+    values = cast(dict[str, object], told) if isinstance(told, dict) else {}
+    challenge = values.get("challenge")
+    if not isinstance(challenge, str) or not isinstance(values.get("origin"), str):
+        raise invalid_field(where, "must have a challenge and an origin")
+    found = from_text(challenge)
+    if found is None:
+        raise invalid_field(where, "must have a challenge in base64url")
+    if values.get("crossOrigin") not in (None, False):
+        raise invalid_field(where, "must not come from a frame in a page of another site")
+    return found

@@ -1,0 +1,121 @@
+"""A software authenticator and the browser in front of it (Web Authentication Level 3, §5.1, §6), for tests.
+
+It answers as `PublicKeyCredential.toJSON()` writes it. What a test wants wrong is a field to change: another origin,
+another site, no user verification, a counter that stands still.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import cbor2
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+
+UP, UV, BE, BS, AT, ED = 0x01, 0x04, 0x08, 0x10, 0x40, 0x80
+PrivateKey = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey
+
+
+def b64(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def unb64(text: str) -> bytes:
+    return urlsafe_b64decode(text + "==")
+
+
+@dataclass
+class SoftKey:
+    """One credential, made at `create`; `counts` says whether its uses are counted."""
+
+    origin: str = "http://localhost:8080"
+    rp_id: str = "localhost"
+    flags: int = UP | UV
+    counts: bool = True
+    key: PrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+    credential_id: bytes = field(default_factory=lambda: os.urandom(32))
+    aaguid: bytes = bytes(16)
+    counter: int = 0
+    user_handle: bytes | None = None
+    client_data: Mapping[str, Any] = field(default_factory=dict[str, Any])  # over what the browser would write
+
+    def create(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to creation options; the account's handle is kept."""
+        self.user_handle = unb64(options["user"]["id"])
+        client_data = self._client_data("webauthn.create", options["challenge"])
+        attestation = {"fmt": "none", "attStmt": {}, "authData": self.made_data()}
+        response = {
+            "clientDataJSON": b64(client_data),
+            "attestationObject": b64(cbor2.dumps(attestation)),
+            "transports": ["internal", "hybrid"],
+        }
+        return self._credential(response)
+
+    def get(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to request options."""
+        self.counter += self.counts
+        client_data = self._client_data("webauthn.get", options["challenge"])
+        data = self.used_data()
+        response = {
+            "clientDataJSON": b64(client_data),
+            "authenticatorData": b64(data),
+            "signature": b64(self.sign(data + hashlib.sha256(client_data).digest())),
+        }
+        if self.user_handle is not None:
+            response["userHandle"] = b64(self.user_handle)
+        return self._credential(response)
+
+    def made_data(self) -> bytes:
+        """Authenticator data with the new credential (§6.5.1)."""
+        size = len(self.credential_id).to_bytes(2, "big")
+        return self._head(AT) + self.aaguid + size + self.credential_id + cbor2.dumps(self.public_key())
+
+    def used_data(self) -> bytes:
+        return self._head(0)
+
+    def public_key(self) -> dict[int, Any]:
+        """As COSE has it (RFC 9053 §7)."""
+        match self.key:
+            case ec.EllipticCurvePrivateKey():
+                numbers = self.key.public_key().public_numbers()
+                x, y = numbers.x.to_bytes(32, "big"), numbers.y.to_bytes(32, "big")
+                return {1: 2, 3: -7, -1: 1, -2: x, -3: y}
+            case ed25519.Ed25519PrivateKey():
+                return {1: 1, 3: -8, -1: 6, -2: self.key.public_key().public_bytes_raw()}
+            case rsa.RSAPrivateKey():
+                numbers = self.key.public_key().public_numbers()
+                return {1: 3, 3: -257, -1: numbers.n.to_bytes(256, "big"), -2: numbers.e.to_bytes(3, "big")}
+
+    def sign(self, data: bytes) -> bytes:
+        match self.key:
+            case ec.EllipticCurvePrivateKey():
+                return self.key.sign(data, ec.ECDSA(hashes.SHA256()))
+            case ed25519.Ed25519PrivateKey():
+                return self.key.sign(data)
+            case rsa.RSAPrivateKey():
+                return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
+
+    def _head(self, more: int) -> bytes:
+        party = hashlib.sha256(self.rp_id.encode()).digest()
+        return party + bytes([self.flags | more]) + self.counter.to_bytes(4, "big")
+
+    def _client_data(self, kind: str, challenge: str) -> bytes:
+        told = {"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": False}
+        return json.dumps(told | dict(self.client_data)).encode()
+
+    def _credential(self, response: dict[str, Any]) -> dict[str, Any]:
+        name = b64(self.credential_id)
+        return {
+            "id": name,
+            "rawId": name,
+            "type": "public-key",
+            "authenticatorAttachment": "platform",
+            "clientExtensionResults": {},
+            "response": response,
+        }
