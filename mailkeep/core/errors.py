@@ -76,6 +76,10 @@ class InvalidHeader(Refusal):
     code, status, text = "INVALID_HEADER", 400, "A custom header is not allowed."
 
 
+class InvalidUrl(Refusal):
+    code, status, text = "INVALID_URL", 400, "The URL is not one to call."
+
+
 class WeakPassword(Refusal):
     code, status, text = "WEAK_PASSWORD", 400, "The password is too weak."
 

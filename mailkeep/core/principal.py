@@ -111,6 +111,9 @@ POLICY: dict[str, Rule] = {
     "suspension.lift": Rule(_ADMIN, Reach.DOMAIN),
     "event.list": Rule(_ADMIN, Reach.LISTING),
     "event.read": Rule(_ADMIN, Reach.DOMAIN),
+    "webhook.list": Rule(_ADMIN, Reach.LISTING),
+    "webhook.read": Rule(_ADMIN, Reach.DOMAIN),
+    "webhook.write": Rule(_ADMIN, Reach.DOMAIN),
     "send": Rule(_DOMAIN, Reach.DOMAIN),
     "sandbox": Rule(_SUPER, Reach.GLOBAL),
 }

@@ -23,6 +23,7 @@ from mailkeep.features.passkeys.routes import ENDPOINTS as PASSKEYS
 from mailkeep.features.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.sending.routes import ENDPOINTS as SENDING
+from mailkeep.features.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.web.endpoint import Call, Endpoint
 from mailkeep.web.openapi import openapi_endpoints
 
@@ -40,6 +41,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SENDING,
     *HISTORY,
     *EVENTS,
+    *WEBHOOKS,
     *SANDBOX,
     *AUDIT,
     *HEALTH,

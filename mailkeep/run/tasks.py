@@ -18,6 +18,7 @@ from mailkeep.features.messages import jobs as messages
 from mailkeep.features.receiving import jobs as receiving
 from mailkeep.features.sandbox import service as sandbox
 from mailkeep.features.sending import jobs as sending
+from mailkeep.features.webhooks import jobs as webhooks
 from mailkeep.web.idempotency import forget_keys
 
 log = structlog.get_logger("mailkeep.tasks")
@@ -39,6 +40,7 @@ async def housekeeping(app: App) -> None:
     await messages.prune(app)
     await receiving.prune(app)
     await audit.let_go(app)
+    await webhooks.prune(app)
     await sandbox.prune(app, app.clock() - timedelta(days=app.settings.retention.content_days))
 
 

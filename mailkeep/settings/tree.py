@@ -206,6 +206,12 @@ class Webhooks:
     retry_seconds: tuple[int, ...] = _setting(
         (30, 120, 900, 3600, 7200), "How long after each failed try of a delivery the next one comes.", DELAYS
     )
+    disable_after_hours: float = _setting(
+        120,
+        "A webhook whose every try has failed for so long is made inactive when it gives a delivery up.",
+        low=0.001,
+        high=8760,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,7 @@ async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIte
     try:
         yield Api(app, Pipeline(app, Router(all_endpoints()), Gate()), clock)
     finally:
+        await app.outbound.close()
         await db.close()
 
 

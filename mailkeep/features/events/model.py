@@ -1,12 +1,25 @@
-"""An event about a message."""
+"""An event: about a message, or the system itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
+
+MailKind = Literal[
+    "mail.sent",
+    "mail.delivered",
+    "mail.bounced",
+    "mail.failed",
+    "mail.received",
+    "mail.received.full",
+    "mail.spam",
+]
+SystemKind = Literal["system.suspension", "system.alert", "system.webhook_disabled"]
+"""What tells of the system itself; a subscription to `*` does not mean these."""
+Kind = Literal[MailKind, SystemKind]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -12,18 +12,8 @@ from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import Refusal
-from mailkeep.features.events.model import Start, Told
+from mailkeep.features.events.model import Kind, Start, Told
 from mailkeep.web.fields import Query, Timestamp
-
-Kind = Literal[
-    "mail.sent",
-    "mail.delivered",
-    "mail.bounced",
-    "mail.failed",
-    "mail.received",
-    "mail.received.full",
-    "mail.spam",
-]
 
 
 class Event(Struct, frozen=True):

@@ -1,0 +1,142 @@
+"""The worker of deliveries, and their house-keeping."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core import failpoint
+from mailkeep.core.errors import Unavailable
+from mailkeep.features.receiving import service as receiving
+from mailkeep.features.webhooks import rules, service, store
+from mailkeep.features.webhooks.model import TIMEOUT_SECONDS, Attempt, Claimed, Content, Outcome
+from mailkeep.jobs.bell import Bell
+from mailkeep.jobs.grouped import Grouped
+from mailkeep.jobs.pace import Pace
+from mailkeep.jobs.run import Queue, Room, Worker
+
+log = structlog.get_logger("mailkeep.webhooks")
+
+LEASE = timedelta(seconds=30)
+"""Three times an attempt's time: what a worker that died has held is another's after it."""
+_SLOTS = 256
+_ROOM, _MOST_ROOM = 8, 32
+_FULL = "mail.received.full"
+_FULL_AT_A_TIME = 4
+_LEFT_FOR_AN_ATTEMPT = timedelta(seconds=TIMEOUT_SECONDS + 5)
+_SLICE, _SLICES = 5000, 40
+
+
+class Deliveries:
+    """One worker of deliveries: `run` until `stop`, or `drain` what is due."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._settled = Grouped(self._settle)
+        self._full = asyncio.Semaphore(_FULL_AT_A_TIME)
+        queue = Queue("webhooks", self._claim, _lane, self._work)
+        self._worker = Worker(queue, slots=_SLOTS, pace=Pace(start=_ROOM, most=_MOST_ROOM))
+
+    async def run(self) -> None:
+        """Deliver until `stop` was called."""
+        bell = Bell(self._app.db, "webhooks")
+        try:
+            await self._worker.run(bell)
+        finally:
+            await bell.close()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Begin nothing more; what doesn't end in time is given back, to be tried again at once."""
+        await self._worker.stop(grace_seconds)
+
+    async def drain(self) -> int:
+        """Deliver what is due now; how many attempts that took."""
+        return await self._worker.drain()
+
+    async def _claim(self, room: Room) -> Sequence[Claimed]:
+        at = self._app.clock()
+        async with self._app.db.autocommit() as conn:
+            found = await store.claim(conn, at, at + LEASE, room.after, (room.most, room.each, room.lanes))
+        if found:
+            failpoint.reach("webhook.claimed")
+        return found
+
+    async def _work(self, job: Claimed) -> bool:
+        """Try a delivery; whether it arrived."""
+        try:
+            outcome = await self._attempt(job)
+        except asyncio.CancelledError:
+            await self._give_back(job, rules.unanswered(self._app.clock(), rules.INTERRUPTED, None, None))
+            raise
+        if outcome is None:
+            await self._give_back(job, None)
+            return True
+        await self._settled.put(outcome)
+        return outcome.state == "delivered"
+
+    async def _attempt(self, job: Claimed) -> Outcome | None:
+        """What an attempt has made of it; None where its lease is too near its end to begin one."""
+        waits = self._app.settings.webhooks.retry_seconds
+        if job.content is None:
+            gone = rules.unanswered(self._app.clock(), rules.EVENT_GONE, None, None)
+            return rules.outcome(job, gone, self._app.clock(), waits)
+        async with AsyncExitStack() as stack:
+            if job.content.kind == _FULL:
+                await stack.enter_async_context(self._full)
+                if self._app.clock() > job.until - _LEFT_FOR_AN_ATTEMPT:
+                    return None
+            body = await self._body(job.content)
+            attempt = await service.post(self._app, job.webhook_id, job.url, job.sealed, job.content, body)
+        return rules.outcome(job, attempt, self._app.clock(), waits)
+
+    async def _body(self, content: Content) -> bytes:
+        if content.kind != _FULL:
+            return rules.body(content, msgspec.Raw(content.data.encode()))
+        shown = msgspec.json.decode(content.data, type=dict[str, Any])
+        async with self._app.db.autocommit() as conn:
+            whole = await receiving.full_data(conn, shown)
+        if whole is shown:  # kept for three days only
+            whole = {**shown, "truncated": True}
+        return await asyncio.to_thread(rules.body, content, whole)
+
+    async def _settle(self, outcomes: Sequence[Outcome]) -> None:
+        at = self._app.clock()
+        failing_before = at - timedelta(hours=self._app.settings.webhooks.disable_after_hours)
+        async with self._app.db.autocommit() as conn:
+            failing = await store.settle(conn, outcomes, at, failing_before)
+        failpoint.reach("webhook.settled")
+        for webhook_id in failing:
+            async with self._app.db.tx() as conn:
+                if await service.disable(conn, at, webhook_id, failing_before):
+                    log.warning("a webhook has failed for too long, and is inactive now", webhook=str(webhook_id))
+
+    async def _give_back(self, job: Claimed, broken_off: Attempt | None) -> None:
+        with suppress(Unavailable):
+            async with self._app.db.autocommit() as conn:
+                await store.give_back(conn, job, self._app.clock(), broken_off)
+
+
+def _lane(job: Claimed) -> UUID:
+    return job.webhook_id
+
+
+async def prune(app: App) -> None:
+    """Let go of deliveries whose events are no longer kept, or whose webhooks are gone, and of secrets that were
+    replaced; some at a time, and the rest the next time.
+    """
+    before = app.clock() - timedelta(days=app.settings.retention.event_days)
+    for _ in range(_SLICES):
+        async with app.db.autocommit() as conn:
+            gone = await store.forget(conn, before, _SLICE) + await store.forget_orphans(conn, _SLICE)
+        if not gone:
+            break
+    async with app.db.autocommit() as conn:
+        await store.forget_secrets(conn, app.clock())

@@ -1,0 +1,69 @@
+"""What wakes a sleeping worker: NOTIFY, on a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from typing import LiteralString
+
+import psycopg
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Conn, Database
+
+
+class Bell:
+    """The bell of a queue, for one worker.
+
+    `listen`, then look at the queue once more, then `rung`: whatever is committed after that look rings, but for what
+    was about to be committed as it began. While the database is away nothing rings.
+    """
+
+    def __init__(self, db: Database, queue: LiteralString) -> None:
+        self._db = db
+        self._channel: LiteralString = "mailkeep_" + queue
+        self._lock = {"name": f"mailkeep.asleep {queue}"}
+        self._conn: Conn | None = None
+        self._open = AsyncExitStack()
+
+    async def listen(self) -> None:
+        """Say that this worker is about to sleep (`wake_workers`)."""
+        with suppress(Unavailable):
+            if self._conn is None:
+                self._conn = await self._open.enter_async_context(self._db.listening(self._channel))
+                self._conn.add_notify_handler(lambda _: None)  # or psycopg keeps them all
+            await self._execute("SELECT pg_advisory_lock_shared(hashtextextended(%(name)s, 0))")
+
+    async def rung(self, ring: asyncio.Event, seconds: float) -> None:
+        """Sleep until it rings, which sets `ring`, or somebody else does, at most so many seconds; be awake then."""
+        loop = asyncio.get_running_loop()
+        number = self._conn.fileno() if self._conn is not None else None
+        if number is not None:
+            loop.add_reader(number, ring.set)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ring.wait(), seconds)
+        finally:
+            if number is not None:
+                loop.remove_reader(number)
+        await self.awake()
+
+    async def awake(self) -> None:
+        """Say that this worker looks by itself."""
+        with suppress(Unavailable):
+            await self._execute("SELECT pg_advisory_unlock_shared(hashtextextended(%(name)s, 0))")
+
+    async def _execute(self, statement: LiteralString) -> None:
+        if self._conn is None:
+            return
+        try:
+            await self._conn.execute(statement, self._lock)
+        except psycopg.Error:
+            await self.close()
+
+    async def close(self) -> None:
+        """End the connection."""
+        self._conn = None
+        opened, self._open = self._open, AsyncExitStack()
+        with suppress(Unavailable, psycopg.Error):
+            await opened.aclose()

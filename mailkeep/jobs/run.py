@@ -1,0 +1,151 @@
+"""Doing what is due, side by side, until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+from uuid import UUID
+
+import structlog
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.jobs.bell import Bell
+from mailkeep.jobs.pace import Pace
+
+log = structlog.get_logger("mailkeep.jobs")
+
+T = TypeVar("T")
+
+POLL_SECONDS = 1.0
+_LINGER_SECONDS = 0.01
+_AWAY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a claim may take: `most` in all, of a lane `each` but of those in `lanes`; the one after `after` first."""
+
+    most: int
+    each: int
+    lanes: Mapping[UUID, int]
+    after: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Queue(Generic[T]):
+    """Jobs of one kind: how they are claimed, which lane one stands in, and how it is done.
+
+    `work` answers whether it went well, which widens the lane's room or narrows it. It settles the job, also when it
+    is cancelled; what it raises is logged, and the job comes again when its lease is over.
+    """
+
+    name: str
+    claim: Callable[[Room], Awaitable[Sequence[T]]]
+    lane: Callable[[T], UUID]
+    work: Callable[[T], Awaitable[bool]]
+
+
+class Worker(Generic[T]):
+    """One worker of a queue, with at most `slots` jobs under way."""
+
+    def __init__(self, queue: Queue[T], *, slots: int, pace: Pace) -> None:
+        self._queue = queue
+        self._slots = slots
+        self._pace = pace
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._busy: Counter[UUID] = Counter()
+        self._after = UUID(int=0)
+        self._ring = asyncio.Event()
+        self._stopping = False
+
+    async def fill(self) -> int:
+        """Claim and begin what is due, as far as there is room; how many that was."""
+        begun = 0
+        while not self._stopping and (free := self._slots - len(self._tasks)) > 0:
+            lanes = self._pace.left(self._busy)
+            jobs = await self._queue.claim(Room(free, self._pace.start, lanes, self._after))
+            for job in jobs:
+                self._begin(job)
+            begun += len(jobs)
+            if len(jobs) < free:
+                break
+        return begun
+
+    def _begin(self, job: T) -> None:
+        lane = self._queue.lane(job)
+        self._after = lane
+        self._busy[lane] += 1
+        task = asyncio.create_task(self._work(job, lane))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, job: T, lane: UUID) -> None:
+        try:
+            well = await self._queue.work(job)
+            self._pace.went(lane, well=well)
+        except Unavailable:
+            log.warning("a job's end was not written: it comes again", queue=self._queue.name)
+        except Exception:
+            log.exception("a job stumbled", queue=self._queue.name)
+        finally:
+            self._busy[lane] -= 1
+            if not self._busy[lane]:
+                del self._busy[lane]
+            self._ring.set()
+
+    async def drain(self) -> int:
+        """Do all that is due now, and return when it is done; how many jobs that was."""
+        done = 0
+        while begun := await self.fill():
+            done += begun
+            await self.settled()
+        return done
+
+    async def settled(self) -> None:
+        """Return when nothing is under way."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    async def run(self, bell: Bell) -> None:
+        """Do what is due, again and again, until `stop`; needs no database to begin or go on."""
+        while not self._stopping:
+            try:
+                await self._round(bell)
+            except Unavailable:
+                log.info("waiting for the database", queue=self._queue.name)
+                await self._pause(_AWAY_SECONDS)
+            except Exception:
+                log.exception("a queue stumbled", queue=self._queue.name)
+                await self._pause(_AWAY_SECONDS)
+
+    async def _round(self, bell: Bell) -> None:
+        self._ring.clear()
+        if await self.fill():
+            # More is likely to come, or to be settled, at once: let it gather rather than go to sleep.
+            await asyncio.sleep(_LINGER_SECONDS)
+            return
+        await bell.listen()
+        if len(self._tasks) < self._slots and await self.fill():
+            await bell.awake()
+            return
+        await bell.rung(self._ring, POLL_SECONDS)
+
+    async def _pause(self, seconds: float) -> None:
+        self._ring.clear()
+        try:
+            await asyncio.wait_for(self._ring.wait(), seconds)
+        except TimeoutError:
+            return
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Begin nothing more, let what is under way end within `grace_seconds`, and break off the rest."""
+        self._stopping = True
+        self._ring.set()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=grace_seconds)
+        for task in self._tasks:
+            task.cancel()
+        await self.settled()
