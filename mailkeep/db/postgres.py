@@ -30,9 +30,11 @@ from mailkeep.db.postgres_binaries import DEBIAN, Binaries, cluster_major, find_
 from mailkeep.db.postgres_cluster import (
     APP,
     DATABASE,
+    MTA,
     OWNER,
     SHELTER,
     Place,
+    add_mta_role,
     choose_place,
     clean_environment,
     make_cluster,
@@ -62,11 +64,15 @@ class Urls:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What start can be told otherwise: for tests, and for systems that keep things elsewhere."""
+    """What start can be told otherwise: for tests, and for systems that keep things elsewhere.
+
+    `mta_accounts`: the operating system's accounts of mail daemons, which get in as the role made for them.
+    """
 
     shelter: Path = SHELTER
     debian: Path = DEBIAN
     settings: Mapping[str, str] | None = None
+    mta_accounts: tuple[str, ...] = ()
 
 
 def socket_urls(run: Path) -> Urls:
@@ -103,10 +109,12 @@ async def start(data_dir: Path, options: Options | None = None) -> PrivateServer
         _sweep(run)
         os.close(hold)
         raise
-    server = PrivateServer(data_dir, run, place, binaries, options.settings)
+    server = PrivateServer(data_dir, run, place, binaries, options)
     server.hold = hold
     try:
         await server.launch()
+        if options.mta_accounts:
+            await server.ensure_mta_role()
     except BaseException:
         await server.stop()
         raise
@@ -116,9 +124,7 @@ async def start(data_dir: Path, options: Options | None = None) -> PrivateServer
 class PrivateServer:
     """One running server. `urls` tell how to connect, `notice` what the operator should know (or None)."""
 
-    def __init__(
-        self, data_dir: Path, run: Path, place: Place, binaries: Binaries, settings: Mapping[str, str] | None
-    ) -> None:
+    def __init__(self, data_dir: Path, run: Path, place: Place, binaries: Binaries, options: Options) -> None:
         self.urls = socket_urls(run)
         self.notice = place.notice
         self.place = place
@@ -126,7 +132,7 @@ class PrivateServer:
         self.log_path = data_dir / "log" / "postgresql.log"
         self.hold: int | None = None
         self._run = run
-        self._settings = settings
+        self._options = options
         self._process: subprocess.Popen[bytes] | None = None
         self._stopping = False
 
@@ -140,17 +146,31 @@ class PrivateServer:
         await end_leftovers(self.place.cluster)
         sockets = self._run / "pg"
         sockets.mkdir(mode=0o700, exist_ok=True)
+        sockets.chmod(0o711 if self._options.mta_accounts else 0o700)
         os.chown(sockets, self.place.account.uid, self.place.account.gid, follow_symlinks=False)
         # The folder is held by us and no server is left: what lies here is stale, and its lock file may name
         # a process that lives (a killed one that nobody has reaped is enough), which would stop PostgreSQL.
         for name in _SOCKET:
             (sockets / name).unlink(missing_ok=True)
-        arguments = write_configuration(self._run, self.place, self.binaries, self._settings)
+        options = self._options
+        arguments = write_configuration(self._run, self.place, self.binaries, options.settings, options.mta_accounts)
         if self._stopping:
             return
         log_start = self._rotate_log()
         self._process = self._spawn([*arguments, "-c", f"unix_socket_directories={sockets}"])
         await self._until_ready(self._process, log_start)
+
+    async def ensure_mta_role(self) -> None:
+        """Adds the role of the mail daemons where the cluster is older than it: the server ends for a moment."""
+        async with await psycopg.AsyncConnection.connect(self.urls.app) as conn:
+            cursor = await conn.execute("SELECT 1 FROM pg_roles WHERE rolname = %(role)s", {"role": MTA})
+            if await cursor.fetchone():
+                return
+        assert self._process
+        self._process.send_signal(signal.SIGINT)
+        await _end_of(self._process, None)
+        add_mta_role(self.binaries, self.place)
+        await self.launch()
 
     async def supervise(self) -> None:
         """Starts the server again whenever it ends unasked, with growing pauses where it ends within seconds.

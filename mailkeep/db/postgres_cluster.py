@@ -11,7 +11,7 @@ import os
 import pwd
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,16 +22,19 @@ from mailkeep.db.postgres_binaries import Binaries
 
 SHELTER = Path("/var/lib/mailkeep/pg")
 DATABASE, OWNER, APP = "mailkeep", "mailkeep_owner", "mailkeep_app"
+MTA = "mailkeep_mta"  # the full profile's daemons: may execute what migration 0013 grants, and nothing else
 SUPERUSER = "postgres"
 
 # Each statement on a line of its own: a single-user server ends a statement at the newline.
 _ROLES = f"""\
 CREATE ROLE {OWNER} LOGIN CREATEDB;
 CREATE ROLE {APP} LOGIN;
+CREATE ROLE {MTA} LOGIN;
 CREATE DATABASE {DATABASE} OWNER {OWNER} TEMPLATE template0;
 REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
 GRANT CONNECT ON DATABASE {DATABASE} TO {APP};
 """
+_MTA_ROLE = f"CREATE ROLE {MTA} LOGIN;\n"
 
 # Small, for one machine's mail: memory is taken as it is used. Nothing secret reaches the log (terse leaves
 # out DETAIL with its values, and parameters are never logged).
@@ -182,17 +185,28 @@ def make_cluster(binaries: Binaries, place: Place) -> None:
         os.close(parent)
 
 
+def add_mta_role(binaries: Binaries, place: Place) -> None:
+    """Adds the daemons' role to a cluster that was made without it, by a single-user server: none may run."""
+    single = [str(binaries.bin_dir / "postgres"), "--single", "-D", str(place.cluster), "-c", "exit_on_error=on"]
+    _expect_success("Making the role of the mail daemons", run_as(place.account, [*single, "postgres"], _MTA_ROLE))
+
+
 def write_configuration(
-    run: Path, place: Place, binaries: Binaries, overrides: Mapping[str, str] | None = None
+    run: Path,
+    place: Place,
+    binaries: Binaries,
+    overrides: Mapping[str, str] | None = None,
+    mta_accounts: Sequence[str] = (),
 ) -> list[str]:
     """Renders the three configuration files into the run folder; the arguments that make the server use them.
 
     What stands in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) wins over ours. Nobody is trusted: the
-    peer's account decides, by a map that names two accounts.
+    peer's account decides, by a map that names two accounts, and those of the mail daemons where there are any.
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
     ours = _account(os.geteuid()).name
     peers = [(ours, OWNER), (ours, APP), (place.account.name, SUPERUSER)]
+    peers += [(account, MTA) for account in mta_accounts]
     files = {
         "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],
         "pg_hba.conf": ["local all all peer map=mailkeep"],

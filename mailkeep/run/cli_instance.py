@@ -7,7 +7,7 @@ import io
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import typer
 
@@ -37,6 +37,12 @@ ListenInternal = Annotated[
 ]
 
 
+Profile = Annotated[
+    Literal["embedded", "full"],
+    typer.Option("--profile", help="Everything in one process, or a real mail server."),
+]
+
+
 def add_to(app: typer.Typer) -> None:
     """Make these commands known."""
     app.command(
@@ -44,8 +50,11 @@ def add_to(app: typer.Typer) -> None:
         epilog=examples(
             "mailkeep up",
             "mailkeep up --data-dir /srv/mail --http 127.0.0.1:9090 --smtp 127.0.0.1:9025",
+            "mailkeep up --profile full",
         ),
     )(up)
+    app.command("install", epilog=examples("mailkeep install --dry-run", "mailkeep install"))(install)
+    app.command("process", hidden=True)(process)
     app.command("down", epilog=examples("mailkeep down --data-dir /srv/mail"))(down)
     app.command("status", epilog=examples("mailkeep status", "mailkeep status --json"))(status)
     app.command("doctor", epilog=examples("mailkeep doctor --data-dir /srv/mail"))(doctor)
@@ -56,22 +65,53 @@ def up(
     http: Listen = None,
     smtp: ListenSmtp = None,
     internal: ListenInternal = None,
+    profile: Profile = "embedded",
     as_json: AsJson = False,
 ) -> None:
     """Start Mailkeep in the foreground.
 
     It ends on Ctrl-C, SIGTERM or `mailkeep down`. Port 0 takes a free one. With --json one object tells the
-    addresses as soon as they are served.
+    addresses as soon as they are served. The profile `full` is a real mail server: as root, after
+    `mailkeep install`; its ports are settings (`ports.*`).
     """
     given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
     with reported(as_json):
-        from mailkeep.run import up as instance
-        from mailkeep.run.toolbox import resolve_data_dir
+        from mailkeep.run.toolbox import FULL_DATA_DIR, resolve_data_dir
 
-        place = resolve_data_dir(data_dir)
+        if profile == "full":
+            from mailkeep.run import full as instance
+        else:
+            from mailkeep.run import up as instance
+
+        place = FULL_DATA_DIR if profile == "full" and data_dir is None else resolve_data_dir(data_dir)
         with contextlib.redirect_stdout(_Announcement(place, sys.stdout)) if as_json else contextlib.nullcontext():
             code = instance.run(place, {key: text for key, text in given.items() if text is not None})
         raise typer.Exit(code)
+
+
+def install(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be done, and do nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Install what the full profile needs: Debian's packages, and the account that mailboxes belong to.
+
+    Needs root. Nothing is started, and nothing of Debian's configuration is written. What is there is left alone.
+    """
+    conclude(as_json, _install(dry_run))
+
+
+def process(
+    name: Annotated[str, typer.Argument(help="Which one.")],
+    data_dir: DataDir = None,
+    sockets: Annotated[list[str] | None, typer.Option("--socket", help="NAME=DESCRIPTOR, handed down.")] = None,
+) -> None:
+    """Run one process of a full instance; `mailkeep up` does this."""
+    with reported(as_json=False):
+        from mailkeep.run import process as one
+        from mailkeep.run.toolbox import resolve_data_dir
+
+        given = {key: int(number) for key, _, number in (text.partition("=") for text in sockets or [])}
+        raise typer.Exit(one.run(name, resolve_data_dir(data_dir), given))
 
 
 def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -126,6 +166,15 @@ class _Announcement(io.TextIOBase):
 
     def flush(self) -> None:
         sys.stderr.flush()
+
+
+async def _install(dry_run: bool) -> Answer:
+    from mailkeep.run import install as installation
+
+    todo = installation.plan() if dry_run else installation.install()
+    told = {"dry_run": dry_run, "packages": list(todo.packages), "account": todo.account}
+    said = [f"{'Would' if dry_run else 'Done:'} {step}" for step in todo.steps]
+    return Answer(told, said or ["Everything that the full profile needs is installed."])
 
 
 async def _down(data_dir: Path | None) -> Answer:

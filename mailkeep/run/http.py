@@ -28,8 +28,19 @@ class HttpListener:
     """A listener that has its port from the start and serves once `start` was awaited."""
 
     def __init__(self, host: str, port: int, what: str) -> None:
-        self._socket = _bind(host, port, what)
-        self.host, self.port = self._socket.getsockname()[:2]
+        self._take(bind(host, port, what))
+
+    @classmethod
+    def on(cls, listening: socket.socket) -> HttpListener:
+        """One on a socket that listens already."""
+        self = cls.__new__(cls)
+        self._take(listening)
+        return self
+
+    def _take(self, listening: socket.socket) -> None:
+        self._socket = listening
+        self._socket.setblocking(False)
+        self.host, self.port = listening.getsockname()[:2]
         self._server: _Server | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -69,7 +80,8 @@ class HttpListener:
         self._socket.close()
 
 
-def _bind(host: str, port: int, what: str) -> socket.socket:
+def bind(host: str, port: int, what: str) -> socket.socket:
+    """A socket that listens; Failure where the address is not to be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -79,5 +91,4 @@ def _bind(host: str, port: int, what: str) -> socket.socket:
     except OSError as error:
         listener.close()
         raise Failure(f"{what} can't listen on {host}:{port}: {error.strerror}.", permanent=True) from error
-    listener.setblocking(False)
     return listener

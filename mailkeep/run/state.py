@@ -14,7 +14,7 @@ _NAME = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A running instance: its process, version, start (ISO 8601) and addresses (URLs; SMTP as host:port)."""
+    """A running instance: its process, version, start (ISO 8601), addresses (URLs; SMTP as host:port) and profile."""
 
     pid: int
     version: str
@@ -22,6 +22,7 @@ class State:
     http: str
     internal: str
     smtp: str
+    profile: str = "embedded"
 
 
 def write(data_dir: Path, state: State) -> None:

@@ -21,6 +21,7 @@ from mailkeep.settings import Loaded, dns_servers, load
 
 SECRET = "secret"
 DEFAULT_DATA_DIR = Path("data")
+FULL_DATA_DIR = Path("/var/lib/mailkeep")
 
 
 def resolve_data_dir(option: Path | None) -> Path:
@@ -89,6 +90,28 @@ async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> As
             await server.stop()
     finally:
         lock.release()
+
+
+@asynccontextmanager
+async def attached(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
+    """An App for a process of a running instance, on its database; one that is away is no error here."""
+    loaded = load(data_dir)
+    settings = loaded.settings
+    urls = None if settings.database.url else postgres.running_urls(data_dir)
+    if not settings.database.url and urls is None:
+        raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=True)
+    db = Database(
+        settings.database.url or (urls.app if urls else ""),
+        max_size=settings.database.pool_size,
+        application_name=f"mailkeep {application_name}",
+    )
+    await db.open()
+    outbound = Outbound(dns_servers(settings.dns.servers))
+    try:
+        yield App(settings, data_dir, utc_now, open_vault(data_dir, loaded), db, outbound=outbound)
+    finally:
+        await outbound.close()
+        await db.close()
 
 
 @asynccontextmanager

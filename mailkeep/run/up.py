@@ -49,7 +49,7 @@ from mailkeep.web.router import Router
 
 log = structlog.get_logger("mailkeep")
 
-_HTTP_GRACE = 4
+HTTP_GRACE = 4
 _SMTP_GRACE = 3.0
 
 
@@ -74,21 +74,21 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         public = HttpListener(*endpoint(settings.http.listen), "The API")
         internal = HttpListener(*endpoint(settings.http.internal), "The internal listener")
         app = await stack.enter_async_context(_application(data_dir, loaded))
-        first = await _first_admin(app, loaded.first_start)
+        first = await first_admin(app, loaded.first_start)
         wake = asyncio.Event()
         # Nobody else sends: what an earlier process left open is told before its recipients' fates are.
         await sending.reconcile(app, app.clock())
         await _open_way_out(app, wake, stack)
         address = await _listen(app, public, internal, stack)
-        stack.enter_context(_background(tasks.run_forwards(app)))
-        stack.enter_context(_background(tasks.run_sealing(app)))
-        stack.enter_context(_background(tasks.run_housekeeping(app)))
+        stack.enter_context(background(tasks.run_forwards(app)))
+        stack.enter_context(background(tasks.run_sealing(app)))
+        stack.enter_context(background(tasks.run_housekeeping(app)))
         await stack.enter_async_context(worker.delivering(app))
         state.write(
             data_dir, state.State(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
         )
         stack.callback(state.remove, data_dir)
-        _banner(public.url, address, first)
+        banner(public.url, address, first)
         await ended.wait()
         log.info("ending")
 
@@ -106,9 +106,9 @@ async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
         else:
             server = await postgres.start(data_dir)
             stack.push_async_callback(server.stop)
-            stack.enter_context(_background(server.supervise()))
+            stack.enter_context(background(server.supervise()))
             if server.notice:
-                _say(server.notice)
+                say(server.notice)
             owner, url = server.urls.owner, server.urls.app
         await migrate(owner, utc_now)
         db = Database(url, max_size=settings.database.pool_size)
@@ -123,7 +123,7 @@ async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
         yield app
 
 
-async def _first_admin(app: App, given: FirstStart) -> str | None:
+async def first_admin(app: App, given: FirstStart) -> str | None:
     """While there is no administrator, make one; what to tell the person at the terminal."""
     path = app.data_dir / INITIAL_ADMIN_FILE
     made = await admins.ensure_first_admin(
@@ -145,7 +145,7 @@ async def _open_way_out(app: App, wake: asyncio.Event, stack: contextlib.AsyncEx
     if mta.mode == "sandbox":
         server = await sandbox.start(app, wake)
         stack.push_async_callback(server.close, _SMTP_GRACE)
-        stack.enter_context(_background(run_queue(app, wake)))
+        stack.enter_context(background(run_queue(app, wake)))
         relay = Relay("127.0.0.1", server.port, helo=hostname)
     else:
         relay = Relay(
@@ -170,14 +170,14 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
     await internal.start(internal_app(metrics, lambda: health.ready(app)), grace_seconds=1)
     stack.push_async_callback(internal.stop)
-    await public.start(pipeline, grace_seconds=_HTTP_GRACE, bounds=_bounds(app))
+    await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
     stack.push_async_callback(public.stop)
-    stack.enter_context(_background(events.watch(app)))
+    stack.enter_context(background(events.watch(app)))
     stack.callback(app.streams.close)
     return f"{endpoint(app.settings.smtp.listen)[0]}:{server.port}"
 
 
-def _bounds(app: App) -> Bounds:
+def bounds_of(app: App) -> Bounds:
     """What HTTP clients are held to; no more connections than there are descriptors for."""
     settings = app.settings
     http = settings.http
@@ -199,7 +199,8 @@ def _bounds(app: App) -> Bounds:
 
 
 @contextlib.contextmanager
-def _background(work: Coroutine[Any, Any, None]) -> Generator[None]:
+def background(work: Coroutine[Any, Any, None]) -> Generator[None]:
+    """The work, as a task for as long as the block lasts."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -207,12 +208,13 @@ def _background(work: Coroutine[Any, Any, None]) -> Generator[None]:
         task.cancel()
 
 
-def _banner(url: str, smtp_address: str, first: str | None) -> None:
-    _say(f"Mailkeep {__version__} is up: {url} (documentation and API), SMTP {smtp_address}")
+def banner(url: str, smtp_address: str, first: str | None) -> None:
+    """Where it is, and who may log in."""
+    say(f"Mailkeep {__version__} is up: {url} (documentation and API), SMTP {smtp_address}")
     if first:
-        _say(first)
+        say(first)
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
     """A line for the person at the terminal."""
     print(line, file=sys.stdout, flush=True)  # noqa: T201

@@ -108,7 +108,7 @@ def test_second_factors_are_asked_of_roles_or_off(tmp_path: Path, text: str, rol
         ("LIMITS__LOGIN_PER_SECOND", "1e400", "a number from 0 to"),
         ("SESSIONS__TTL_HOURS", "0", "a number from"),
         ("DATABASE__URL", "mysql://localhost/mail", "postgresql://"),
-        ("MTA__MODE", "postfix", "one of sandbox, smtp, none"),
+        ("MTA__MODE", "sendmail", "one of sandbox, postfix, smtp, none"),
         ("MTA__HOST", "smart_host", "a host name, or nothing"),
         ("SERVER__HOSTNAME", "mail.example\n", "a host name, or nothing"),
         ("CORS__ORIGINS", '["*"]', "a list of origins"),

@@ -1,0 +1,222 @@
+"""The daemons' configuration: settings and facts in, files out; pure, so that it can be shown before it is used.
+
+Templates stand in `templates/`, with the reason beside each parameter. In them `@@name@@` is a value, lines between
+`@@if name@@` and `@@end@@` stand only where the value is not empty (or 0), and `@@include name@@` puts in a file beside
+the template. A name that is not known, or a value with a line break in it, is a bug and raises.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from mailkeep.mail.places import Places
+from mailkeep.settings import Settings, endpoint
+
+TEMPLATES = Path(__file__).parent / "templates"
+MTA_ROLE = "mailkeep_mta"
+
+_VALUE = re.compile(r"@@([a-z_0-9]+)@@")
+_IF = re.compile(r"@@if ([a-z_0-9]+)@@")
+_INCLUDE = re.compile(r"@@include ([a-z_0-9]+)@@")
+_MAPS = {
+    "domains": "SELECT * FROM mta_domain('%s')",
+    "mailboxes": "SELECT * FROM mta_mailbox('%u', '%d')",
+    "routes": "SELECT * FROM mta_route('%u', '%d')",
+    "recipients": "SELECT * FROM mta_recipient('%u', '%d')",
+    "paused": "SELECT * FROM mta_paused('%u', '%d')",
+    "senders": "SELECT * FROM mta_senders('%u', '%d')",
+}
+# Modules of Rspamd that ask the network about a message or its sender.
+_ASKS_NETWORK = (
+    "arc", "asn", "bimi", "dcc", "dkim", "dmarc", "fuzzy_check", "hfilter", "mx_check", "p0f", "phishing", "rbl",
+    "reputation", "spf", "surbl", "url_redirector", "whitelist",
+)  # fmt: skip
+# And those that nobody asked for: the first would fetch rules from the network by itself.
+_NEVER = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic", "antivirus", "external_services")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What only a start knows: where things lie, which accounts there are, which port and token the keys' listener
+    has, and where the certificate is.
+
+    `lmtp_socket` is whom Postfix delivers to; `policy_socket` None: nobody is asked before a submission.
+    """
+
+    places: Places
+    database_folder: Path
+    database: str
+    hostname: str
+    mail_account: str
+    mail_uid: int
+    keys_port: int
+    keys_token: str
+    certificate_file: str
+    key_file: str
+    lmtp_socket: Path
+    policy_socket: Path | None
+
+
+Files = Mapping[str, str]
+"""Texts by file name, below the daemon's configuration folder."""
+
+
+def postfix(settings: Settings, facts: Facts) -> Files:
+    """main.cf, master.cf and the maps."""
+    values = _common(facts) | _postfix(settings, facts)
+    files = {name: _filled(f"postfix/{name}", values) for name in ("main.cf", "master.cf")}
+    for name, query in _MAPS.items():
+        files[f"{name}.cf"] = _filled("postfix/map.cf", values | {"query": query})
+    return files
+
+
+def dovecot(settings: Settings, facts: Facts) -> Files:
+    """dovecot.conf, its questions to the database, and the Sieve script before everybody's own."""
+    places, ports = facts.places, settings.ports
+    values = _common(facts) | {
+        "listen": ", ".join(settings.server.addresses) or "*, ::",
+        "dovecot_run": str(places.dovecot_run),
+        "dovecot_state": str(places.data / "dovecot" / "state"),
+        "dovecot_conf": str(places.dovecot_conf),
+        "dovecot_lmtp": str(places.dovecot_lmtp),
+        "sieve_before": str(places.dovecot_conf / "before.sieve"),
+        "mail_root": str(places.mail_root),
+        "mail_uid": str(facts.mail_uid),
+        "imap_port": str(ports.imap),
+        "imaps_port": str(ports.imaps),
+        "pop3_port": str(ports.pop3),
+        "pop3s_port": str(ports.pop3s),
+        "sieve_port": str(ports.sieve),
+        "reinjection_port": str(ports.reinjection),
+    }
+    return {name: _filled(f"dovecot/{name}", values) for name in ("dovecot.conf", "sql.conf", "before.sieve")}
+
+
+def rspamd(settings: Settings, facts: Facts) -> Files:
+    """What differs from Debian's configuration, as Rspamd looks for it below its LOCAL_CONFDIR."""
+    asked = settings.filter
+    values = _common(facts) | {
+        "keys_port": str(facts.keys_port),
+        "keys_token": facts.keys_token,
+        "reject_score": f"{asked.reject_score:g}" if asked.reject_score else "null",
+        "spam_score": f"{asked.spam_score:g}",
+        "greylist_score": "4" if asked.greylisting else "null",
+        "greylisting": "true" if asked.greylisting else "false",
+        "dns_servers": ", ".join(f'"{server}"' for server in asked.dns_servers),
+        "max_message": str(_message_size(settings)),
+        "redis_socket": str(facts.places.redis_socket),
+    }
+    root = TEMPLATES / "rspamd"
+    names = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
+    files = {name: _filled(f"rspamd/{name}", values) for name in names if name != "local.d/off.conf"}
+    off = _filled("rspamd/local.d/off.conf", values)
+    for module in (*_NEVER, *(() if asked.network_checks else _ASKS_NETWORK)):
+        files[f"local.d/{module}.conf"] = off
+    return files
+
+
+def redis(facts: Facts) -> Files:
+    """redis.conf."""
+    places = facts.places
+    values = {"redis_socket": str(places.redis_socket), "redis_data": str(places.redis_data)}
+    return {"redis.conf": _filled("redis.conf", values)}
+
+
+def _common(facts: Facts) -> dict[str, str]:
+    places = facts.places
+    return {
+        "hostname": facts.hostname,
+        "log": str(places.log),
+        "database": facts.database,
+        "database_folder": str(facts.database_folder),
+        "role": MTA_ROLE,
+        "auth_socket": str(places.auth_socket),
+        "scan_socket": str(places.scan_socket),
+        "sign_socket": str(places.sign_socket),
+        "controller_socket": str(places.controller_socket),
+        "certificate_file": facts.certificate_file,
+        "key_file": facts.key_file,
+        "mail_account": facts.mail_account,
+    }
+
+
+def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
+    places, ports, outbound = facts.places, settings.ports, settings.outbound
+    addresses = [ipaddress.ip_address(text) for text in settings.server.addresses]
+    v4 = [str(address) for address in addresses if address.version == 4]
+    v6 = [str(address) for address in addresses if address.version == 6]
+    relay = ""
+    if outbound.relay:
+        host, port = endpoint(outbound.relay)
+        relay = f"[{host}]:{port}"
+    return {
+        "postfix_conf": str(places.postfix_conf),
+        "postfix_queue": str(places.postfix_queue),
+        "postfix_data": str(places.postfix_data),
+        "addresses": ", ".join([*v4, *(f"[{address}]" for address in v6)]) or "all",
+        "protocols": "all" if bool(v4) == bool(v6) else ("ipv4" if v4 else "ipv6"),
+        "bind4": v4[0] if v4 else "",
+        "bind6": v6[0] if v6 else "",
+        "lmtp_socket": str(facts.lmtp_socket),
+        "policy_socket": str(facts.policy_socket or ""),
+        "message_size": str(_message_size(settings)),
+        "recipients": "1000",
+        "quiet_dns": "" if settings.filter.network_checks else "yes",
+        "outbound_tls": outbound.tls,
+        "dane": "yes" if outbound.tls == "dane" else "",
+        "relayhost": relay,
+        "first_retry": str(outbound.first_retry_seconds),
+        "longest_retry": str(max(outbound.first_retry_seconds, outbound.longest_retry_seconds)),
+        "queue_run": str(min(300, outbound.first_retry_seconds)),
+        "lifetime": str(max(1, round(outbound.give_up_hours * 3600))),
+        "smtp_port": _port(ports.smtp),
+        "submission_port": _port(ports.submission),
+        "submissions_port": _port(ports.submissions),
+        "reinjection_port": str(ports.reinjection),
+    }
+
+
+def _port(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _message_size(settings: Settings) -> int:
+    """What the MTA takes: the API's limit, and the line breaks and fields that the API does not count."""
+    return settings.limits.message_size_bytes * 103 // 100 + (64 << 10)
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    return "\n".join(_lines(template, values)) + "\n"
+
+
+def _lines(template: str, values: Mapping[str, str]) -> Iterator[str]:
+    shown: list[bool] = []
+    for line in _read(template).splitlines():
+        if condition := _IF.fullmatch(line):
+            shown.append(bool(values[condition[1]]))
+        elif line == "@@end@@":
+            shown.pop()
+        elif not all(shown):
+            continue
+        elif include := _INCLUDE.fullmatch(line):
+            yield from _lines(f"{template.rpartition('/')[0]}/{include[1]}", values)
+        else:
+            yield _VALUE.sub(lambda found: _plain(values[found[1]]), line)
+    if shown:
+        raise ValueError(f"{template}: a condition has no end")
+
+
+def _plain(value: str) -> str:
+    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in value):
+        raise ValueError(f"no value for a configuration file: {value!r}")
+    return value
+
+
+@cache
+def _read(template: str) -> str:
+    return (TEMPLATES / template).read_text("utf-8")

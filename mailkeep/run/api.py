@@ -1,0 +1,47 @@
+"""The process `api`: the HTTP API and the internal listener, on sockets that the supervisor holds."""
+
+from __future__ import annotations
+
+import contextlib
+
+from mailkeep.app import App
+from mailkeep.features.events import jobs as events
+from mailkeep.features.health import service as health
+from mailkeep.features.sending import jobs as sending
+from mailkeep.mail.parse_process import Parser
+from mailkeep.mail.smtp_connection import Relay
+from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.run import tasks
+from mailkeep.run.http import HttpListener
+from mailkeep.run.process import Process
+from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.up import HTTP_GRACE, background, bounds_of
+from mailkeep.web.metrics import Metrics, internal_app
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+
+
+async def serve(app: App, process: Process) -> None:
+    """Serve until told to end."""
+    async with contextlib.AsyncExitStack() as stack:
+        app.parser = Parser(app.data_dir / "tmp")
+        stack.push_async_callback(app.parser.close)
+        if app.settings.mta.mode == "postfix":
+            relay = Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
+            app.mta = SmtpPool(relay)
+            stack.push_async_callback(app.mta.close)
+        metrics = Metrics()
+        public = HttpListener.on(process.sockets["public"])
+        internal = HttpListener.on(process.sockets["internal"])
+        await sending.reconcile(app, app.clock() - sending.ABANDONED)
+        await internal.start(internal_app(metrics, lambda: health.ready(app)), grace_seconds=1)
+        stack.push_async_callback(internal.stop)
+        pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
+        await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
+        stack.push_async_callback(public.stop)
+        stack.enter_context(background(events.watch(app)))
+        stack.callback(app.streams.close)
+        stack.enter_context(background(tasks.run_sealing(app)))
+        stack.enter_context(background(tasks.run_housekeeping(app)))
+        process.ready()
+        await process.ended.wait()

@@ -1,0 +1,128 @@
+"""Child processes: spawned in a session of their own, told to end when we die, found again by pid file after it.
+
+A pid file tells process id and start time (in the kernel's ticks since boot), so that a number that was given to
+another process is never hit. What a child starts stays in its session, by which it is found once the child is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+from mailkeep.db.instance import write_whole
+
+_PR_SET_PDEATHSIG = 1
+_PROC = Path("/proc")
+_LOG_BYTES = 10_000_000
+# Loaded here and not in the child: between fork and exec nothing may be imported.
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+"""What a daemon of Debian's gets: nothing of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is started: its arguments, environment, the descriptors that it inherits, and where its output goes."""
+
+    argv: Sequence[str]
+    log: Path
+    environ: Mapping[str, str] = field(default_factory=lambda: ENVIRONMENT)
+    descriptors: Sequence[int] = ()
+
+
+def spawn(command: Command, pid_file: Path) -> subprocess.Popen[bytes]:
+    """Start it, from the main thread (the kernel watches the thread that forked), and write its pid file."""
+    parent = os.getpid()
+
+    def end_with_parent() -> None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it died before we asked
+            os._exit(1)
+
+    _rotate(command.log)
+    with command.log.open("ab") as output:
+        process = subprocess.Popen(
+            list(command.argv),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            env=dict(command.environ),
+            pass_fds=tuple(command.descriptors),
+            start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
+            preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call, its function loaded beforehand
+        )
+    write_whole(pid_file, f"{process.pid} {_started(process.pid)}\n", 0o600)
+    return process
+
+
+async def end(pid: int, seconds: float) -> None:
+    """End the session that this process leads: asked first, by force what is left after `seconds`."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    deadline = monotonic() + seconds
+    while left := session_of(pid):
+        if monotonic() > deadline:
+            for each in left:
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
+        elif pid not in left:
+            # Its leader is gone: what has not noticed is told.
+            for each in left:
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGTERM)
+        await asyncio.sleep(0.05)
+
+
+async def end_leftover(pid_file: Path, seconds: float) -> int | None:
+    """End what an earlier run left of the child with this pid file; its process id, None where nothing was left."""
+    try:
+        pid, started = (int(word) for word in pid_file.read_text("ascii").split())
+    except (FileNotFoundError, ValueError):
+        return None
+    found = session_of(pid)
+    # The number may be another's by now: then its start is later, or (the leader gone) its session is.
+    if not found or (pid in found and _started(pid) != started) or min(map(_started, found)) < started:
+        return None
+    await end(pid, seconds)
+    return pid
+
+
+def session_of(leader: int) -> list[int]:
+    """The living processes of a session, zombies left out."""
+    found: list[int] = []
+    for entry in _PROC.glob("[0-9]*/stat"):
+        fields = _stat(entry)
+        if fields and fields[3] == str(leader) and fields[0] not in ("Z", "X"):
+            found.append(int(entry.parent.name))
+    return found
+
+
+def _started(pid: int) -> int:
+    fields = _stat(_PROC / str(pid) / "stat")
+    return int(fields[19]) if fields else 0
+
+
+def _stat(path: Path) -> list[str]:
+    """The fields of /proc/PID/stat from the third (state) on; the name before may hold anything."""
+    try:
+        return path.read_bytes().rpartition(b")")[2].decode("ascii").split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _rotate(log: Path) -> None:
+    """Put an overlong log aside; one old file is kept."""
+    log.parent.mkdir(mode=0o755, exist_ok=True)
+    with suppress(FileNotFoundError):
+        if log.stat().st_size > _LOG_BYTES:
+            log.replace(log.with_name(log.name + ".1"))

@@ -1,0 +1,124 @@
+"""`mailkeep install`: Debian's packages for the full profile, and the account that mailboxes belong to.
+
+Nothing starts by itself: not while packages are installed (policy-rc.d), not later (units of what we installed are
+disabled). No configuration of Debian's is written; each instance brings its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mailkeep.core.errors import Failure
+
+MAIL_ACCOUNT = "mailkeep-mail"
+PACKAGES = (
+    "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d",
+    "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd",
+)  # fmt: skip
+_UNITS = ("postfix", "dovecot", "dovecot.socket", "redis-server", "rspamd")
+# No main.cf is written: there is no instance of Debian's own.
+_ANSWERS = "postfix postfix/main_mailer_type select No configuration\n"
+_POLICY = Path("/usr/sbin/policy-rc.d")
+_MINUTE = 60
+_ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is still to be done."""
+
+    packages: tuple[str, ...]
+    account: bool
+
+    @property
+    def steps(self) -> list[str]:
+        """In words, for the operator."""
+        steps = [f"install {' '.join(self.packages)}"] if self.packages else []
+        return [*steps, f"make the account {MAIL_ACCOUNT}"] if self.account else steps
+
+
+def plan() -> Plan:
+    """What this machine lacks."""
+    return Plan(tuple(name for name in PACKAGES if not _is_installed(name)), _account() is None)
+
+
+def install() -> Plan:
+    """Install what is lacking; what that was. Fails without root, without apt, or with apt's last words."""
+    todo = plan()
+    if not todo.steps:
+        return todo
+    if os.geteuid() != 0:
+        raise Failure(f"Only root can install: {'; '.join(todo.steps)}.", permanent=True)
+    if todo.packages:
+        if not shutil.which("apt-get"):
+            raise Failure("The full profile's packages come from Debian; there is no apt-get here.", permanent=True)
+        with _nothing_starts():
+            _run(["debconf-set-selections"], _ANSWERS)
+            _run(["apt-get", "update", "-qq"])
+            _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *todo.packages])
+        if Path("/run/systemd/system").is_dir():
+            _run(["systemctl", "disable", "--quiet", "--now", *_UNITS])
+    if todo.account:
+        _run(["useradd", "--system", "--user-group", "--home-dir", "/nonexistent", "--no-create-home",
+              "--shell", "/usr/sbin/nologin", MAIL_ACCOUNT])  # fmt: skip
+    return todo
+
+
+def expect_installed() -> None:
+    """Failure, naming the way out, where something is lacking."""
+    if todo := plan().steps:
+        raise Failure(f"This machine lacks what the full profile needs. `mailkeep install` would: {'; '.join(todo)}.",
+                      permanent=True)  # fmt: skip
+
+
+def _is_installed(package: str) -> bool:
+    asked = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_MINUTE)
+    except FileNotFoundError:
+        return False
+    return done.stdout == "installed"
+
+
+def _account() -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(MAIL_ACCOUNT)
+    except KeyError:
+        return None
+
+
+@contextlib.contextmanager
+def _nothing_starts() -> Generator[None]:
+    """While packages are installed no service starts; a policy that is there already is left as it is."""
+    if _POLICY.exists():
+        yield
+        return
+    _POLICY.write_text("#!/bin/sh\nexit 101\n")
+    _POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        _POLICY.unlink()
+
+
+def _run(argv: Sequence[str], said: str = "") -> None:
+    done = subprocess.run(
+        argv,
+        input=said,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=15 * _MINUTE,
+        env=_ENVIRONMENT,
+    )
+    if done.returncode != 0:
+        words = " / ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
+        raise Failure(f"{' '.join(argv[:2])} failed with status {done.returncode}: {words}")

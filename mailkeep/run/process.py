@@ -1,0 +1,79 @@
+"""One process of ours in a full instance: `mailkeep process NAME`, started and watched by `mailkeep up`.
+
+Each has a module `mailkeep.run.NAME` with `async def serve(app, process)`: it serves until `process.ended` is set, and
+says `process.ready()` once it does. Listening sockets of the public ports are handed down by the supervisor, so that a
+restart refuses nobody: connections wait until the next process takes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvloop
+
+from mailkeep.db.instance import run_folder, write_whole
+from mailkeep.mail.places import Places
+from mailkeep.run import logs
+from mailkeep.run.toolbox import attached
+from mailkeep.settings import load
+
+MODULES = {
+    "keys": "keys",
+    "lmtp": "lmtp",
+    "policy": "policy",
+    "logs": "logs_agent",
+    "node": "node",
+    "worker": "worker",
+    "api": "api",
+}
+"""Names of processes and their modules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What a process is told: where things lie, when to end, and the sockets that it was handed, by name."""
+
+    name: str
+    places: Places
+    ended: asyncio.Event
+    sockets: Mapping[str, socket.socket]
+
+    def ready(self) -> None:
+        """Tell the supervisor that we serve."""
+        write_whole(ready_file(self.places.run, self.name), f"{os.getpid()}\n", 0o600)
+
+
+def ready_file(run: Path, name: str) -> Path:
+    """The file that says which process of this name serves."""
+    return run / "pids" / f"{name}.ready"
+
+
+def run(name: str, data_dir: Path, descriptors: Mapping[str, int]) -> int:
+    """Serve until SIGTERM; the exit code."""
+    loaded = load(data_dir)
+    logs.configure(loaded.settings.log.level)
+    uvloop.run(_run(name, data_dir, {key: socket.socket(fileno=fd) for key, fd in descriptors.items()}))
+    return 0
+
+
+async def _run(name: str, data_dir: Path, sockets: Mapping[str, socket.socket]) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    module = importlib.import_module(f"mailkeep.run.{MODULES[name]}")
+    async with attached(data_dir, name) as app:
+        await module.serve(app, Process(name, Places(data_dir, run_folder(data_dir)), ended, sockets))
+
+
+def present() -> list[str]:
+    """The processes that this release has."""
+    folder = Path(__file__).parent
+    return [name for name, module in MODULES.items() if (folder / f"{module}.py").exists()]
