@@ -49,6 +49,20 @@ async def accept(conn: Conn, at: datetime, accepted: Accepted, *, status: str) -
     return await _accept(conn, at, accepted, status, answered=True)
 
 
+async def accept_unanswered(conn: Conn, at: datetime, accepted: Accepted) -> None:
+    """Our own MTA has these messages, by its log: `mail.sent` where that is news, whoever waits for its answer."""
+    await _accept(conn, at, accepted, "queued", answered=False)
+
+
+async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[tuple[str, Reply]]]:
+    """The recipients of messages that nothing final is known of, with the last words about them."""
+    found = await store.recipients_of(conn, message_ids)
+    return {
+        message_id: [(each.address, each.reply) for each in recipients if each.status in ("queued", "deferred")]
+        for message_id, recipients in found.items()
+    }
+
+
 async def _accept(conn: Conn, at: datetime, accepted: Accepted, status: str, *, answered: bool) -> list[UUID]:
     ids = [message.id for message, _ in accepted]
     opened = await store.open_recipients(conn, ids, status, answered=answered)
@@ -168,9 +182,16 @@ def _one_each(fates: Sequence[Fate]) -> list[list[Fate]]:
 
 
 def _attempt(at: datetime, fate: Fate, number: int | None) -> Attempt:
-    at = fate.at or at
+    # Its id is of now: ids rise strictly only while their times do.
     return Attempt(
-        uuid7(at), fate.message_id, at, fate.status, fate.address, number or 0, fate.reply, fate.next_attempt_at
+        uuid7(at),
+        fate.message_id,
+        fate.at or at,
+        fate.status,
+        fate.address,
+        number or 0,
+        fate.reply,
+        fate.next_attempt_at,
     )
 
 

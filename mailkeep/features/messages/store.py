@@ -381,7 +381,7 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return bool(row and row["known"])
 
 
-async def recipients_of(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, list[Recipient]]:
+async def recipients_of(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[Recipient]]:
     """The recipients of messages, in their order."""
     cursor = await conn.execute(
         """

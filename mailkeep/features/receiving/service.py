@@ -20,6 +20,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.domains import service as domains
+from mailkeep.features.domains.model import Domain
 from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.mailboxes import service as mailboxes
@@ -305,34 +306,41 @@ class RejectionBound:
 async def record_rejected(app: App, rejected: Rejected) -> None:
     """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
     at = app.clock()
-    name = _domain_of(rejected.rcpt_to)
-    said = Said(rejected.smtp_code, rejected.enhanced_code, rejected.text)
     async with app.db.tx() as conn:
-        domain = await domains.find_by_name(conn, name)
-        await messages.record_rejected(
-            conn,
-            Message(
-                id=uuid7(at),
-                direction="inbound",
-                message_id="",
-                queue_id=None,
-                domain_id=domain.id if domain else None,
-                domain_name=name,
-                mailbox_id=None,
-                source="smtp",
-                admin_id=None,
-                api_key_id=None,
-                mail_from=rejected.mail_from,
-                from_address=rejected.mail_from,
-                to_addresses=[rejected.rcpt_to],
-                cc_addresses=[],
-                subject="",
-                size=0,
-                status="rejected",
-                created_at=at,
-                recipients=[Recipient(rejected.rcpt_to, "rejected", 1, said)],
-            ),
-        )
+        await file_rejected(conn, [(at, rejected)])
+
+
+async def file_rejected(conn: Conn, found: Sequence[tuple[datetime, Rejected]]) -> None:
+    """`record_rejected` of what was refused at these times."""
+    names = {_domain_of(rejected.rcpt_to) for _, rejected in found}
+    known = {name: await domains.find_by_name(conn, name) for name in names}
+    for at, rejected in found:
+        await messages.record_rejected(conn, _rejected(at, rejected, known[_domain_of(rejected.rcpt_to)]))
+
+
+def _rejected(at: datetime, rejected: Rejected, domain: Domain | None) -> Message:
+    said = Said(rejected.smtp_code, rejected.enhanced_code, rejected.text)
+    return Message(
+        id=uuid7(at),
+        direction="inbound",
+        message_id="",
+        queue_id=None,
+        domain_id=domain.id if domain else None,
+        domain_name=_domain_of(rejected.rcpt_to),
+        mailbox_id=None,
+        source="smtp",
+        admin_id=None,
+        api_key_id=None,
+        mail_from=rejected.mail_from,
+        from_address=rejected.mail_from,
+        to_addresses=[rejected.rcpt_to],
+        cc_addresses=[],
+        subject="",
+        size=0,
+        status="rejected",
+        created_at=at,
+        recipients=[Recipient(rejected.rcpt_to, "rejected", 1, said)],
+    )
 
 
 def _domain_of(address: str) -> str:
