@@ -29,7 +29,7 @@ CHANGING = [each for each in EXAMPLES if each[0].method != "GET"]
 
 
 async def placeholders(post: Post) -> dict[str, str]:
-    sent = await post.send()
+    sent = await post.send(html_body="<p>It is on its way.</p>")
     assert sent.status == 200, sent.body
     caught = await post.caught()
     event = (await post.api.sql("SELECT id FROM events ORDER BY id LIMIT 1"))[0]

@@ -324,7 +324,7 @@ async def a_message(world: World, place: str) -> Any:
     async def make() -> Any:
         if place != NONE:
             sender = {"email": f"shop@{DOMAINS[place]}"}
-            return (await world.api.sue.post("/send", letter(**{"from": sender}))).data["id"]
+            return (await world.api.sue.post("/send", letter(**{"from": sender}, html_body="<p>Hi</p>"))).data["id"]
         await world.post.deliver("somebody@unmanaged.test")
         [row] = await world.api.sql("SELECT id FROM messages WHERE domain_id IS NULL")
         return row["id"]
@@ -748,6 +748,8 @@ async def test_every_route_answers_every_caller_as_the_policy_says(world: World)
 
 def said(outcome: Outcome) -> str:
     """The audit's word for an answer."""
+    "GET /sandbox/messages/{id}": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
+    "GET /sandbox/messages/{id}/html": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     return "success" if outcome[0] < 400 else "denied" if outcome[0] == 403 else "failed"
 
 

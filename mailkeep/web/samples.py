@@ -104,6 +104,8 @@ _BY_STRUCT: dict[str, Any] = {
     "DkimKey.algorithm": "rsa2048",
     "DkimKey.fingerprint_sha256": hashlib.sha256(b"sample").hexdigest(),
     "DkimKey.id": "0199a1b2-70a1-7c3d-8e41-0d8f6c1b2a37",
+    "Attached.content_type": "application/pdf",
+    "Attached.filename": "order.pdf",
     "DkimKey.safe_to_remove_from_dns": False,
     "DkimKey.selector": "mk202603",
     "DkimKey.stage": "active",
@@ -130,6 +132,9 @@ _BY_STRUCT: dict[str, Any] = {
     "Message.source": "api",
     "Message.status": "delivered",
     "Recipient.address": "someone@elsewhere.test",
+    "HeaderField.name": "Subject",
+    "HeaderField.value": "Welcome",
+    "KeyParameter.alg": -7,
     "Recipient.status": "delivered",
     "SentMessage.status": "queued",
     "SentRecipient.address": "someone@elsewhere.test",
@@ -144,6 +149,15 @@ _BY_STRUCT: dict[str, Any] = {
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _NO_IDS = {"totp_code": "492039", "totp_session": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo"}
 
+    "RequestOptions.allowCredentials": [],
+    "RequestOptions.challenge": "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA",
+    "RequestOptions.rpId": "mail.example.test",
+    "RequestOptions.timeout": 300_000,
+    "SandboxContent.body_html": "<p>Good to have you here.</p>",
+    "SandboxContent.body_text": "Good to have you here.",
+    "SandboxContent.parse_error": None,
+    "SandboxContent.truncated": False,
+    "Selection.requireResidentKey": False,
 
 def filled(value: Any) -> Any:
     """A value of an example with each `{name}` in its strings filled with a made-up id, or code."""

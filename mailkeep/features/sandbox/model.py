@@ -8,6 +8,9 @@ from pathlib import Path
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7_time
+from mailkeep.mail.head import Head
+from mailkeep.mail.parse import Unparsable
+from mailkeep.mail.parse_process import Apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,15 @@ class Due:
     caught: Caught
     recipient: str
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a caught message says: its header, and its parts, or why it can't be taken apart."""
+
+    id: UUID
+    head: Head
+    apart: Apart | Unparsable
 
 
 def content_path(data_dir: Path, caught_id: UUID) -> Path:

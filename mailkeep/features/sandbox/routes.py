@@ -7,12 +7,28 @@ from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination, NotFound
 from mailkeep.features.sandbox import service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
+_FOREIGN = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+"""For what a stranger wrote: no script, no origin of its own, nothing fetched from anywhere."""
+
 
 async def _list(app: App, call: Call) -> Reply:
     assert call.page is not None
-    async with app.db.autocommit() as conn:
-        page = await service.page(conn, call.page)
-    return Reply([wire.caught(row) for row in page.rows], page)
+    page, subjects = await service.page(app, call.page)
+    return Reply([wire.caught(row, subject) for row, subject in zip(page.rows, subjects, strict=True)], page)
+
+
+async def _content(app: App, call: Call) -> Reply:
+    async with service.opened(app, call.id()) as found:
+        return Reply(wire.content(found))
+
+
+async def _html(app: App, call: Call) -> Reply:
+    async with service.opened(app, call.id()) as found:
+        html = wire.content(found).body_html
+    if html is None:
+        raise NotFound
+    headers = {"content-security-policy": _FOREIGN, "x-frame-options": "SAMEORIGIN"}
+    return Reply(content=html.encode(), content_type="text/html; charset=utf-8", headers=headers)
 
 
 async def _raw(app: App, call: Call) -> Reply:
@@ -37,6 +53,34 @@ ENDPOINTS = (
         data=list[wire.SandboxMessage],
         refusals=(InvalidPagination, ApiKeyDomainScope),
         examples=(Example(query={"limit": "10"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/sandbox/messages/{id}",
+        handler=_content,
+        action="sandbox",
+        summary="Read a caught message",
+        description="Taken apart: header, text, HTML, and what is attached. Its content whole is that of `/raw`.",
+        tag="Sandbox",
+        data=wire.SandboxContent,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{sandbox_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/sandbox/messages/{id}/html",
+        handler=_html,
+        action="sandbox",
+        summary="See a caught message's HTML",
+        description=(
+            "The HTML as it was written, to be shown in a frame: under a policy by which no script of it runs and "
+            "nothing is fetched for it. NOT_FOUND where the message has none."
+        ),
+        tag="Sandbox",
+        data=str,
+        content="text/html",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{sandbox_id}"}),),
     ),
     Endpoint(
         method="GET",

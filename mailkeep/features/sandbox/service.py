@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +17,6 @@ from mailkeep.core.errors import NotFound, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
-from mailkeep.db.pool import Conn
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.dkim import service as dkim
@@ -27,13 +27,16 @@ from mailkeep.features.receiving import service as receiving
 from mailkeep.features.receiving.model import Arrived
 from mailkeep.features.routing import service as routing
 from mailkeep.features.sandbox import rules, store
-from mailkeep.features.sandbox.model import Caught, Due, content_path
+from mailkeep.features.sandbox.model import Caught, Due, Opened, content_path
 from mailkeep.mail import content_file
 from mailkeep.mail.dkim import sign
 from mailkeep.mail.head import MAX_HEAD, Head, parse_head
+from mailkeep.mail.parse import Unparsable
+from mailkeep.mail.parse_process import Apart
 from mailkeep.mail.spool import Received
 
 _PIECE = 256 << 10
+_LISTED_HEAD = 32 << 10  # our own signatures stand before the subject
 _LEFT_BEHIND = timedelta(hours=36)  # what is older is no message that is just being taken
 
 
@@ -159,19 +162,52 @@ def _first_bytes(path: Path) -> bytes:
         return file.read(MAX_HEAD)
 
 
-async def page(conn: Conn, asked: PageRequest) -> Page[Caught]:
-    """A page of what was caught."""
-    return await store.page(conn, asked)
+async def page(app: App, asked: PageRequest) -> tuple[Page[Caught], list[str]]:
+    """A page of what was caught, and the subject of each."""
+    async with app.db.autocommit() as conn:
+        found = await store.page(conn, asked)
+    return found, await asyncio.to_thread(_subjects, app.data_dir, [row.id for row in found.rows])
+
+
+def _subjects(data_dir: Path, ids: list[UUID]) -> list[str]:
+    return [_subject(content_path(data_dir, caught_id)) for caught_id in ids]
+
+
+def _subject(path: Path) -> str:
+    """Empty where the content is gone; by the first bytes only, as a list has many."""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        return parse_head(file.read(_LISTED_HEAD)).subject
+    return ""
 
 
 async def raw(app: App, caught_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
     """A caught message as it would have left, signatures and all: its size in bytes, and its content in pieces."""
+    path = await _kept(app, caught_id)
+    return path.stat().st_size, _pieces(path)
+
+
+async def _kept(app: App, caught_id: UUID) -> Path:
+    """Where a caught message lies; NOT_FOUND where it doesn't."""
     async with app.db.autocommit() as conn:
         found = await store.find(conn, caught_id)
     path = content_path(app.data_dir, caught_id)
     if found is None or not path.exists():
         raise NotFound
-    return path.stat().st_size, _pieces(path)
+    return path
+
+
+@asynccontextmanager
+async def opened(app: App, caught_id: UUID) -> AsyncGenerator[Opened]:
+    """A caught message taken apart, for as long as it is needed."""
+    path = await _kept(app, caught_id)
+    head = parse_head(await asyncio.to_thread(_first_bytes, path))
+    async with AsyncExitStack() as stack:
+        try:
+            held = app.parser.held(lambda: content_file.read(path), path.stat().st_size)
+            apart: Apart | Unparsable = await stack.enter_async_context(held)
+        except Unparsable as error:
+            apart = error
+        yield Opened(caught_id, head, apart)
 
 
 async def _pieces(path: Path) -> AsyncIterator[bytes]:
