@@ -16,6 +16,7 @@ from typing import Any, LiteralString
 from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
+import cbor2
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier, Placeholder
 
@@ -25,6 +26,7 @@ from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault, token_hash
 from mailkeep.web.pipeline import Pipeline
+from tests.authenticator import SoftKey
 from tests.web.caller import Answer, Caller
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -247,6 +249,25 @@ class Api:
             await self.sql("UPDATE admins SET totp_enabled = true WHERE id = %(id)s", id=admin_id)
         return Authenticator(secret, self.clock)
 
+    async def passkey(self, name: str, key: SoftKey | None = None, **columns: Any) -> tuple[SoftKey, UUID]:
+        """A passkey of somebody of the cast, by SQL, and its id."""
+        key, at, admin_id = key or SoftKey(), self.clock(), ADMIN_IDS[name]
+        key.user_handle = admin_id.bytes
+        row = {
+            "id": uuid7(at),
+            "admin_id": admin_id,
+            "credential_id": key.credential_id,
+            "public_key": cbor2.dumps(key.public_key()),
+            "sign_count": key.counter,
+            "name": "A key",
+            "aaguid": UUID(int=0),
+            "transports": ["internal"],
+            "backup_eligible": False,
+            "backed_up": False,
+            "created_at": at,
+        }
+        return key, await self._insert("passkeys", row | columns)
+
     async def key(self, owner: Client, **wanted: Any) -> tuple[Client, UUID]:
         """A new key of somebody: who shows it, and its id."""
         answer = await owner.post("/api-keys", {"name": "a key", **wanted})
@@ -322,6 +343,33 @@ class Api:
         }
         return await self._insert("suspensions", row | columns)
 
+    async def webhook(self, domain: str | None = None, url: str = "https://127.0.0.1:1/", **columns: Any) -> UUID:
+        """A webhook of Sue's, by SQL, of all domains or one, with a delivery that waits and has the webhook's id."""
+        at = self.clock()
+        webhook_id = uuid7(at)
+        row: dict[str, Any] = {
+            "id": webhook_id,
+            "url": url,
+            "events": ["mail.sent"],
+            "domain_id": await self._domain_id(domain) if domain else None,
+            "active": True,
+            "secret": VAULT.seal("webhook secret", b"whsec_c2VjcmV0", webhook_id.bytes),
+            "created_by": ADMIN_IDS["sue"],
+            "created_at": at,
+            "updated_at": at,
+        }
+        waiting = {
+            "id": webhook_id,
+            "webhook_id": webhook_id,
+            "event_id": uuid7(at),
+            "kind": "mail.sent",
+            "state": "pending",
+            "next_attempt_at": at,
+            "created_at": at,
+        }
+        await self._insert("webhook_deliveries", waiting)
+        return await self._insert("webhooks", row | columns)
+
     async def placeholders(self) -> dict[str, str]:
         """What `{name}` stands for in the endpoints' examples, which Sue calls: rows that are made here."""
         log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
@@ -329,6 +377,7 @@ class Api:
         await self.factor("sue")
         authenticator = await self.factor("adam", enabled_at=self.clock())
         half_way = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
+        passkeys = await self._passkeys_in_examples()
         made = {
             "domain_id": DOMAIN_IDS[EXAMPLE],
             "empty_domain_id": await self.domain("empty.test"),
@@ -336,13 +385,35 @@ class Api:
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
+            "webhook_id": (webhook_id := await self.webhook()),
+            "delivery_id": webhook_id,
             "admin_id": ADMIN_IDS["otto"],
             "key_id": KEY_IDS["scoped"],
             "session_id": log_in.data["session_id"],
             "totp_session": half_way.data["totp_session"],
             "totp_code": authenticator.code(),
         }
-        return {name: str(value) for name, value in made.items()}
+        return {name: str(value) for name, value in (made | passkeys).items()}
+
+    async def _passkeys_in_examples(self) -> dict[str, Any]:
+        """Sue has a passkey, and a second one that she is registering; Adam logs in by his."""
+        _, passkey_id = await self.passkey("sue")
+        asked = await self.sue.post("/auth/passkeys/register/options", {"current_password": PASSWORD})
+        made = SoftKey().create(asked.data["options"])
+        adam, _ = await self.passkey("adam")
+        offered = await self.nobody.post("/auth/passkeys/login/options")
+        used = adam.get(offered.data["options"])
+        return {
+            "passkey_id": passkey_id,
+            "made_id": made["id"],
+            "made_client_data": made["response"]["clientDataJSON"],
+            "made_attestation": made["response"]["attestationObject"],
+            "used_id": used["id"],
+            "used_client_data": used["response"]["clientDataJSON"],
+            "used_data": used["response"]["authenticatorData"],
+            "used_signature": used["response"]["signature"],
+            "used_handle": used["response"]["userHandle"],
+        }
 
     async def _domain_id(self, name: str) -> UUID:
         return (await self.sql("SELECT id FROM domains WHERE name = %(name)s", name=name))[0]["id"]

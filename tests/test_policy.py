@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+import cbor2
 import pytest
 
 from mailkeep.core import totp
@@ -27,6 +30,7 @@ from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
+from tests.authenticator import SoftKey, b64
 from tests.client import (
     DOMAIN_IDS,
     EXAMPLE,
@@ -318,6 +322,15 @@ async def a_kept_alias(world: World, place: str) -> Any:
     return await world.once(f"alias {place}", lambda: an_alias(world, place))
 
 
+async def a_webhook(world: World, place: str) -> Any:
+    """`none`: one of all domains. It is at an address that is not called."""
+    return await world.api.webhook(DOMAINS.get(place))
+
+
+async def a_kept_webhook(world: World, place: str) -> Any:
+    return await world.once(f"webhook {place}", lambda: a_webhook(world, place))
+
+
 async def a_message(world: World, place: str) -> Any:
     """One that Sue sent from the domain; `none`: one that was refused, as it was for no domain of ours."""
 
@@ -408,6 +421,58 @@ async def with_code(world: World, who: Person, enabled_at: datetime | None) -> A
     return replace(asked, body={"code": totp.hotp(secret, totp.step_of(world.api.clock()))})
 
 
+async def a_passkey(world: World, admin_id: UUID) -> tuple[SoftKey, UUID]:
+    key, passkey_id = SoftKey(user_handle=admin_id.bytes), uuid7(START)
+    passkey = {
+        "id": passkey_id, "admin_id": admin_id, "credential_id": key.credential_id,
+        "public_key": cbor2.dumps(key.public_key()), "sign_count": 0, "name": "A key", "aaguid": UUID(int=0),
+        "transports": [], "backup_eligible": False, "backed_up": False, "created_at": START,
+    }  # fmt: skip
+    await world.insert("passkeys", passkey)
+    return key, passkey_id
+
+
+async def making_passkey(world: World, who: Person, place: str) -> Asked:
+    """With what an authenticator made, where a passkey is being registered."""
+    asked = await as_oneself(world, who, place)
+    challenge = world.fresh("challenge").encode()
+    if asked.by and asked.by.own_id and asked.by.admin_id:
+        waiting = {
+            "challenge_hash": sha256(challenge).digest(), "purpose": "register", "bound_to": asked.by.own_id.bytes,
+            "expires_at": START.replace(year=2036),
+        }  # fmt: skip
+        await world.insert("passkey_challenges", waiting)
+    credential = SoftKey().create({"user": {"id": b64(b"somebody")}, "challenge": b64(challenge)})
+    return replace(asked, body={"credential": credential})
+
+
+async def with_passkey(world: World, who: Person, place: str) -> Asked:
+    asked = await as_oneself(world, who, place)
+    if asked.by and asked.by.admin_id:
+        await a_passkey(world, asked.by.admin_id)
+    return asked
+
+
+async def own_or_foreign_passkey(world: World, who: Person, place: str) -> Asked:
+    """`own`: a passkey of the caller; `foreign`: one of another's."""
+    asked = await as_oneself(world, who, place)
+    if place not in DOMAINS or not (asked.by and asked.by.admin_id):
+        return replace(asked, path=NOWHERE if place != MALFORMED else "no-id")
+    owner = asked.by.admin_id if place == OWN else await a_kept_admin(world, OWN)
+    return replace(asked, path=str((await a_passkey(world, owner))[1]))
+
+
+async def passkey_to_rename(world: World, who: Person, place: str) -> Asked:
+    return replace(await own_or_foreign_passkey(world, who, place), body={"name": world.fresh("name")})
+
+
+async def log_in_by_passkey(world: World, who: Person, place: str) -> Asked:
+    key, _ = await a_passkey(world, await world.account(world.fresh("holder"), _ADMIN, OPEN))
+    offered = await world.api.nobody.post("/auth/passkeys/login/options")
+    asked = await as_oneself(world, who, place)
+    return replace(asked, body={"credential": key.get(offered.data["options"])})
+
+
 async def log_in(world: World, who: Person, place: str) -> Asked:
     """A login replaces the session that is shown with it."""
     return replace(await as_oneself(world, who, place), body={"email": f"adam@{EXAMPLE}", "password": PASSWORD})
@@ -441,6 +506,11 @@ def new_alias(world: World, place: str) -> dict[str, Any]:
         "source_local_part": world.fresh("new"),
         "destination": "out@elsewhere.test",
     }
+
+
+def new_webhook(world: World, place: str) -> dict[str, Any]:
+    body = {"url": "https://hooks.elsewhere.test/", "events": ["*"]}
+    return body if place == NONE else body | {"domain_id": domain_of(place)}
 
 
 def renamed(world: World, place: str) -> dict[str, Any]:
@@ -513,6 +583,13 @@ def unmanaged_too(who: Person, place: str, done: Outcome) -> Outcome:
     return beyond(who, place) or done
 
 
+def of_all_too(who: Person, place: str, done: Outcome) -> Outcome:
+    """What is made for all domains is out of any scope."""
+    if place == NONE:
+        return done if who.scope is None else BY_SCOPE
+    return {UNKNOWN: DOMAIN_NOT_FOUND, MALFORMED: INVALID_FIELD}.get(place) or beyond(who, place) or done
+
+
 def kept_content(who: Person, place: str, done: Outcome) -> Outcome:
     """What was refused at SMTP has no content."""
     return unmanaged_too(who, place, NOT_FOUND if place == NONE else done)
@@ -544,6 +621,13 @@ def shows_domains_of(name: str) -> Callable[[Person, str, Answer], None]:
             assert found <= set(wanted.values())
 
     return look
+
+
+def shows_webhooks(who: Person, place: str, answer: Answer) -> None:
+    """Those of the domains that the caller sees; those of all domains where no scope bars them."""
+    found = {row["domain_id"] for row in answer.data}
+    assert (None in found) == (who.scope is None)
+    assert {where for where in DOMAINS if domain_of(where) in found} == {where for where in DOMAINS if who.sees(where)}
 
 
 def streams_domains(who: Person, place: str, answer: Answer) -> None:
@@ -617,6 +701,14 @@ ROWS: dict[str, Row] = {
     "POST /auth/totp/verify": Row(setting_up, **ONCE),
     "POST /auth/totp/recovery-codes": Row(enrolled, **ONCE),
     "DELETE /auth/totp": Row(enrolled, **ONCE),
+    "POST /auth/passkeys/register/options": Row(as_oneself, **ONCE),
+    "POST /auth/passkeys/register/verify": Row(making_passkey, **ONCE),
+    "GET /auth/passkeys": Row(plain, **ONCE),
+    "PATCH /auth/passkeys/{id}": Row(passkey_to_rename, expect=own_sessions),
+    "DELETE /auth/passkeys/{id}": Row(own_or_foreign_passkey, expect=own_sessions),
+    "POST /auth/passkeys/recovery-codes": Row(with_passkey, **ONCE),
+    "POST /auth/passkeys/login/options": Row(plain, **ONCE),
+    "POST /auth/passkeys/login/verify": Row(log_in_by_passkey, **ONCE),
     "GET /admins": Row(plain, **ONCE, look=shows_accounts),
     "POST /admins": Row(by_body(new_admin), ALSO_NONE, **IN_BODY),
     "GET /admins/{id}": Row(by_id(a_kept_admin), expect=shown_accounts),
@@ -656,6 +748,8 @@ ROWS: dict[str, Row] = {
     "GET /messages/{id}/events": Row(by_id(a_message), ALSO_NONE, expect=unmanaged_too),
     "GET /messages/{id}/raw": Row(by_id(a_message), ALSO_NONE, expect=kept_content),
     "GET /sandbox/messages": Row(plain, **ONCE),
+    "GET /sandbox/messages/{id}": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
+    "GET /sandbox/messages/{id}/html": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     "GET /sandbox/messages/{id}/raw": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     "DELETE /sandbox/messages": Row(plain, **ONCE),
     "GET /audit": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
@@ -664,6 +758,18 @@ ROWS: dict[str, Row] = {
     "GET /events": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
     "GET /events/stream": Row(by_stream, **LISTED, look=streams_domains),
     "GET /events/{id}": Row(by_id(an_event)),
+    "GET /webhooks": Row(plain, **ONCE, look=shows_webhooks),
+    "POST /webhooks": Row(by_body(new_webhook), ALSO_NONE, expect=of_all_too),
+    "GET /webhooks/{id}": Row(by_id(a_kept_webhook), ALSO_NONE, expect=unmanaged_too),
+    "PATCH /webhooks/{id}": Row(by_id(a_webhook, {"active": False}), ALSO_NONE, expect=unmanaged_too),
+    "DELETE /webhooks/{id}": Row(by_id(a_webhook), ALSO_NONE, expect=unmanaged_too),
+    "POST /webhooks/{id}/test": Row(by_id(a_kept_webhook), ALSO_NONE, expect=unmanaged_too),
+    "POST /webhooks/{id}/rotate-secret": Row(by_id(a_kept_webhook), ALSO_NONE, expect=unmanaged_too),
+    "GET /webhooks/{id}/deliveries": Row(by_id(a_kept_webhook), ALSO_NONE, expect=unmanaged_too),
+    "POST /webhooks/{id}/deliveries/{delivery_id}/replay": Row(by_id(a_webhook), ALSO_NONE, expect=unmanaged_too),
+    "POST /webhooks/{id}/replay": Row(
+        by_id(a_webhook, {"since": "2026-02-01T00:00:00Z"}), ALSO_NONE, expect=unmanaged_too
+    ),
     "GET /health": Row(plain, **ONCE),
     "GET /version": Row(plain, **ONCE),
     "GET /healthz": Row(plain, **ONCE),
@@ -696,7 +802,7 @@ def test_every_route_has_a_row():
 
 
 async def ask(endpoint: Endpoint, who: Person, asked: Asked) -> Answer:
-    path = endpoint.path.replace("{id}", asked.path or "")
+    path = re.sub(r"\{\w+\}", asked.path or "", endpoint.path)  # what lies below an object has the same id
     client = (asked.by or who).client
     if endpoint.prefixed:
         return await client(endpoint.method, path, asked.body, query=asked.query)
@@ -716,8 +822,9 @@ async def world(post: Post) -> World:
     api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
     world = World(post, api)
     for place in DOMAINS:
-        for make in (a_kept_mailbox, a_kept_suspension, a_kept_alias, a_message, a_kept_admin):
+        for make in (a_kept_mailbox, a_kept_suspension, a_kept_alias, a_message, a_kept_admin, a_kept_webhook):
             await make(world, place)
+    await a_kept_webhook(world, NONE)
     return world
 
 
@@ -748,8 +855,6 @@ async def test_every_route_answers_every_caller_as_the_policy_says(world: World)
 
 def said(outcome: Outcome) -> str:
     """The audit's word for an answer."""
-    "GET /sandbox/messages/{id}": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
-    "GET /sandbox/messages/{id}/html": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     return "success" if outcome[0] < 400 else "denied" if outcome[0] == 403 else "failed"
 
 
@@ -763,11 +868,11 @@ MAY = {
         "account.read", "account.change", "admin.list", "api_key.list", "api_key.write", "audit.list", "domain.list",
         "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send",
-        "session.list", "session.leave", "factor.enrol", "factor.change",
+        "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
     _ADMIN: {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
-        "suspension.read", "suspension.lift",
+        "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "sandbox"},
 }  # fmt: skip
@@ -778,10 +883,10 @@ BEYOND_DOMAINS = {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
     },
     Reach.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
-    Reach.ACCOUNT: {"account.read", "session.list"},
+    Reach.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     Reach.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
-        "event.list", "suspension.list",
+        "event.list", "suspension.list", "webhook.list",
     },
 }  # fmt: skip
 

@@ -127,7 +127,8 @@ def _plain(kind: mi.Type) -> Schema:
         case mi.EnumType(cls=cls):
             return {"type": "string", "enum": [member.value for member in cls]}
         case mi.LiteralType(values=values):
-            return {"type": "string", "enum": list(values)}
+            kind_of = "boolean" if isinstance(values[0], bool) else "string"
+            return {"type": kind_of, "enum": list(values)}
         case mi.NoneType():
             return {"type": "null"}
         case mi.AnyType():

@@ -95,9 +95,6 @@ async def fill(urls: Urls, data_dir: Path) -> None:
             await _manage(api)
             await _mail(post)
         await _accounts(api)
-        await api.sql(
-            "INSERT INTO event_listeners (id, seen_at) VALUES (%(id)s, %(at)s)", id=uuid7(START), at=START
-        )
     # A server that counts transactions from anew, as the tests' does, must find none of its future.
     async with await psycopg.AsyncConnection.connect(urls.owner) as conn:
         for table in ("events", "audit_entries"):
@@ -140,6 +137,8 @@ async def _accounts(api: Api) -> None:
     wrong = await api.nobody.post("/auth/login", {"email": email_of("nobody"), "password": "a wrong password"})
     assert wrong.status == 401, wrong.body
     await api.factor("adam", enabled_at=START)
+    await api.passkey("otto")
+    assert (await api.nobody.post("/auth/passkeys/login/options")).status == 200
     half_way = await api.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
     assert half_way.status == 200, half_way.body
     limited, _ = await api.key(api.sue, rate_limit=10)

@@ -36,7 +36,7 @@ async def _delete(app: App, call: Call) -> Reply:
 
 async def _renew_recovery_codes(app: App, call: Call) -> Reply:
     codes = await service.renew_recovery_codes(app, call, call.body.current_password or None)
-    return Reply(wire.RecoveryCodes("The recovery codes that you had no longer work.", codes))
+    return Reply(wire.RecoveryCodesRenewed("The recovery codes that you had no longer work.", codes))
 
 
 async def _offer_login(app: App, call: Call) -> Reply:
@@ -49,11 +49,16 @@ async def _login(app: App, call: Call) -> Reply:
     return auth.reply(app, opened)
 
 
-def _credential(prefix: str, *members: str) -> dict[str, Any]:
+def _credential(prefix: str, **members: str) -> dict[str, Any]:
     """A credential of an example; what it holds is made by an authenticator, for this call alone."""
-    response = {name: f"{{{prefix}_{name}}}" for name in ("clientDataJSON", *members)}
+    response = {name: f"{{{prefix}_{sample}}}" for name, sample in members.items()}
     return {"id": f"{{{prefix}_id}}", "rawId": f"{{{prefix}_id}}", "type": "public-key", "response": response}
 
+
+_MADE = _credential("made", clientDataJSON="client_data", attestationObject="attestation")
+_USED = _credential(
+    "used", clientDataJSON="client_data", authenticatorData="data", signature="signature", userHandle="handle"
+)
 
 _TAG = "Authentication"
 _STALE = (InvalidCredentials, RateLimitExceeded)
@@ -74,7 +79,7 @@ ENDPOINTS = (
         audit="passkey.setup",
         resource="admin",
         refusals=(*_STALE, Conflict, Unavailable),
-        examples=(Example(),),
+        examples=(Example(body={"current_password": "correct horse battery staple"}),),
     ),
     Endpoint(
         method="POST",
@@ -85,13 +90,13 @@ ENDPOINTS = (
         description="By what the browser answered. From now on a password alone opens nothing. The first factor of an "
         "account comes with ten recovery codes. Ends the other sessions.",
         tag=_TAG,
-        body=wire.Registration,
+        body=wire.PasskeyRegistration,
         data=wire.PasskeyMade,
         status=201,
         audit="passkey.register",
         resource="passkey",
         refusals=(Conflict, Unavailable),
-        examples=(Example(body={"name": "My laptop", "credential": _credential("made", "attestationObject")}),),
+        examples=(Example(body={"name": "My laptop", "credential": _MADE}),),
     ),
     Endpoint(
         method="GET",
@@ -111,7 +116,7 @@ ENDPOINTS = (
         action="factor.change",
         summary="Rename a passkey",
         tag=_TAG,
-        body=wire.Rename,
+        body=wire.PasskeyRename,
         data=wire.PasskeyRecord,
         audit="passkey.rename",
         resource="passkey",
@@ -132,7 +137,7 @@ ENDPOINTS = (
         audit="passkey.delete",
         resource="passkey",
         refusals=(*_STALE, NotFound, Conflict),
-        examples=(Example(path={"id": "{passkey_id}"}),),
+        examples=(Example(path={"id": "{passkey_id}"}, body={"current_password": "correct horse battery staple"}),),
     ),
     Endpoint(
         method="POST",
@@ -143,11 +148,11 @@ ENDPOINTS = (
         description=f"The old ones no longer work. Ends the other sessions. {_FRESH}",
         tag=_TAG,
         body=wire.Proven,
-        data=wire.RecoveryCodes,
+        data=wire.RecoveryCodesRenewed,
         audit="passkey.recovery_codes",
         resource="admin",
         refusals=(*_STALE, Conflict),
-        examples=(Example(),),
+        examples=(Example(body={"current_password": "correct horse battery staple"}),),
     ),
     Endpoint(
         method="POST",
@@ -158,11 +163,11 @@ ENDPOINTS = (
         description="Alone, or with the `totp_session` of a login whose password was right, as its second factor. "
         "Answers what `navigator.credentials.get()` takes, good once and for 5 minutes.",
         tag=_TAG,
-        body=wire.LoginBegun,
+        body=wire.PasskeyLoginBegun,
         data=wire.LoginOffer,
         login=True,
         refusals=(SessionInvalid, Unavailable),
-        examples=(Example(),),
+        examples=(Example(body={}),),
     ),
     Endpoint(
         method="POST",
@@ -171,13 +176,13 @@ ENDPOINTS = (
         action=None,
         summary="Log in by a passkey",
         description="Answers as POST /auth/login, cookie and all. Alone it asks for user verification: a PIN, a finger "
-        "or a face. A passkey that is unknown, or whose counter has not risen, is INVALID_CREDENTIALS; a challenge that is "
-        "unknown, used or over 5 minutes old SESSION_INVALID.",
+        "or a face. A passkey that is unknown, or whose counter has not risen, is INVALID_CREDENTIALS; a challenge "
+        "that is unknown, used or over 5 minutes old is SESSION_INVALID.",
         tag=_TAG,
-        body=wire.Login,
+        body=wire.PasskeyLogin,
         data=auth.Opened,
         login=True,
         refusals=(InvalidCredentials, SessionInvalid, Unavailable),
-        examples=(Example(body={"credential": _credential("used", "authenticatorData", "signature", "userHandle")}),),
+        examples=(Example(body={"credential": _USED}),),
     ),
 )

@@ -41,26 +41,26 @@ class Proven(Body, frozen=True):
     current_password: Password | UnsetType = UNSET
 
 
-class Registration(Body, frozen=True):
+class PasskeyRegistration(Body, frozen=True):
     """What `navigator.credentials.create()` answered, and what its owner calls it."""
 
     credential: Credential
     name: Name = "Passkey"
 
 
-class Rename(Body, frozen=True):
+class PasskeyRename(Body, frozen=True):
     """Another name."""
 
     name: Name
 
 
-class LoginBegun(Body, frozen=True):
+class PasskeyLoginBegun(Body, frozen=True):
     """Nothing to log in by a passkey alone; `totp_session` of a login that waits for its second factor."""
 
     totp_session: Text | UnsetType = UNSET
 
 
-class Login(Body, frozen=True):
+class PasskeyLogin(Body, frozen=True):
     """What `navigator.credentials.get()` answered; `totp_session` as it was with the options."""
 
     credential: Credential
@@ -166,7 +166,7 @@ class PasskeyMade(Struct, frozen=True):
     recovery_codes: list[str] | None
 
 
-class RecoveryCodes(Struct, frozen=True):
+class RecoveryCodesRenewed(Struct, frozen=True):
     """Recovery codes, shown this once: each works once, in place of the second factor."""
 
     message: str
