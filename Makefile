@@ -10,6 +10,10 @@ WHEELS := --require-hashes --no-deps --only-binary :all:
 LOCKED := $(WHEELS) --no-binary dkimpy --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
+# The dashboard, where it is served from; built anew when one of its sources is newer.
+DASHBOARD := mailkeep/web/dashboard_page/screens.json
+DASHBOARD_SOURCES := $(shell find dashboard -path dashboard/node_modules -prune -o -type f -print)
+NPM := dashboard/npm
 SOURCES := mailkeep tests bench docs conftest.py
 
 .DEFAULT_GOAL := help
@@ -23,10 +27,10 @@ $(shell [ ! -e $(VENV)/.place ] || [ "$$(cat $(VENV)/.place)" = "$$(pwd -P)" ] |
 help: ## what can be made
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /\1\t/' | expand -t 12
 
-setup: $(VENV)/.runtime ## .venv with what `mailkeep` needs to run
+setup: $(VENV)/.runtime $(DASHBOARD) ## .venv with what `mailkeep` needs to run, and the dashboard
 	@:
 
-dev: $(VENV)/.dev ## .venv with the tools of `make check` and `make test` as well
+dev: $(VENV)/.dev $(DASHBOARD) ## .venv with the tools of `make check` and `make test` as well
 	@:
 
 up: setup ## start Mailkeep on ./data (ARGS="--http 127.0.0.1:9090 …" for `mailkeep up`)
@@ -48,6 +52,7 @@ check: dev ## formatting, lint, types, import contract, generated files
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/python docs/generate.py --check
+	@$(NPM) run --silent check
 
 fmt: dev ## format, and mend what ruff can mend
 	@$(BIN)/ruff check --fix --quiet $(wildcard $(SOURCES)) || true
@@ -71,9 +76,10 @@ lock: dev ## write the locks anew from pyproject.toml (UPGRADE=--upgrade for the
 	@$(COMPILE) pyproject.toml --group dev --group build -o requirements/dev.lock
 	@$(COMPILE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock
 	@$(COMPILE) --group build -c requirements/dev.lock -o requirements/build.lock
+	@$(COMPILE) --group node -c requirements/dev.lock -o requirements/node.lock
 
 clean: ## remove .venv and caches; ./data stays
-	@rm -rf $(VENV) .ruff_cache .pytest_cache .hypothesis .schemathesis
+	@rm -rf $(VENV) dashboard/node_modules mailkeep/web/dashboard_page .ruff_cache .pytest_cache .hypothesis .schemathesis
 	@find $(wildcard $(SOURCES)) -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -92,4 +98,14 @@ $(VENV)/.runtime: requirements/build.lock requirements/runtime.lock pyproject.to
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
 	@echo "Installing what is pinned in requirements/dev.lock …" >&2
 	@$(PIP) $(LOCKED) -r requirements/dev.lock
+	@touch $@
+
+dashboard/node_modules/.installed: dashboard/package-lock.json dashboard/.npmrc | $(VENV)/.runtime
+	@echo "Installing what is pinned in dashboard/package-lock.json …" >&2
+	@$(NPM) ci --loglevel=error >&2
+	@touch $@
+
+$(DASHBOARD): dashboard/node_modules/.installed $(DASHBOARD_SOURCES)
+	@echo "Building the dashboard …" >&2
+	@$(NPM) run --silent build >&2
 	@touch $@

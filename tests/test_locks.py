@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NAMES = ("build", "runtime", "dev")
+NAMES = ("build", "runtime", "dev", "node")
 
 
 def pins(name: str) -> dict[str, Requirement]:
@@ -34,6 +34,7 @@ def test_every_line_of_a_lock_is_a_pin_with_hashes_and_nothing_else(name: str):
         ("build", PROJECT["build-system"]["requires"]),
         ("runtime", PROJECT["project"]["dependencies"]),
         ("dev", PROJECT["dependency-groups"]["dev"]),
+        ("node", PROJECT["dependency-groups"]["node"]),
     ],
 )
 def test_what_the_project_declares_is_locked(name: str, declared: list[str]):
@@ -45,6 +46,6 @@ def test_what_the_project_declares_is_locked(name: str, declared: list[str]):
 
 def test_the_locks_agree():
     dev = pins("dev")
-    for name in ("build", "runtime"):
+    for name in ("build", "runtime", "node"):
         for package, requirement in pins(name).items():
             assert str(dev[package].specifier) == str(requirement.specifier), package

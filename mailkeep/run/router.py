@@ -24,6 +24,7 @@ from mailkeep.features.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.webhooks.routes import ENDPOINTS as WEBHOOKS
+from mailkeep.web.dashboard import dashboard_endpoints
 from mailkeep.web.endpoint import Call, Endpoint
 from mailkeep.web.openapi import openapi_endpoints
 
@@ -48,7 +49,7 @@ FEATURES: tuple[Endpoint, ...] = (
 )
 """In the order of the documentation."""
 
-ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES))
+ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *dashboard_endpoints())
 
 
 class Gate:

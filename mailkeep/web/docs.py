@@ -1,7 +1,7 @@
 """The documentation page: static files beside this module, made alive by the OpenAPI document.
 
 It works without the Internet and under a policy that allows nothing but our own files. The paths in it are
-relative, so that it is the same page at `/`, at `/docs` and under the prefix.
+relative, so that it is the same page at `/docs` and under the prefix.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ _FILES = {
 
 
 def docs_endpoints() -> tuple[Endpoint, ...]:
-    """The start page, the same under /docs, and its files."""
+    """The page, and its files."""
     page = _static("index.html", "text/html")
     files = (
         _endpoint(path, _static(path.rpartition("/")[2], kind), kind, documented=False) for path, kind in _FILES.items()
     )
     return (
         _endpoint("/docs", page, "text/html"),
-        _endpoint("/", page, "text/html", documented=False, prefixed=False),
         *files,
     )
 

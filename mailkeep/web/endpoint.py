@@ -61,6 +61,7 @@ class Endpoint:
     description: str = ""
     body: type[Struct] | OneOf | None = None
     query: type[Struct] | None = None
+    foreign_query: bool = False  # others write the query: it is documented and handed on, not judged
     listing: Listing | None = None
     status: int = 200
     audit: str | None = None

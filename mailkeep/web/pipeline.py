@@ -241,7 +241,9 @@ class Pipeline:
         pairs = list(call.query_pairs)
         if endpoint.listing is not None:
             pairs = listing.split(pairs)[1]
-        if endpoint.query is not None:
+        if endpoint.foreign_query:
+            pairs = []
+        if endpoint.query is not None and not endpoint.foreign_query:
             call.query = decode_query(pairs, endpoint.query)
         elif pairs:
             raise InvalidField([{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs])

@@ -242,7 +242,6 @@ def test_made_up_ids_are_always_the_same_and_version_7():
 
 
 PAGES = {
-    "/": "text/html",
     "/docs": "text/html",
     "/api/v1/docs": "text/html",
     "/docs/page.css": "text/css",

@@ -1,0 +1,25 @@
+// The OpenAPI document on standard input, its TypeScript types on standard output. Examples are left out: they are
+// many, and the types don't need them.
+import { text } from 'node:stream/consumers'
+import openapiTS, { astToString } from 'openapi-typescript'
+
+const document = JSON.parse(await text(process.stdin))
+
+function withoutExamples(node) {
+  if (Array.isArray(node)) return node.map(withoutExamples)
+  if (node === null || typeof node !== 'object') return node
+  const kept = Object.entries(node).filter(([name, value]) => {
+    const isExample = name === 'examples' || (name === 'example' && !('type' in Object(value)))
+    return !isExample
+  })
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutExamples(value)]))
+}
+
+const ast = await openapiTS(withoutExamples(document), {
+  alphabetize: true,
+  defaultNonNullable: false,
+  emptyObjectsUnknown: true,
+})
+process.stdout.write(
+  '// Generated from docs/reference/openapi.json by `make generate`; change the API instead.\n' + astToString(ast),
+)

@@ -1,0 +1,198 @@
+// Generated from mailkeep/core/principal.py by `make generate`; change it there.
+export const POLICY = {
+  "account.change": {
+    "role": "domain_admin",
+    "reach": "credentials",
+    "unenrolled": false
+  },
+  "account.read": {
+    "role": "domain_admin",
+    "reach": "account",
+    "unenrolled": true
+  },
+  "admin.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "admin.write": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "alias.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "alias.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "alias.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "api_key.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "api_key.write": {
+    "role": "domain_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "audit.export": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "audit.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "audit.verify": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "dkim.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "domain.create": {
+    "role": "admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "domain.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "domain.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "domain.write": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "event.list": {
+    "role": "admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "event.read": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "factor.change": {
+    "role": "domain_admin",
+    "reach": "credentials",
+    "unenrolled": false
+  },
+  "factor.enrol": {
+    "role": "domain_admin",
+    "reach": "credentials",
+    "unenrolled": true
+  },
+  "mailbox.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "mailbox.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "mailbox.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "message.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "message.raw_inbound": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "message.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "passkey.list": {
+    "role": "domain_admin",
+    "reach": "account",
+    "unenrolled": true
+  },
+  "routing.explain": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "sandbox": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "send": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "session.leave": {
+    "role": "domain_admin",
+    "reach": "credentials",
+    "unenrolled": true
+  },
+  "session.list": {
+    "role": "domain_admin",
+    "reach": "account",
+    "unenrolled": false
+  },
+  "suspension.lift": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "suspension.list": {
+    "role": "admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "suspension.read": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "webhook.list": {
+    "role": "admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "webhook.read": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "webhook.write": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  }
+} as const

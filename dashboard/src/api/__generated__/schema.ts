@@ -1,0 +1,7051 @@
+// Generated from docs/reference/openapi.json by `make generate`; change the API instead.
+export interface paths {
+    "/abuse/suspensions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suspended senders
+         * @description Addresses that may not send, with or without a mailbox.
+         */
+        get: operations["getAbuseSuspensions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/suspensions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a suspension */
+        get: operations["getAbuseSuspensionsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Lift a suspension
+         * @description The address may send again at once, and what is counted for it begins anew.
+         */
+        delete: operations["deleteAbuseSuspensionsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List administrators
+         * @description Newest first. admin and super_admin see all, a domain_admin itself and those it shares a domain with, a scoped key its owner.
+         */
+        get: operations["getAdmins"];
+        put?: never;
+        /** Create an administrator */
+        post: operations["postAdmins"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admins/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an administrator */
+        get: operations["getAdminsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an administrator
+         * @description Ends its sessions and revokes its keys. The last super_admin stays.
+         */
+        delete: operations["deleteAdminsById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an administrator
+         * @description A new password or role ends the administrator's sessions, but for the one that asks for it.
+         */
+        patch: operations["patchAdminsById"];
+        trace?: never;
+    };
+    "/aliases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List aliases
+         * @description Of one domain, or of all that the caller may see; a domain_admin must name the domain.
+         */
+        get: operations["getAliases"];
+        put?: never;
+        /**
+         * Make an alias
+         * @description An empty `source_local_part` is the catch-all. CONFLICT tells in `details.reason` why: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`.
+         */
+        post: operations["postAliases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/aliases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an alias */
+        get: operations["getAliasesById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alias
+         * @description It holds for the next message.
+         */
+        delete: operations["deleteAliasesById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an alias
+         * @description Activating it checks for chains and loops again.
+         */
+        patch: operations["patchAliasesById"];
+        trace?: never;
+    };
+    "/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Newest first. A super_admin sees all keys, others their own, a scoped key itself.
+         */
+        get: operations["getApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description The key is shown once. It has the rights of its owner, narrowed to `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that a key makes is never longer-lived, faster or more widely usable than that one, and is revoked with it.
+         */
+        post: operations["postApiKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description At once, with the keys that it made. A super_admin may revoke any key, others their own.
+         */
+        delete: operations["deleteApiKeysById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the audit log
+         * @description Newest first. A domain_admin sees the entries of its domains.
+         */
+        get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log
+         * @description All entries as of now, those of older transactions first, in one streamed answer; the filters are those of the list. `format`: `json` in the envelope; `ndjson` an entry a line, with the `seals` that end behind it, so that `mailkeep audit verify FILE` can verify it; `csv` safe to open in a spreadsheet: a cell that would be a formula begins with `'`, and control characters are written out. An export is itself recorded.
+         */
+        get: operations["getAuditExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify the audit log
+         * @description Checks every entry and every seal of the log. `checked` entries are sealed; `unsealed` are the newest, whose turn is in seconds. `bad` names entries that were altered, removed or put in between, seals that were altered or removed, and `truncated` with the seal from which on the log was cut off; at most 100 of `bad_count`. Whoever has an export as ndjson and the `public_key` can verify it without the server: `mailkeep audit verify FILE --public-key KEY`.
+         */
+        get: operations["getAuditVerify"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in
+         * @description Sets the cookie `svc_session`; a session shown with the call is replaced. An account with a second factor is asked for it first: the answer has `requires_totp` and `totp_session` and sets no cookie; the same path then takes `totp_session` with `totp_code` or `recovery_code`, or /auth/passkeys/login/options goes on with a passkey (`methods` says which of them the account has), for 5 minutes and 5 times at most (then SESSION_INVALID). After 10 failures of an account in 15 minutes, sources that never logged into it have to wait.
+         */
+        post: operations["postAuthLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log out */
+        post: operations["postAuthLogout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/logout-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End all own sessions
+         * @description This one too.
+         */
+        post: operations["postAuthLogoutAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show who calls
+         * @description With an API key: its owner.
+         */
+        get: operations["getAuthMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/callback/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Come back from an identity provider
+         * @description Sets the cookie `svc_session` and redirects to `/`, or to where the login was to end. An account with a second factor ends at `/login#totp_session=…&methods=…&next=…`; what is refused at `/login?error=CODE`, where for FORBIDDEN, CONFLICT and UNAVAILABLE `reason` says more.
+         */
+        get: operations["getAuthOidcCallbackByProvider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Disconnect the own identity
+         * @description Ends the other sessions. The last way in stays: CONFLICT `last_way_in`.
+         */
+        delete: operations["deleteAuthOidcDisconnect"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/login/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log in with an identity provider
+         * @description For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity is linked to the account of the session, which must not be older than 15 minutes. What is refused ends at `/login?error=CODE`.
+         */
+        get: operations["getAuthOidcLoginByProvider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List identity providers
+         * @description Those of the settings (`oidc.providers`), in their order.
+         */
+        get: operations["getAuthOidcProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List own passkeys
+         * @description The newest first. With an API key: its owner's.
+         */
+        get: operations["getAuthPasskeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a passkey
+         * @description Ends the other sessions. The recovery codes go with the last factor. CONFLICT (`last_factor`) where the role needs a second factor and this is the last. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
+         */
+        delete: operations["deleteAuthPasskeysById"];
+        options?: never;
+        head?: never;
+        /** Rename a passkey */
+        patch: operations["patchAuthPasskeysById"];
+        trace?: never;
+    };
+    "/auth/passkeys/login/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to log in by a passkey
+         * @description Alone, or with the `totp_session` of a login whose password was right, as its second factor. Answers what `navigator.credentials.get()` takes, good once and for 5 minutes.
+         */
+        post: operations["postAuthPasskeysLoginOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/login/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in by a passkey
+         * @description Answers as POST /auth/login, cookie and all. Alone it asks for user verification: a PIN, a finger or a face. A passkey that is unknown, or whose counter has not risen, is INVALID_CREDENTIALS; a challenge that is unknown, used or over 5 minutes old is SESSION_INVALID.
+         */
+        post: operations["postAuthPasskeysLoginVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the recovery codes of an account with passkeys
+         * @description The old ones no longer work. Ends the other sessions. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
+         */
+        post: operations["postAuthPasskeysRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/register/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to register a passkey
+         * @description Answers what `navigator.credentials.create()` takes, good once and for 5 minutes. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`). UNAVAILABLE (`public_url`) where `http.public_url` is no https address with a name, nor localhost.
+         */
+        post: operations["postAuthPasskeysRegisterOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/register/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a passkey
+         * @description By what the browser answered. From now on a password alone opens nothing. The first factor of an account comes with ten recovery codes. Ends the other sessions.
+         */
+        post: operations["postAuthPasskeysRegisterVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the own password
+         * @description Ends the other sessions; this one stays.
+         */
+        post: operations["postAuthPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List own sessions
+         * @description The active ones, newest first. With an API key: its owner's.
+         */
+        get: operations["getAuthSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of the own sessions */
+        delete: operations["deleteAuthSessionsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Disable the second factor
+         * @description By a valid code, or by a recovery code where the authenticator is lost. Ends the other sessions.
+         */
+        delete: operations["deleteAuthTotp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the recovery codes
+         * @description The old ones no longer work. Ends the other sessions.
+         */
+        post: operations["postAuthTotpRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to enrol a second factor
+         * @description Answers the secret for an authenticator. It is asked for at login only once POST /auth/totp/verify has shown a first code, within 10 minutes; a setup that waits is replaced.
+         */
+        post: operations["postAuthTotpSetup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable the second factor
+         * @description By a first code. Answers ten recovery codes, shown this once, and ends the other sessions.
+         */
+        post: operations["postAuthTotpVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the documentation
+         * @description A page for people, made from the OpenAPI document.
+         */
+        get: operations["getDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List domains
+         * @description Those that the caller may see.
+         */
+        get: operations["getDomains"];
+        put?: never;
+        /**
+         * Make a domain
+         * @description It gets its first DKIM key: publish what GET /domains/{id}/dkim-keys shows.
+         */
+        post: operations["postDomains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a domain */
+        get: operations["getDomainsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a domain
+         * @description With mailboxes or aliases left it is a conflict; mailboxes in the trash go with it.
+         */
+        delete: operations["deleteDomainsById"];
+        options?: never;
+        head?: never;
+        /** Change a domain */
+        patch: operations["patchDomainsById"];
+        trace?: never;
+    };
+    "/domains/{id}/dkim-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the DKIM keys of a domain
+         * @description With the TXT record that each one needs.
+         */
+        get: operations["getDomainsByIdDkimKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow events
+         * @description Oldest first, in the order of their commit, so that who goes on with `after` (the id of the last event seen) misses none and sees none twice. An event stays hidden while an older transaction is open. Kept for `retention.event_days`; where `after` is gone by then, the answer begins with the first event that is kept, and `meta.details.reason` is `truncated`.
+         */
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an event */
+        get: operations["getEventsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow events live
+         * @description Server-sent events: the feed of `GET /events`, in its order, pushed as it grows. Each event has its `id`, its kind as `event`, and as `data` what `GET /events/{id}` answers. Begins with what is told from now on, or beyond `Last-Event-ID` (which a browser's `EventSource` sends when it comes back), else beyond `after`; `00000000-0000-0000-0000-000000000000` stands for the first event that is kept. Where the event is gone by then, the event `stream.truncated` comes first. A comment every 5 seconds of silence. The stream ends where a new call would be refused (session or key revoked, role or scope changed), and when the server ends: by an event `stream.end` with `code` and `message`. Bounded by `limits.event_streams` and `limits.event_streams_per_caller` (`details.reason` `too_many_streams`).
+         */
+        get: operations["getEventsStream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask how the server does
+         * @description 200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask whether the process lives */
+        get: operations["getHealthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List mailboxes */
+        get: operations["getMailboxes"];
+        put?: never;
+        /**
+         * Make a mailbox
+         * @description With `password`, or with `password_hash` in any scheme that Dovecot knows.
+         */
+        post: operations["postMailboxes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a mailbox */
+        get: operations["getMailboxesById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a mailbox
+         * @description Into the trash for 30 days, or with `purge` at once and for ever. Its address is free.
+         */
+        delete: operations["deleteMailboxesById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a mailbox
+         * @description `local_part` and `domain_id` give it another address; its mail stays with it.
+         */
+        patch: operations["patchMailboxesById"];
+        trace?: never;
+    };
+    "/mailboxes/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restore a mailbox from the trash */
+        post: operations["postMailboxesByIdRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend sending for a mailbox's address
+         * @description A suspension that the abuse rules or a higher rank set stays as it is.
+         */
+        post: operations["postMailboxesByIdSuspend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/unsuspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lift the suspension of a mailbox's address
+         * @description One that the abuse rules or a higher rank set is lifted by admins only. What is counted for the sender begins anew.
+         */
+        post: operations["postMailboxesByIdUnsuspend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List messages
+         * @description Sent and received mail, also what was refused at SMTP; newest first. `from`, `to` and `subject` match parts of words whatever the case, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. Kept for at least `retention.history_days`.
+         */
+        get: operations["getMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a message */
+        get: operations["getMessagesById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the timeline of a message
+         * @description What happened to it, oldest first: `submitted` and `accepted`, then each try to deliver to a recipient with the remote server's words; inbound `received` or `rejected`.
+         */
+        get: operations["getMessagesByIdEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the content of a message
+         * @description As it was sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. The content of inbound mail is for admin and above, and reading it is recorded in the audit log.
+         */
+        get: operations["getMessagesByIdRaw"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get this document
+         * @description OpenAPI 3.1, without the envelope.
+         */
+        get: operations["getOpenapiJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether requests can be served
+         * @description The database answers and has the schema of this version.
+         */
+        get: operations["getReadyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/routing/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain where an address goes
+         * @description By the very SQL that incoming mail takes. What lies in foreign domains is not told.
+         */
+        get: operations["getRoutingExplain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what the sandbox caught */
+        get: operations["getSandboxMessages"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove what the sandbox caught
+         * @description Messages with recipients still to be seen to stay.
+         */
+        delete: operations["deleteSandboxMessages"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a caught message
+         * @description Taken apart: header, text, HTML, and what is attached. Its content whole is that of `/raw`.
+         */
+        get: operations["getSandboxMessagesById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/messages/{id}/html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See a caught message's HTML
+         * @description The HTML as it was written, to be shown in a frame: under a policy by which no script of it runs and nothing is fetched for it. NOT_FOUND where the message has none.
+         */
+        get: operations["getSandboxMessagesByIdHtml"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/messages/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a caught message as it would have left */
+        get: operations["getSandboxMessagesByIdRaw"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message
+         * @description 200 means that the mail transfer agent has taken the message.
+         */
+        post: operations["postSend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/send/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send up to 100 messages
+         * @description Each message is judged on its own; the answer is 200 when some of them fail.
+         */
+        post: operations["postSendBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask which version runs */
+        get: operations["getVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Newest first. A scoped key sees those of its domains.
+         */
+        get: operations["getWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description The events are posted to `url`, each until it is answered 2xx within 10 seconds: after the first try up to five more, 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours after the one before (`webhooks.retry_seconds`). The secret that signs them is shown once. Without `domain_id` the webhook is told of all domains; with it, it goes with its domain.
+         */
+        post: operations["postWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a webhook */
+        get: operations["getWebhooksById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description At once, with what was on its way to it.
+         */
+        delete: operations["deleteWebhooksById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description While it is inactive nothing is delivered and nothing new queued; what was queued before waits, and what happened meanwhile can be replayed.
+         */
+        patch: operations["patchWebhooksById"];
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a webhook's deliveries
+         * @description With each try and its answer, newest event first; kept for `retention.event_days`.
+         */
+        get: operations["getWebhooksByIdDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{delivery_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver an event again
+         * @description With the same `webhook-id` and all its tries, whatever became of it before. One whose try is under way goes on as it is. For an inactive webhook CONFLICT (`webhook_inactive`).
+         */
+        post: operations["postWebhooksByIdDeliveriesByDeliveryIdReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver the events of a span again
+         * @description All that the webhook subscribes to, also what happened before it was made or while it was inactive; with `only_failed` what was given up. One call takes the oldest 10,000: where `next_since` is answered, there is more. For an inactive webhook CONFLICT (`webhook_inactive`).
+         */
+        post: operations["postWebhooksByIdReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook a new secret
+         * @description It is shown once. For 24 hours deliveries are signed with both: `webhook-signature` holds two signatures, and `X-Svc-Signature-Previous` the one by the secret before. A second rotation within that time ends the first.
+         */
+        post: operations["postWebhooksByIdRotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a webhook
+         * @description Posts a signed event of the kind `system.test` now, once, and answers what came of it.
+         */
+        post: operations["postWebhooksByIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description The caller's own account.
+         *
+         *         `passkeys` is how many it has. `second_factor_required`: it can do nothing else until it has enrolled one.
+         */
+        Account: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            domain_ids: string[];
+            email: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_login_at: string | null;
+            oidc_provider: string | null;
+            passkeys: number;
+            /** @enum {string} */
+            role: "domain_admin" | "admin" | "super_admin";
+            second_factor_required: boolean;
+            totp_enabled: boolean;
+        };
+        /** @description By what means, and under which name; `key_id` where it was an API key. */
+        Actor: {
+            /** Format: uuid */
+            key_id: string | null;
+            label: string;
+            type: string;
+        };
+        /** @description An address with its display name. */
+        AddressBody: {
+            /** Format: email */
+            email: string;
+            /** @default  */
+            name?: string;
+        };
+        /** @description An administrator to make; `domain_ids` count for a domain_admin. */
+        AdminCreate: {
+            domain_ids?: string[];
+            /** Format: email */
+            email: string;
+            /** @description 8 to 256 characters, not a common password, not the email. Never answered. */
+            password: string;
+            /**
+             * @default admin
+             * @enum {string}
+             */
+            role?: "domain_admin" | "admin" | "super_admin";
+        };
+        /** @description An administrator was deleted. */
+        AdminDeleted: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description What is to change; a new password or role ends the administrator's other sessions. */
+        AdminPatch: {
+            domain_ids?: string[];
+            /** Format: email */
+            email?: string;
+            /** @description 8 to 256 characters, not a common password, not the email. Never answered. */
+            password?: string;
+            /** @enum {string} */
+            role?: "domain_admin" | "admin" | "super_admin";
+        };
+        /** @description An administrator. `domain_ids` are the assigned domains, as far as the caller sees them. */
+        AdminRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            domain_ids: string[];
+            email: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_login_at: string | null;
+            oidc_provider: string | null;
+            passkeys: number;
+            /** @enum {string} */
+            role: "domain_admin" | "admin" | "super_admin";
+            totp_enabled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+        };
+        /** @description An alias to make. */
+        AliasCreate: {
+            /** @default true */
+            active?: boolean;
+            /** @description One address, or up to ten with commas between them */
+            destination: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** @description Local part matched; empty is the catch-all */
+            source_local_part: string;
+        };
+        /** @description An alias by itself; `warnings` tell which of its destinations lead nowhere at present. */
+        AliasDetail: {
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            destination: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            source_local_part: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            warnings: string[];
+        };
+        /** @description That an alias is deleted. */
+        AliasesDeleted: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description What may change of an alias; its source is fixed. */
+        AliasPatch: {
+            active?: boolean;
+            /** @description One address, or up to ten with commas between them */
+            destination?: string;
+        };
+        /** @description An alias. */
+        AliasRecord: {
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            destination: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            source_local_part: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+        };
+        /** @description Always `ok`; what is not ok does not answer, or with 503. */
+        Alive: {
+            /** @enum {string} */
+            status: "ok";
+        };
+        /** @description A part that is no text of the message; `size` in bytes, decoded. */
+        Attached: {
+            content_type: string;
+            filename: string;
+            size: number;
+        };
+        /** @description A file to attach; with `content_id` and `disposition` inline, an image that the html shows as `cid:…`. */
+        AttachmentBody: {
+            /** @description Base64 of the file. */
+            content: string;
+            /** @default  */
+            content_id?: string;
+            content_type: string;
+            /**
+             * @default attachment
+             * @enum {string}
+             */
+            disposition?: "attachment" | "inline";
+            filename: string;
+        };
+        /** @description A try of a delivery: the answer, or in `error` why there is none. All but `at` is null while it is under way. */
+        AttemptTold: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            duration_ms: number | null;
+            error: string | null;
+            response_excerpt: string | null;
+            status: number | null;
+        };
+        /** @description An entry of the audit log. */
+        AuditEntry: {
+            action: string;
+            actor: components["schemas"]["Actor"];
+            /** Format: uuid */
+            admin_id: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            details: Record<string, unknown>;
+            /** Format: uuid */
+            domain_id: string | null;
+            domain_name: string | null;
+            error_code: string | null;
+            /** Format: uuid */
+            id: string;
+            ip_address: string | null;
+            outcome: string;
+            /** Format: uuid */
+            request_id: string | null;
+            resource_id: string | null;
+            resource_type: string;
+            user_agent: string | null;
+        };
+        /** @description Results of sender authentication; null where it was not evaluated. */
+        Auth: {
+            dkim: string | null;
+            dmarc: string | null;
+            spf: string | null;
+        };
+        /** @description The results in input order, and their counts. */
+        BatchAnswer: {
+            failed: number;
+            results: components["schemas"]["BatchResult"][];
+            succeeded: number;
+            total: number;
+        };
+        /** @description 1 to 100 messages, each judged on its own. */
+        BatchBody: {
+            messages: components["schemas"]["SendBody"][];
+        };
+        /** @description What became of the message at `index`: `message_id` and the rest, or `error` and `code`. */
+        BatchResult: {
+            code?: string | null;
+            details?: Record<string, unknown> | null;
+            error?: string | null;
+            /** Format: uuid */
+            id?: string | null;
+            index: number;
+            message_id?: string | null;
+            recipients?: components["schemas"]["SentRecipient"][] | null;
+            status?: string | null;
+        };
+        /** @description A part and how it does: `database`, `disk`, `mta` (the sandbox's port). */
+        CheckTold: {
+            component: string;
+            /** @enum {string} */
+            status: "degraded" | "down" | "ok";
+        };
+        /** @description How many messages were removed. */
+        Cleared: {
+            message: string;
+            removed: number;
+        };
+        /** @description For `PublicKeyCredential.parseCreationOptionsFromJSON()`. */
+        CreationOptions: {
+            /** @enum {string} */
+            attestation: "none";
+            authenticatorSelection: components["schemas"]["Selection"];
+            /** @description Base64url without padding */
+            challenge: string;
+            excludeCredentials: components["schemas"]["Descriptor"][];
+            pubKeyCredParams: components["schemas"]["KeyParameter"][];
+            rp: components["schemas"]["Party"];
+            timeout: number;
+            user: components["schemas"]["User"];
+        };
+        /** @description An event on its way to a webhook. `event` is its kind; of the tries the last 20 are shown, the newest last. */
+        DeliveryRecord: {
+            attempts: components["schemas"]["AttemptTold"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            event: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_attempt_at: string | null;
+            /** @enum {string} */
+            state: "abandoned" | "delivered" | "pending" | "waiting_for_retry";
+        };
+        /** @description Where mail ends: `type` mailbox, or external (outside, or in a domain that the caller may not see). */
+        DeliveryTold: {
+            address: string;
+            /** Format: uuid */
+            mailbox_id: string | null;
+            type: string;
+        };
+        /** @description A passkey that is there. */
+        Descriptor: {
+            /** @description Base64url without padding */
+            id: string;
+            transports: string[];
+            /** @enum {string} */
+            type: "public-key";
+        };
+        /** @description The account has no identity any more. */
+        Disconnected: {
+            message: string;
+            oidc_provider: string | null;
+        };
+        /** @description A DKIM key; the private half is never answered. */
+        DkimKey: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            activated_at: string | null;
+            algorithm: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            dns: components["schemas"]["DkimRecord"];
+            fingerprint_sha256: string;
+            /** Format: uuid */
+            id: string;
+            safe_to_remove_from_dns: boolean;
+            selector: string;
+            stage: string;
+        };
+        /** @description The TXT record of a key: `value` in one piece (zone files split it at 255 octets). */
+        DkimRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            checked_at: string | null;
+            name: string;
+            status: string;
+            value: string;
+        };
+        /** @description A domain to make. Null for `max_*` is no limit; null for `plus_delimiter` switches tags off. */
+        DomainCreate: {
+            /** @default true */
+            active?: boolean;
+            /**
+             * @description Bytes; 0 is no limit
+             * @default 0
+             */
+            default_quota_bytes?: number;
+            /** @default  */
+            description?: string;
+            max_aliases?: number | null;
+            max_mailboxes?: number | null;
+            name: string;
+            /** @default + */
+            plus_delimiter?: string | null;
+            /** @default true */
+            receiving_enabled?: boolean;
+            /** @default true */
+            sending_enabled?: boolean;
+        };
+        /** @description What the last check of the domain's DNS records came to. */
+        DomainDns: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            checked_at: string | null;
+            status: string;
+        };
+        /** @description What may change of a domain; its name is fixed. */
+        DomainPatch: {
+            active?: boolean;
+            /** @description Bytes; 0 is no limit */
+            default_quota_bytes?: number;
+            description?: string;
+            max_aliases?: number | null;
+            max_mailboxes?: number | null;
+            plus_delimiter?: string | null;
+            receiving_enabled?: boolean;
+            sending_enabled?: boolean;
+        };
+        /** @description A domain. */
+        DomainRecord: {
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            default_quota_bytes: number;
+            description: string;
+            dns: components["schemas"]["DomainDns"];
+            /** Format: uuid */
+            id: string;
+            max_aliases: number | null;
+            max_mailboxes: number | null;
+            name: string;
+            plus_delimiter: string | null;
+            receiving_enabled: boolean;
+            sending_enabled: boolean;
+            unicode_name: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            usage: components["schemas"]["DomainUsage"];
+        };
+        /** @description That a domain is deleted. */
+        DomainsDeleted: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description What the domain holds; `bytes` of mail in its mailboxes. */
+        DomainUsage: {
+            aliases: number;
+            bytes: number;
+            mailboxes: number;
+        };
+        /** @description What was done. */
+        Done: {
+            message: string;
+        };
+        /** @description Something that happened; `message_id` is the id under /messages, `data` is that of the kind. */
+        Event: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            data: Record<string, unknown>;
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            /** Format: uuid */
+            message_id: string | null;
+        };
+        /** @description Where an address goes, and why. */
+        ExplanationTold: {
+            /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, not_managed */
+            decision: string;
+            deliveries: components["schemas"]["DeliveryTold"][];
+            steps: components["schemas"]["StepTold"][];
+            warnings: string[];
+        };
+        /** @description An entry as it is stored: `admin_id` also of an account that is gone, the time to the microsecond. */
+        ExportedEntry: {
+            action: string;
+            actor: components["schemas"]["Actor"];
+            /** Format: uuid */
+            admin_id: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, microseconds
+             */
+            created_at: string;
+            details: Record<string, unknown>;
+            /** Format: uuid */
+            domain_id: string | null;
+            domain_name: string | null;
+            error_code: string | null;
+            /** Format: uuid */
+            id: string;
+            ip_address: string | null;
+            outcome: string;
+            /** Format: uuid */
+            request_id: string | null;
+            resource_id: string | null;
+            resource_type: string;
+            transaction: string;
+            user_agent: string | null;
+        };
+        /** @description What is wrong with an entry, or with the seal of a number (then `id` is that of its last entry). */
+        Fault: {
+            /** Format: uuid */
+            id: string | null;
+            /** @enum {string} */
+            problem: "altered" | "inserted" | "removed" | "seal_altered" | "seal_removed" | "truncated";
+            seal: number | null;
+        };
+        /** @description A forward; an empty list of destinations ends it. */
+        ForwardGiven: {
+            destinations?: string[];
+            keep_copy?: boolean;
+        };
+        /** @description Where mail is sent on to; `keep_copy`: the mailbox gets it too. */
+        ForwardRecord: {
+            destinations: string[];
+            keep_copy: boolean;
+        };
+        /** @description The newest seal. */
+        Head: {
+            hash: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            sealed_at: string;
+            sequence: number;
+        };
+        /** @description A field of the header, its value decoded. */
+        HeaderField: {
+            name: string;
+            value: string;
+        };
+        /** @description The whole, and each part. */
+        HealthTold: {
+            checks: components["schemas"]["CheckTold"][];
+            /** @enum {string} */
+            status: "degraded" | "down" | "ok";
+        };
+        /** @description A key to make. What is left out is as usual, or as the key that makes it has it, if that is less. */
+        KeyCreate: {
+            /** @description Where the key may be used from, in CIDR form; empty: from everywhere */
+            allowed_networks?: string[];
+            /**
+             * @description 0 is no expiry
+             * @default 0
+             */
+            expires_in_days?: number;
+            name: string;
+            /** @description Requests per minute; 0 is unlimited */
+            rate_limit?: number;
+            scoped_domain_ids?: string[];
+        };
+        /** @description A key was revoked. */
+        KeyDeleted: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key. */
+        KeyMade: {
+            api_key: components["schemas"]["KeyRecord"];
+            key: string | null;
+        };
+        /** @description A kind of key that is taken: an algorithm of COSE. */
+        KeyParameter: {
+            alg: number;
+            /** @enum {string} */
+            type: "public-key";
+        };
+        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are gone: it reaches nothing. */
+        KeyRecord: {
+            /** Format: uuid */
+            admin_id: string;
+            allowed_networks: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            is_scoped: boolean;
+            key_prefix: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_used_at: string | null;
+            name: string;
+            /** Format: uuid */
+            parent_id: string | null;
+            rate_limit: number;
+            scoped_domain_ids: string[];
+        };
+        /** @description The last login to the mailbox; all null when there was none. */
+        LastLoginRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string | null;
+            ip: string | null;
+            protocol: string | null;
+        };
+        /** @description That a suspension is lifted. */
+        Lifted: {
+            address: string;
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description Who logs in. Any text is taken: what is no account's is INVALID_CREDENTIALS. */
+        Login: {
+            email: string;
+            /** Format: password */
+            password: string;
+        };
+        /** @description The second step: what the first one answered, and a code of the authenticator. */
+        LoginByCode: {
+            /** @description Of the authenticator: 6 digits */
+            totp_code: string;
+            totp_session: string;
+        };
+        /** @description The second step with a recovery code, which is used up. */
+        LoginByRecoveryCode: {
+            /** @description One of those that enrolment answered; hyphens and case don't matter */
+            recovery_code: string;
+            totp_session: string;
+        };
+        /** @description What to log in with, once and until `expires_at`. */
+        LoginOffer: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            options: components["schemas"]["RequestOptions"];
+        };
+        /** @description A mailbox to make, with `password` or, to migrate one, `password_hash` in Dovecot's format ({SCHEME}…). */
+        MailboxCreate: {
+            /** @default true */
+            active?: boolean;
+            /** Format: uuid */
+            domain_id: string;
+            forward?: components["schemas"]["ForwardGiven"];
+            local_part: string;
+            /** @default  */
+            name?: string;
+            /** Format: password */
+            password?: string;
+            /** Format: password */
+            password_hash?: string;
+            protocols?: components["schemas"]["ProtocolsGiven"];
+            /** @description Bytes; 0 is no limit */
+            quota_bytes?: number;
+        };
+        /** @description What became of a deleted mailbox; `kept_until`: as long as it can be restored. */
+        MailboxesDeleted: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            kept_until: string | null;
+            message: string;
+            purged: boolean;
+        };
+        /** @description What may change of a mailbox. */
+        MailboxPatch: {
+            active?: boolean;
+            /** Format: uuid */
+            domain_id?: string;
+            forward?: components["schemas"]["ForwardGiven"];
+            local_part?: string;
+            name?: string;
+            /** Format: password */
+            password?: string;
+            /** Format: password */
+            password_hash?: string;
+            protocols?: components["schemas"]["ProtocolsGiven"];
+            /** @description Bytes; 0 is no limit */
+            quota_bytes?: number;
+        };
+        /** @description A mailbox. `deleted_at` is set in the trash only. */
+        MailboxRecord: {
+            active: boolean;
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            deleted_at: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            forward: components["schemas"]["ForwardRecord"];
+            /** Format: uuid */
+            id: string;
+            last_login: components["schemas"]["LastLoginRecord"];
+            local_part: string;
+            message_count: number;
+            name: string;
+            protocols: components["schemas"]["ProtocolsRecord"];
+            quota_bytes: number;
+            suspended: components["schemas"]["SuspendedRecord"] | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            used_bytes: number;
+        };
+        /** @description A message of the history. */
+        Message: {
+            /** Format: uuid */
+            api_key_id: string | null;
+            auth: components["schemas"]["Auth"];
+            cc: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** @enum {string} */
+            direction: "inbound" | "outbound";
+            /** Format: uuid */
+            domain_id: string | null;
+            from: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            mailbox_id: string | null;
+            message_id: string;
+            metadata: Record<string, unknown>;
+            queue_id: string | null;
+            recipients: components["schemas"]["Recipient"][];
+            size: number;
+            /** @enum {string} */
+            source: "api" | "smtp" | "system";
+            spam: components["schemas"]["Spam"];
+            /** @enum {string} */
+            status: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
+            subject: string;
+            tags: string[];
+            to: string[];
+        };
+        /** @description What is told with every answer. */
+        Meta: {
+            /** Format: uuid */
+            request_id: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        /** @description A code that is valid now. */
+        OwnCode: {
+            /** @description Of the authenticator: 6 digits */
+            code: string;
+        };
+        /** @description A recovery code, which is used up. */
+        OwnRecoveryCode: {
+            /** @description One of those that enrolment answered; hyphens and case don't matter */
+            recovery_code: string;
+        };
+        /** @description What is told with a page of a list. */
+        PageMeta: {
+            pagination: {
+                has_more: boolean;
+                /** @description Empty on the last page. */
+                next_cursor: string;
+            };
+            /** Format: uuid */
+            request_id: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        /** @description For whom a passkey is made: the domain of `http.public_url`. */
+        Party: {
+            id: string;
+            name: string;
+        };
+        /** @description A passkey was deleted. */
+        PasskeyDeleted: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description What `navigator.credentials.get()` answered; `totp_session` as it was with the options. */
+        PasskeyLogin: {
+            /** @description What the browser answered, as `PublicKeyCredential.toJSON()` writes it; members that we don't use are not looked at */
+            credential: Record<string, unknown>;
+            totp_session?: string;
+        };
+        /** @description Nothing to log in by a passkey alone; `totp_session` of a login that waits for its second factor. */
+        PasskeyLoginBegun: {
+            totp_session?: string;
+        };
+        /** @description A new passkey. `recovery_codes` where it is the account's first factor: shown this once. */
+        PasskeyMade: {
+            passkey: components["schemas"]["PasskeyRecord"];
+            recovery_codes: string[] | null;
+        };
+        /**
+         * @description A passkey.
+         *
+         *         `backup_eligible` ones may be on several devices of their owner, `backed_up` ones are. `aaguid` tells the make of
+         *         the authenticator, all zeros where it doesn't tell.
+         */
+        PasskeyRecord: {
+            /** Format: uuid */
+            aaguid: string;
+            backed_up: boolean;
+            backup_eligible: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_used_at: string | null;
+            name: string;
+            transports: string[];
+        };
+        /** @description What `navigator.credentials.create()` answered, and what its owner calls it. */
+        PasskeyRegistration: {
+            /** @description What the browser answered, as `PublicKeyCredential.toJSON()` writes it; members that we don't use are not looked at */
+            credential: Record<string, unknown>;
+            /** @default Passkey */
+            name?: string;
+        };
+        /** @description Another name. */
+        PasskeyRename: {
+            name: string;
+        };
+        /** @description The present password, and the one to have from now on (8 to 256 characters). */
+        PasswordChange: {
+            /** Format: password */
+            current_password: string;
+            /** Format: password */
+            new_password: string;
+        };
+        /** @description Protocols to switch; those left out stay as they are, or on in a new mailbox. */
+        ProtocolsGiven: {
+            imap?: boolean;
+            pop3?: boolean;
+            sieve?: boolean;
+            smtp?: boolean;
+        };
+        /** @description By which protocols the mailbox may be used; `smtp` is submission. */
+        ProtocolsRecord: {
+            imap: boolean;
+            pop3: boolean;
+            sieve: boolean;
+            smtp: boolean;
+        };
+        /** @description A change of how one logs in. */
+        Proven: {
+            /**
+             * Format: password
+             * @description The current password; needed where the session was opened over 15 minutes ago
+             */
+            current_password?: string;
+        };
+        /** @description An identity provider: a browser that goes to `login_path` comes back with a session. */
+        ProviderRecord: {
+            id: string;
+            login_path: string;
+            name: string;
+        };
+        /** @description A recipient and what became of it; the remote server's words stand in `diagnostic`. */
+        Recipient: {
+            address: string;
+            attempts: number;
+            diagnostic: string | null;
+            enhanced_code: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_attempt_at: string | null;
+            remote_host: string | null;
+            smtp_code: number | null;
+            status: string;
+        };
+        /** @description Recovery codes, shown this once: each works once, in place of a code of the authenticator. */
+        RecoveryCodes: {
+            message: string;
+            recovery_codes: string[];
+            totp_enabled: boolean;
+        };
+        /** @description Recovery codes, shown this once: each works once, in place of the second factor. */
+        RecoveryCodesRenewed: {
+            message: string;
+            recovery_codes: string[];
+        };
+        /** @description Every answer that is no success. */
+        Refusal: {
+            data: null;
+            error: {
+                code: string;
+                details: Record<string, unknown> | null;
+                message: string;
+            };
+            meta: components["schemas"]["Meta"];
+        };
+        /** @description What to make a passkey with, once and until `expires_at`. */
+        RegistrationOffer: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            options: components["schemas"]["CreationOptions"];
+        };
+        /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; no `allowCredentials`: any passkey of this site. */
+        RequestOptions: {
+            allowCredentials: components["schemas"]["Descriptor"][];
+            /** @description Base64url without padding */
+            challenge: string;
+            rpId: string;
+            timeout: number;
+            /** @enum {string} */
+            userVerification: "preferred" | "required";
+        };
+        /**
+         * @description What a caught message says. `parse_error`: it could not be taken apart, and only its header is told;
+         *         `truncated`: it says more than fits.
+         */
+        SandboxContent: {
+            attachments: components["schemas"]["Attached"][];
+            body_html: string | null;
+            body_text: string | null;
+            header: components["schemas"]["HeaderField"][];
+            /** Format: uuid */
+            id: string;
+            parse_error: string | null;
+            subject: string;
+            truncated: boolean;
+        };
+        /** @description A message that went nowhere, as it was submitted: envelope, subject and size. */
+        SandboxMessage: {
+            /** Format: uuid */
+            id: string;
+            mail_from: string;
+            message_id: string;
+            queue_id: string;
+            rcpt_to: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            received_at: string;
+            size: number;
+            subject: string;
+        };
+        /** @description The password was right; `totp_session` takes one of the `methods` next, until `expires_at`, 5 times at most. */
+        SecondFactorNeeded: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            methods: ("passkey" | "recovery_code" | "totp")[];
+            /** @enum {boolean} */
+            requires_totp: true;
+            totp_session: string;
+        };
+        /** @description Which authenticators are wanted. */
+        Selection: {
+            requireResidentKey: boolean;
+            /** @enum {string} */
+            residentKey: "preferred";
+            /** @enum {string} */
+            userVerification: "preferred";
+        };
+        /** @description A message to send; at least one of text_body and html_body. */
+        SendBody: {
+            attachments?: components["schemas"]["AttachmentBody"][];
+            bcc?: components["schemas"]["AddressBody"][];
+            cc?: components["schemas"]["AddressBody"][];
+            from: components["schemas"]["AddressBody"];
+            /** @description Custom headers; every key starts with `X-`. */
+            headers?: {
+                [key: string]: string;
+            };
+            html_body?: string | null;
+            /** @default  */
+            in_reply_to?: string;
+            list_unsubscribe?: components["schemas"]["UnsubscribeBody"] | null;
+            metadata?: {
+                [key: string]: string;
+            };
+            references?: string[];
+            reply_to?: components["schemas"]["AddressBody"] | null;
+            subject: string;
+            tags?: string[];
+            text_body?: string | null;
+            to: components["schemas"]["AddressBody"][];
+        };
+        /** @description The suspension of a sender address, with or without a mailbox. */
+        SenderSuspension: {
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            by: components["schemas"]["SuspendedBy"];
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            reason: string;
+        };
+        /** @description A message that was accepted for delivery; `message_id` is the Message-ID header's value. */
+        SentMessage: {
+            /** Format: uuid */
+            id: string;
+            message_id: string;
+            recipients: components["schemas"]["SentRecipient"][];
+            status: string;
+        };
+        /** @description A recipient and its first status. */
+        SentRecipient: {
+            address: string;
+            status: string;
+        };
+        /** @description A session was ended. */
+        SessionEnded: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description A session was opened; the cookie `svc_session` carries it. */
+        SessionOpened: {
+            admin: components["schemas"]["Account"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            /** Format: uuid */
+            session_id: string;
+        };
+        /** @description An active session; `current` is the one that asks. Its id names it and opens nothing. */
+        SessionRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            current: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            ip_address: string | null;
+            user_agent: string | null;
+        };
+        /** @description Sessions were ended: how many. */
+        SessionsEnded: {
+            message: string;
+            sessions_ended: number;
+        };
+        /** @description The filter's verdict; null where none was asked. */
+        Spam: {
+            action: string | null;
+            score: number | null;
+            symbols: string[];
+        };
+        /** @description Events from `since` to before `until` (now, where it is left out). */
+        SpanReplay: {
+            /** @default false */
+            only_failed?: boolean;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until?: string;
+        };
+        /** @description How many deliveries begin anew. `next_since`: there is more than one call takes; ask again from there. */
+        SpanReplayed: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_since: string | null;
+            queued: number;
+        };
+        /** @description One look-up: `step` domain, mailbox, alias, plus, catch_all, forward or reject; `row` is what answered. */
+        StepTold: {
+            address: string;
+            result: string;
+            row: Record<string, unknown> | null;
+            step: string;
+        };
+        /** @description Why sending is suspended, as it is shown on the mailbox. */
+        SuspendBody: {
+            /** @default  */
+            reason?: string;
+        };
+        /** @description Who suspended: the abuse rules, or an administrator by its email (a key by its name). */
+        SuspendedBy: {
+            /** @enum {string} */
+            kind: "admin" | "rules";
+            label: string;
+        };
+        /** @description A mailbox and the suspension of its address, null where it may send. */
+        SuspendedMailbox: {
+            address: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            suspended: components["schemas"]["SuspensionRecord"] | null;
+        };
+        /** @description Why, by whom and since when sending is suspended for the address. */
+        SuspendedRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            by: string;
+            reason: string;
+        };
+        /** @description Why, by whom (`rules`, or an administrator) and since when sending is suspended. */
+        SuspensionRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            by: string;
+            reason: string;
+        };
+        /** @description What came of a test: the answer, or in `error` why there is none. */
+        TestResult: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            delivered: boolean;
+            duration_ms: number | null;
+            error: string | null;
+            /** Format: uuid */
+            event_id: string;
+            response_excerpt: string | null;
+            status: number | null;
+        };
+        /** @description What is known of it: the number of the try, what the remote server said, when it is tried again. */
+        TimelineDetail: {
+            attempt: number | null;
+            diagnostic: string | null;
+            enhanced_code: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_attempt_at: string | null;
+            queue_id: string | null;
+            remote_host: string | null;
+            smtp_code: number | null;
+        };
+        /** @description One thing that happened to a message; `recipient` is null where it is about the message as a whole. */
+        TimelineEntry: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            detail: components["schemas"]["TimelineDetail"];
+            /** @enum {string} */
+            kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "submitted" | "unknown";
+            recipient: string | null;
+        };
+        /** @description A secret for an authenticator, to be shown as a QR code; it waits for a first code until `expires_at`. */
+        TotpSetup: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            provisioning_uri: string;
+        };
+        /** @description Whether the account has a second factor now. */
+        TotpState: {
+            message: string;
+            totp_enabled: boolean;
+        };
+        /** @description List-Unsubscribe (RFC 2369) and its one-click form (RFC 8058). */
+        UnsubscribeBody: {
+            /** @default  */
+            mailto?: string;
+            /** @default false */
+            one_click?: boolean;
+            /** @default  */
+            url?: string;
+        };
+        /** @description Whose passkey it is; `id` is the account's, in base64url. */
+        User: {
+            displayName: string;
+            id: string;
+            name: string;
+        };
+        /** @description What verifying found: the first faults of `bad_count`; `first_bad` is the id of the first. */
+        Verification: {
+            bad: components["schemas"]["Fault"][];
+            bad_count: number;
+            checked: number;
+            /** Format: uuid */
+            first_bad: string | null;
+            head: components["schemas"]["Head"] | null;
+            ok: boolean;
+            public_key: string;
+            unsealed: number;
+        };
+        /** @description The program's version, the commit it was taken from (null where unknown), and the API's version. */
+        VersionTold: {
+            /** @enum {string} */
+            api: "v1";
+            commit: string | null;
+            version: string;
+        };
+        /** @description What to change of a webhook. */
+        WebhookChange: {
+            active?: boolean;
+            /** @description `*`: all kinds but those that begin with system. */
+            events?: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled")[];
+            /** @description https only */
+            url?: string;
+        };
+        /** @description A webhook to make; without `domain_id` it is told of all domains. */
+        WebhookCreate: {
+            /** Format: uuid */
+            domain_id?: string | null;
+            /** @description `*`: all kinds but those that begin with system. */
+            events: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled")[];
+            /** @description https only */
+            url: string;
+        };
+        /** @description A webhook was deleted. */
+        WebhookDeleted: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description A webhook with its secret, which is shown this once: null when the answer is repeated for an Idempotency-Key. */
+        WebhookMade: {
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            disabled_at: string | null;
+            /** Format: uuid */
+            domain_id: string | null;
+            events: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            failing_since: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            rotating_until: string | null;
+            secret: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            url: string;
+        };
+        /**
+         * @description A webhook; `domain_id` null: of all domains. `rotating_until`: until then the secret before signs too.
+         *         `failing_since`: no try has succeeded since; `disabled_at`: it was made inactive for that.
+         */
+        WebhookRecord: {
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            disabled_at: string | null;
+            /** Format: uuid */
+            domain_id: string | null;
+            events: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            failing_since: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            rotating_until: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            url: string;
+        };
+    };
+    responses: {
+        /**
+         * @description `BATCH_TOO_LARGE` A batch holds at most 100 messages.
+         *
+         *     `EMPTY_BATCH` The batch is empty.
+         *
+         *     `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `MISSING_FIELDS` Required fields are missing.
+         */
+        "400.BATCH_TOO_LARGE.EMPTY_BATCH.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "BATCH_TOO_LARGE" | "EMPTY_BATCH" | "INVALID_FIELD" | "INVALID_JSON" | "MISSING_FIELDS";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_HEADER` A custom header is not allowed.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `INVALID_RECIPIENT` A recipient address is malformed.
+         *
+         *     `INVALID_SENDER` The sender address is malformed.
+         *
+         *     `MISSING_FIELDS` Required fields are missing.
+         */
+        "400.INVALID_FIELD.INVALID_HEADER.INVALID_JSON.INVALID_RECIPIENT.INVALID_SENDER.MISSING_FIELDS": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_HEADER" | "INVALID_JSON" | "INVALID_RECIPIENT" | "INVALID_SENDER" | "MISSING_FIELDS";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         */
+        "400.INVALID_FIELD.INVALID_JSON": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `INVALID_PAGINATION` Malformed cursor, limit, sort or order.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "INVALID_PAGINATION";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `INVALID_PAGINATION` Malformed cursor, limit, sort or order.
+         *
+         *     `MISSING_FIELDS` Required fields are missing.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION.MISSING_FIELDS": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "INVALID_PAGINATION" | "MISSING_FIELDS";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `INVALID_URL` The URL is not one to call.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.INVALID_URL": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "INVALID_URL";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `INVALID_URL` The URL is not one to call.
+         *
+         *     `MISSING_FIELDS` Required fields are missing.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.INVALID_URL.MISSING_FIELDS": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "INVALID_URL" | "MISSING_FIELDS";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `MISSING_FIELDS` Required fields are missing.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "MISSING_FIELDS";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `MISSING_FIELDS` Required fields are missing.
+         *
+         *     `WEAK_PASSWORD` The password is too weak.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "MISSING_FIELDS" | "WEAK_PASSWORD";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
+         *     `WEAK_PASSWORD` The password is too weak.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.WEAK_PASSWORD": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "WEAK_PASSWORD";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `API_KEY_INVALID` The API key is unknown, revoked or expired.
+         *
+         *     `AUTH_REQUIRED` This call needs a session cookie or an API key.
+         *
+         *     `INVALID_CREDENTIALS` Wrong email or password.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         */
+        "401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_INVALID" | "AUTH_REQUIRED" | "INVALID_CREDENTIALS" | "SESSION_INVALID";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `API_KEY_INVALID` The API key is unknown, revoked or expired.
+         *
+         *     `AUTH_REQUIRED` This call needs a session cookie or an API key.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         */
+        "401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_INVALID" | "AUTH_REQUIRED" | "SESSION_INVALID";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `API_KEY_INVALID` The API key is unknown, revoked or expired.
+         *
+         *     `AUTH_REQUIRED` This call needs a session cookie or an API key.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         *
+         *     `TOTP_INVALID` The code is wrong, too old, or was used before.
+         */
+        "401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_INVALID" | "AUTH_REQUIRED" | "SESSION_INVALID" | "TOTP_INVALID";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_CREDENTIALS` Wrong email or password.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         */
+        "401.INVALID_CREDENTIALS.SESSION_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_CREDENTIALS" | "SESSION_INVALID";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_CREDENTIALS` Wrong email or password.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         *
+         *     `TOTP_INVALID` The code is wrong, too old, or was used before.
+         */
+        "401.INVALID_CREDENTIALS.SESSION_INVALID.TOTP_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_CREDENTIALS" | "SESSION_INVALID" | "TOTP_INVALID";
+                    };
+                };
+            };
+        };
+        /** @description `SESSION_INVALID` The session is unknown, ended or expired. */
+        "401.SESSION_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "SESSION_INVALID";
+                    };
+                };
+            };
+        };
+        /** @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this. */
+        "403.API_KEY_DOMAIN_SCOPE": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_DOMAIN_SCOPE";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
+         *
+         *     `DOMAIN_INACTIVE` The domain is deactivated.
+         *
+         *     `DOMAIN_NOT_FOUND` The sender's domain is not managed here.
+         *
+         *     `FORBIDDEN` Your role or domains do not allow this.
+         *
+         *     `MAILBOX_SUSPENDED` Sending is suspended for this address.
+         */
+        "403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_DOMAIN_SCOPE" | "DOMAIN_INACTIVE" | "DOMAIN_NOT_FOUND" | "FORBIDDEN" | "MAILBOX_SUSPENDED";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
+         *
+         *     `DOMAIN_INACTIVE` The domain is deactivated.
+         *
+         *     `FORBIDDEN` Your role or domains do not allow this.
+         */
+        "403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_DOMAIN_SCOPE" | "DOMAIN_INACTIVE" | "FORBIDDEN";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
+         *
+         *     `FORBIDDEN` Your role or domains do not allow this.
+         */
+        "403.API_KEY_DOMAIN_SCOPE.FORBIDDEN": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_DOMAIN_SCOPE" | "FORBIDDEN";
+                    };
+                };
+            };
+        };
+        /** @description `FORBIDDEN` Your role or domains do not allow this. */
+        "403.FORBIDDEN": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "FORBIDDEN";
+                    };
+                };
+            };
+        };
+        /** @description `DOMAIN_NOT_FOUND` No domain has this id. */
+        "404.DOMAIN_NOT_FOUND": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "DOMAIN_NOT_FOUND";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `DOMAIN_NOT_FOUND` No domain has this id.
+         *
+         *     `NOT_FOUND` No such resource.
+         */
+        "404.DOMAIN_NOT_FOUND.NOT_FOUND": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "DOMAIN_NOT_FOUND" | "NOT_FOUND";
+                    };
+                };
+            };
+        };
+        /** @description `NOT_FOUND` No such resource. */
+        "404.NOT_FOUND": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "NOT_FOUND";
+                    };
+                };
+            };
+        };
+        /** @description `CONFLICT` The change conflicts with what exists. */
+        "409.CONFLICT": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `CONFLICT` The change conflicts with what exists.
+         *
+         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
+         *
+         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
+         */
+        "409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `DOMAIN_EXISTS` The domain is already registered.
+         *
+         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
+         *
+         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
+         */
+        "409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "DOMAIN_EXISTS" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
+         *
+         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
+         */
+        "409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
+                    };
+                };
+            };
+        };
+        /** @description `PAYLOAD_TOO_LARGE` The request body is too large. */
+        "413.PAYLOAD_TOO_LARGE": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "PAYLOAD_TOO_LARGE";
+                    };
+                };
+            };
+        };
+        /** @description `UNSUPPORTED_MEDIA_TYPE` A body must be application/json, not encoded. */
+        "415.UNSUPPORTED_MEDIA_TYPE": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "UNSUPPORTED_MEDIA_TYPE";
+                    };
+                };
+            };
+        };
+        /** @description `RATE_LIMIT_EXCEEDED` Too many requests; try again later. */
+        "429.RATE_LIMIT_EXCEEDED": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "RATE_LIMIT_EXCEEDED";
+                    };
+                };
+            };
+        };
+        /** @description `INTERNAL_ERROR` Something went wrong on our side. */
+        "500.INTERNAL_ERROR": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INTERNAL_ERROR";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INTERNAL_ERROR` Something went wrong on our side.
+         *
+         *     `SEND_FAILED` The mail transfer agent did not take the message.
+         */
+        "500.INTERNAL_ERROR.SEND_FAILED": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INTERNAL_ERROR" | "SEND_FAILED";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `SEND_UNAVAILABLE` Sending is not configured on this server.
+         *
+         *     `UNAVAILABLE` The service is temporarily unavailable.
+         */
+        "503.SEND_UNAVAILABLE.UNAVAILABLE": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "SEND_UNAVAILABLE" | "UNAVAILABLE";
+                    };
+                };
+            };
+        };
+        /** @description `UNAVAILABLE` The service is temporarily unavailable. */
+        "503.UNAVAILABLE": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "UNAVAILABLE";
+                    };
+                };
+            };
+        };
+    };
+    parameters: {
+        /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+        cursor: string;
+        /** @description The same key with the same body has its effect once; held for 24 hours. */
+        idempotencyKey: string;
+        /** @description Items on a page. */
+        limit: number;
+        /** @description By default `desc` for times (newest first), `asc` for all else. */
+        order: "asc" | "desc";
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Requests allowed in the window; absent where nothing is limited. */
+        "RateLimit-Limit": number;
+        /** @description Requests left in the window. */
+        "RateLimit-Remaining": number;
+        /** @description Seconds until the window begins anew. */
+        "RateLimit-Reset": number;
+        /** @description Seconds to wait before the next try. */
+        "Retry-After": number;
+        /** @description The id of the request, as in `meta.request_id`. */
+        "X-Request-Id": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getAbuseSuspensions: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at" | "address";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SenderSuspension"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAbuseSuspensionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SenderSuspension"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteAbuseSuspensionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Lifted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAdmins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AdminRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAdmins: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AdminRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAdminsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AdminRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteAdminsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AdminDeleted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchAdminsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AdminRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.WEAK_PASSWORD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAliases: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at" | "updated_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AliasRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAliases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AliasCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AliasDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAliasesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AliasDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteAliasesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AliasesDeleted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchAliasesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AliasPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AliasDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KeyRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postApiKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KeyMade"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteApiKeysById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KeyDeleted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAudit: {
+        parameters: {
+            query?: {
+                action?: string;
+                admin_id?: string;
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                resource_id?: string;
+                resource_type?: string;
+                since?: string;
+                sort?: "created_at";
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AuditEntry"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAuditExport: {
+        parameters: {
+            query?: {
+                action?: string;
+                admin_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json" | "ndjson";
+                resource_id?: string;
+                resource_type?: string;
+                since?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ExportedEntry"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAuditVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Verification"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Login"] | components["schemas"]["LoginByCode"] | components["schemas"]["LoginByRecoveryCode"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionOpened"] | components["schemas"]["SecondFactorNeeded"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.INVALID_CREDENTIALS.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthLogout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Done"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthLogoutAll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionsEnded"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAuthMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Account"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAuthOidcCallbackByProvider: {
+        parameters: {
+            query?: {
+                /** @description What we exchange for the ID token */
+                code?: string;
+                /** @description Why there is no code (RFC 6749 §4.1.2.1) */
+                error?: string;
+                /** @description The provider's issuer (RFC 9207) */
+                iss?: string;
+                /** @description What the login began with */
+                state?: string;
+            };
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Found */
+            302: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    deleteAuthOidcDisconnect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Disconnected"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAuthOidcLoginByProvider: {
+        parameters: {
+            query?: {
+                /** @description 1: link the identity to the account of the session, instead of logging in */
+                link?: number;
+                /** @description The path of this site where the browser ends; any other is ignored */
+                next?: string;
+            };
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Found */
+            302: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getAuthOidcProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ProviderRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getAuthPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteAuthPasskeysById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Proven"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyDeleted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchAuthPasskeysById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyRename"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthPasskeysLoginOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLoginBegun"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["LoginOffer"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthPasskeysLoginVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLogin"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionOpened"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthPasskeysRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Proven"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecoveryCodesRenewed"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthPasskeysRegisterOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Proven"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RegistrationOffer"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthPasskeysRegisterVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyRegistration"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyMade"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionsEnded"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAuthSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteAuthSessionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionEnded"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteAuthTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnCode"] | components["schemas"]["OwnRecoveryCode"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TotpState"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthTotpRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnCode"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecoveryCodes"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthTotpSetup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TotpSetup"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAuthTotpVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnCode"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecoveryCodes"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getDomains: {
+        parameters: {
+            query?: {
+                active?: boolean;
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                name?: string;
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at" | "updated_at" | "name";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DomainRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postDomains: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DomainCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DomainRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            409: components["responses"]["409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DomainRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteDomainsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DomainsDeleted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchDomainsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DomainPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DomainRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdDkimKeys: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DkimKey"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                after?: string;
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled";
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                since?: string;
+                sort?: "sequence";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Event"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getEventsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Event"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getEventsStream: {
+        parameters: {
+            query?: {
+                after?: string;
+                domain_id?: string;
+                duration?: number;
+                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled";
+            };
+            header?: {
+                /** @description The id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HealthTold"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getHealthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Alive"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getMailboxes: {
+        parameters: {
+            query?: {
+                active?: boolean;
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                q?: string;
+                sort?: "created_at" | "updated_at" | "address";
+                trashed?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailboxRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MailboxCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailboxRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMailboxesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailboxRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMailboxesById: {
+        parameters: {
+            query?: {
+                purge?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailboxesDeleted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchMailboxesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MailboxPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailboxRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.WEAK_PASSWORD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdRestore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailboxRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdSuspend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SuspendBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SuspendedMailbox"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdUnsuspend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SuspendedMailbox"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMessages: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                direction?: "inbound" | "outbound";
+                domain_id?: string;
+                from?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                mailbox_id?: string;
+                message_id?: string;
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                q?: string;
+                queue_id?: string;
+                since?: string;
+                sort?: "created_at";
+                status?: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
+                subject?: string;
+                tag?: string;
+                to?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMessagesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMessagesByIdEvents: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                sort?: "at";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TimelineEntry"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMessagesByIdRaw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "message/rfc822": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getOpenapiJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, unknown>;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getReadyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Alive"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getRoutingExplain: {
+        parameters: {
+            query: {
+                /** @description local@domain, tag and all */
+                address: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ExplanationTold"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSandboxMessages: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                sort?: "received_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SandboxMessage"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteSandboxMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Cleared"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSandboxMessagesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SandboxContent"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSandboxMessagesByIdHtml: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSandboxMessagesByIdRaw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "message/rfc822": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postSend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SentMessage"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_HEADER.INVALID_JSON.INVALID_RECIPIENT.INVALID_SENDER.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR.SEND_FAILED"];
+            503: components["responses"]["503.SEND_UNAVAILABLE.UNAVAILABLE"];
+        };
+    };
+    postSendBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BatchAnswer"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.BATCH_TOO_LARGE.EMPTY_BATCH.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.SEND_UNAVAILABLE.UNAVAILABLE"];
+        };
+    };
+    getVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VersionTold"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postWebhooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookMade"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_URL.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getWebhooksById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteWebhooksById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDeleted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchWebhooksById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_URL"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getWebhooksByIdDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                event?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled";
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+                state?: "abandoned" | "delivered" | "pending" | "waiting_for_retry";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DeliveryRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postWebhooksByIdDeliveriesByDeliveryIdReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DeliveryRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postWebhooksByIdReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SpanReplay"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SpanReplayed"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postWebhooksByIdRotateSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookMade"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postWebhooksByIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TestResult"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+}

@@ -1,0 +1,107 @@
+import type { Schema } from '../client'
+
+/** A small world to develop against: typed, so that it breaks when the API changes. */
+const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
+
+export const account: Schema['Account'] = {
+  id: '019a0000-0000-7000-8000-000000000001',
+  email: 'sue@example.test',
+  role: 'super_admin',
+  totp_enabled: false,
+  second_factor_required: false,
+  oidc_provider: null,
+  last_login_at: at(3),
+  passkeys: 0,
+  domain_ids: [],
+  created_at: at(60 * 24 * 90),
+}
+
+export const domains: Schema['DomainRecord'][] = ['example.test', 'shop.example.test', 'münchen.test'].map((name, index) => ({
+  id: `019a0000-0000-7000-8000-0000000001${index}0`,
+  name: name === 'münchen.test' ? 'xn--mnchen-3ya.test' : name,
+  unicode_name: name,
+  active: index !== 1,
+  sending_enabled: true,
+  receiving_enabled: true,
+  description: index === 0 ? 'The company' : '',
+  max_mailboxes: index === 0 ? 50 : null,
+  max_aliases: null,
+  default_quota_bytes: 2 ** 30,
+  plus_delimiter: '+',
+  usage: { mailboxes: 3 - index, aliases: 2, bytes: 734_003_200 * (3 - index) },
+  dns: { status: (['ok', 'attention', 'unchecked'] as const)[index] ?? 'unchecked', checked_at: index === 2 ? null : at(40) },
+  created_at: at(60 * 24 * (90 - index * 30)),
+  updated_at: at(60 * 24),
+}))
+
+export const mailboxes: Schema['MailboxRecord'][] = ['alice', 'bob', 'charlie'].map((name, index) => ({
+  id: `019a0000-0000-7000-8000-0000000002${index}0`,
+  domain_id: domains[0]?.id ?? '',
+  local_part: name,
+  address: `${name}@example.test`,
+  name: `${name.charAt(0).toUpperCase()}${name.slice(1)} Example`,
+  active: true,
+  suspended: index === 2 ? { reason: 'Over the threshold', by: 'rules', at: at(90) } : null,
+  quota_bytes: 2 ** 30,
+  used_bytes: Math.round(2 ** 30 * [0.2, 0.93, 0.01][index]!),
+  message_count: [812, 4071, 12][index]!,
+  protocols: { imap: true, pop3: index === 0, smtp: true, sieve: true },
+  forward: { destinations: index === 1 ? ['bob@elsewhere.test'] : [], keep_copy: true },
+  last_login: { at: index === 2 ? null : at(20 * (index + 1)), protocol: index === 2 ? null : 'imap', ip: index === 2 ? null : '192.0.2.10' },
+  created_at: at(60 * 24 * 80),
+  updated_at: at(60 * 24),
+  deleted_at: null,
+}))
+
+export const aliases: Schema['AliasRecord'][] = [
+  ['sales', 'alice@example.test,bob@example.test'],
+  ['', 'charlie@example.test'],
+].map(([source, destination], index) => ({
+  id: `019a0000-0000-7000-8000-0000000003${index}0`,
+  domain_id: domains[0]?.id ?? '',
+  source_local_part: source ?? '',
+  destination: destination ?? '',
+  active: true,
+  created_at: at(60 * 24 * 10),
+  updated_at: at(60 * 24 * 10),
+}))
+
+const STATUSES = ['delivered', 'bounced', 'deferred', 'received', 'queued'] as const
+
+export const messages: Schema['Message'][] = Array.from({ length: 30 }, (_, index) => {
+  const status = STATUSES[index % STATUSES.length] ?? 'queued'
+  const isInbound = status === 'received'
+  return {
+    id: `019a0000-0000-7000-8000-00000000${String(4000 + index)}`,
+    direction: isInbound ? 'inbound' : 'outbound',
+    message_id: `019a0000-${index}@example.test`,
+    queue_id: `4cXyZ${index}`,
+    domain_id: domains[0]?.id ?? '',
+    mailbox_id: null,
+    source: isInbound ? 'smtp' : 'api',
+    api_key_id: null,
+    from: isInbound ? 'customer@elsewhere.test' : 'shop@example.test',
+    to: [isInbound ? 'alice@example.test' : `customer${index}@elsewhere.test`],
+    cc: [],
+    subject: `Your order ${1000 + index}`,
+    size: 2048 + index * 917,
+    tags: index % 3 ? [] : ['order'],
+    metadata: {},
+    status,
+    recipients: [
+      {
+        address: isInbound ? 'alice@example.test' : `customer${index}@elsewhere.test`,
+        status,
+        attempts: 1,
+        smtp_code: status === 'bounced' ? 550 : 250,
+        enhanced_code: status === 'bounced' ? '5.1.1' : '2.0.0',
+        diagnostic: status === 'bounced' ? 'No such user here' : 'OK',
+        remote_host: 'mx.elsewhere.test',
+        next_attempt_at: null,
+      },
+    ],
+    spam: { score: isInbound ? 1.2 : null, action: isInbound ? 'no action' : null, symbols: [] },
+    auth: { spf: isInbound ? 'pass' : null, dkim: isInbound ? 'pass' : null, dmarc: null },
+    created_at: at(index * 17),
+  }
+})

@@ -1,0 +1,80 @@
+import * as fixtures from './fixtures'
+
+/** `npm run dev:mock`: the dashboard without a server. What is no collection answers as the API's document shows it. */
+interface Row {
+  id: string
+}
+
+const COLLECTIONS: Readonly<Record<string, Row[]>> = {
+  domains: fixtures.domains,
+  mailboxes: fixtures.mailboxes,
+  aliases: fixtures.aliases,
+  messages: fixtures.messages,
+}
+
+interface Operation {
+  responses?: Record<string, { content?: Record<string, { example?: { data?: unknown } }> }>
+}
+
+let isLoggedIn = true
+
+export async function mock(request: Request): Promise<Response> {
+  const url = new URL(request.url)
+  const path = url.pathname.replace('/api/v1', '')
+  const body = request.method === 'GET' ? undefined : await request.json().catch(() => undefined)
+  await new Promise((resolve) => setTimeout(resolve, 120))
+  if (path === '/auth/login') isLoggedIn = true
+  if (path === '/auth/logout') isLoggedIn = false
+  if (!isLoggedIn) return refusal(401, 'AUTH_REQUIRED', 'Log in first.')
+  if (path === '/auth/me') return envelope(fixtures.account)
+  const [, collection = '', id, deed] = path.split('/')
+  const rows = COLLECTIONS[collection]
+  if (rows && !deed) return stored(rows, request.method, id, url.searchParams, body)
+  return documented(request.method, path)
+}
+
+function stored(rows: Row[], method: string, id: string | undefined, query: URLSearchParams, body: object | undefined): Response {
+  if (id === undefined && method === 'GET') return page(rows, query)
+  if (id === undefined) {
+    const made = { ...rows[0], ...body, id: crypto.randomUUID() }
+    rows.unshift(made)
+    return envelope(made, 201)
+  }
+  const index = rows.findIndex((row) => row.id === id)
+  const row = rows[index]
+  if (!row) return refusal(404, 'NOT_FOUND', 'There is nothing of that id.')
+  if (method === 'PATCH') rows[index] = { ...row, ...body }
+  if (method === 'DELETE') rows.splice(index, 1)
+  return envelope(method === 'DELETE' ? { message: 'It is deleted.', id } : rows[index])
+}
+
+function page(rows: readonly Row[], query: URLSearchParams): Response {
+  const words = (query.get('q') ?? query.get('name') ?? '').toLowerCase()
+  const found = rows.filter((row) => JSON.stringify(row).toLowerCase().includes(words))
+  const begin = Number(query.get('cursor') ?? 0)
+  const limit = Number(query.get('limit') ?? 50)
+  const has_more = found.length > begin + limit
+  return envelope(found.slice(begin, begin + limit), 200, { pagination: { next_cursor: has_more ? String(begin + limit) : '', has_more } })
+}
+
+/** The example of the document. */
+async function documented(method: string, path: string): Promise<Response> {
+  const { default: document } = await import('../../../../docs/reference/openapi.json')
+  const paths = document.paths as unknown as Record<string, Record<string, Operation>>
+  const found = Object.keys(paths).find((pattern) => new RegExp(`^${pattern.replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
+  const operation = found && paths[found]?.[method.toLowerCase()]
+  if (!operation) return refusal(404, 'NOT_FOUND', 'No such path.')
+  const [status, answer] = Object.entries(operation.responses ?? {}).find(([code]) => code.startsWith('2')) ?? ['200', {}]
+  const example = answer.content?.['application/json']?.example
+  return Response.json(example ?? {}, { status: Number(status) })
+}
+
+const meta = () => ({ request_id: crypto.randomUUID(), timestamp: new Date().toISOString() })
+
+function envelope(data: unknown, status = 200, more: object = {}): Response {
+  return Response.json({ data, error: null, meta: { ...meta(), ...more } }, { status })
+}
+
+function refusal(status: number, code: string, message: string): Response {
+  return Response.json({ data: null, error: { code, message, details: null }, meta: meta() }, { status })
+}

@@ -1,0 +1,22 @@
+import '@mantine/core/styles.css'
+import './styles.css'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './App'
+
+async function begin(): Promise<void> {
+  if (import.meta.env.MODE === 'mock') {
+    const { mock } = await import('./api/mock')
+    const { answerWith } = await import('./api/client')
+    answerWith(mock)
+  }
+  const root = document.getElementById('root')
+  if (!root) throw new Error('the page has no root')
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  )
+}
+
+void begin()

@@ -1,0 +1,44 @@
+import type { ScreenName } from './paths'
+import type { Action } from './policy'
+import type { IconName } from './ui/Icon'
+
+export interface Entry {
+  screen: ScreenName
+  label: string
+  icon: IconName
+  /** What the screen needs to show anything at all. */
+  action: Action
+  /** Pressed after `g`. */
+  key?: string
+  /** Other words that people look for it by. */
+  words?: string
+}
+
+export interface Group {
+  title: string
+  entries: readonly Entry[]
+}
+
+/** What the side shows, and the command palette finds. */
+export const NAVIGATION: readonly Group[] = [
+  {
+    title: 'Mail',
+    entries: [
+      { screen: 'overview', label: 'Overview', icon: 'home', action: 'account.read', key: 'o', words: 'home start dashboard' },
+      { screen: 'domains', label: 'Domains', icon: 'globe', action: 'domain.list', key: 'd', words: 'dns dkim' },
+      { screen: 'mailboxes', label: 'Mailboxes', icon: 'inbox', action: 'mailbox.list', key: 'm', words: 'accounts users quota' },
+      { screen: 'aliases', label: 'Aliases', icon: 'branch', action: 'alias.list', key: 'a', words: 'forward catch-all' },
+      { screen: 'routing', label: 'Where mail goes', icon: 'route', action: 'routing.explain', key: 'r', words: 'routing explain' },
+      { screen: 'messages', label: 'Messages', icon: 'mail', action: 'message.list', key: 'h', words: 'history log search' },
+      { screen: 'send', label: 'Send', icon: 'send', action: 'send', key: 's', words: 'compose write' },
+      { screen: 'suspensions', label: 'Suspensions', icon: 'pause', action: 'suspension.list', key: 'u', words: 'abuse blocked' },
+    ],
+  },
+  {
+    title: 'You',
+    entries: [
+      { screen: 'account', label: 'Your account', icon: 'person', action: 'account.read', key: 'y', words: 'password totp sessions passkey' },
+      { screen: 'start', label: 'First steps', icon: 'flag', action: 'account.read', words: 'guide onboarding tour' },
+    ],
+  },
+]

@@ -1,0 +1,19 @@
+/** The address of every screen. The server answers each with the page; `$name` stands for a segment. */
+export const PATHS = {
+  overview: '/',
+  login: '/login',
+  start: '/start',
+  domains: '/domains',
+  domain: '/domains/$id',
+  mailboxes: '/mailboxes',
+  mailbox: '/mailboxes/$id',
+  aliases: '/aliases',
+  routing: '/routing',
+  send: '/send',
+  messages: '/messages',
+  message: '/messages/$id',
+  suspensions: '/suspensions',
+  account: '/account',
+} as const
+
+export type ScreenName = keyof typeof PATHS

@@ -1,0 +1,139 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
+import { isLoggedOut } from './api/errors'
+import { me, queryClient } from './api/queries'
+import { PATHS } from './paths'
+import { LIST, readSearch, search, writeSearch } from './search'
+import { Broken, NoSuchScreen } from './ui/Broken'
+import { Layout } from './ui/Layout'
+
+const root = createRootRoute({ component: Outlet, errorComponent: Broken, notFoundComponent: NoSuchScreen })
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: PATHS.login,
+  validateSearch: search('next', 'error'),
+  component: lazyRouteComponent(() => import('./screens/Login'), 'Login'),
+})
+
+/** Everything that needs a session. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  component: Layout,
+  errorComponent: Broken,
+  beforeLoad: async ({ location }) => {
+    try {
+      const account = await queryClient.ensureQueryData(me())
+      if (account.second_factor_required && location.pathname !== PATHS.account) throw redirect({ to: PATHS.account })
+    } catch (error) {
+      if (!isLoggedOut(error)) throw error
+      throw redirect({ to: PATHS.login, search: location.href === '/' ? {} : { next: location.href } })
+    }
+  },
+})
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.overview,
+  component: lazyRouteComponent(() => import('./screens/Overview'), 'Overview'),
+})
+
+const start = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.start,
+  component: lazyRouteComponent(() => import('./screens/Start'), 'Start'),
+})
+
+const domains = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.domains,
+  validateSearch: search('q', 'active', 'new', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Domains'), 'Domains'),
+})
+
+const domain = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.domain,
+  component: lazyRouteComponent(() => import('./screens/Domain'), 'Domain'),
+})
+
+const mailboxes = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.mailboxes,
+  validateSearch: search('q', 'domain', 'active', 'trashed', 'new', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Mailboxes'), 'Mailboxes'),
+})
+
+const mailbox = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.mailbox,
+  component: lazyRouteComponent(() => import('./screens/Mailbox'), 'Mailbox'),
+})
+
+const aliases = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.aliases,
+  validateSearch: search('domain', 'new', 'edit', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Aliases'), 'Aliases'),
+})
+
+const routing = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.routing,
+  validateSearch: search('address'),
+  component: lazyRouteComponent(() => import('./screens/Routing'), 'Routing'),
+})
+
+const send = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.send,
+  validateSearch: search('from', 'to', 'subject'),
+  component: lazyRouteComponent(() => import('./screens/Send'), 'Send'),
+})
+
+const messages = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.messages,
+  validateSearch: search('q', 'direction', 'status', 'domain', 'from', 'to', 'subject', 'message_id', 'queue_id', 'tag', 'since', 'until', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Messages'), 'Messages'),
+})
+
+const message = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.message,
+  component: lazyRouteComponent(() => import('./screens/Message'), 'Message'),
+})
+
+const suspensions = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.suspensions,
+  validateSearch: search('domain', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Suspensions'), 'Suspensions'),
+})
+
+const account = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.account,
+  component: lazyRouteComponent(() => import('./screens/Account'), 'Account'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    login,
+    inside.addChildren([overview, start, domains, domain, mailboxes, mailbox, aliases, routing, send, messages, message, suspensions, account]),
+  ]),
+  parseSearch: readSearch,
+  stringifySearch: writeSearch,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+  interface HistoryState {
+    /** The cursors of the pages before this one in a list. */
+    trail?: readonly string[]
+  }
+}

@@ -1,0 +1,44 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+
+export type Search<Name extends string> = { [name in Name]?: string }
+
+/** State of a screen that stands in its address: these names, all texts; others are dropped. */
+export function search<Name extends string>(...names: Name[]) {
+  return (given: Record<string, unknown>): Search<Name> => {
+    const kept: Search<Name> = {}
+    for (const name of names) if (typeof given[name] === 'string' && given[name] !== '') kept[name] = given[name]
+    return kept
+  }
+}
+
+/** Of every list. */
+export const LIST = ['cursor', 'sort', 'order'] as const
+
+/** Addresses are written as people write them: `?q=word`, not as JSON. */
+export function readSearch(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text))
+}
+
+export function writeSearch(values: Record<string, unknown>): string {
+  const pairs = Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '')
+  const text = new URLSearchParams(pairs).toString()
+  return text && `?${text}`
+}
+
+/** The state in the address, and a way to change some of it. A filter that changes begins its list anew. */
+export function useAddress(): [Readonly<Record<string, string | undefined>>, (changes: Record<string, string | undefined>) => void] {
+  const values: Record<string, string | undefined> = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const change = useCallback(
+    (changes: Record<string, string | undefined>) =>
+      void navigate({
+        to: '.',
+        search: (before: Record<string, unknown>) => ({ ...before, cursor: undefined, ...changes }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  )
+  return [values, change]
+}

@@ -1,0 +1,64 @@
+import { Button, Group, Modal, Text, TextInput } from '@mantine/core'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { ErrorNote } from './ErrorNote'
+
+interface Props {
+  opened: boolean
+  onClose: () => void
+  title: string
+  /** What happens, and what can't be undone. */
+  children: ReactNode
+  /** The word on the button. */
+  action: string
+  /** To be typed where nothing can be undone. */
+  name?: string
+  busy?: boolean
+  error?: unknown
+  onConfirm: () => void
+}
+
+/** Asks before something is done that is not undone with a click. */
+export function Confirm(props: Props) {
+  return (
+    <Modal opened={props.opened} onClose={props.onClose} title={props.title}>
+      {props.opened && <Question {...props} />}
+    </Modal>
+  )
+}
+
+function Question({ name, action, busy, error, children, onClose, onConfirm }: Props) {
+  const [typed, setTyped] = useState('')
+  const sure = name === undefined || typed.trim() === name
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (sure) onConfirm()
+  }
+  return (
+    <form onSubmit={submit} className="stack">
+      <Text component="div">{children}</Text>
+      {name !== undefined && (
+        <TextInput
+          label={
+            <>
+              Type <code>{name}</code> to confirm
+            </>
+          }
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+        />
+      )}
+      <ErrorNote error={error} />
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" color="red" disabled={!sure} loading={busy ?? false}>
+          {action}
+        </Button>
+      </Group>
+    </form>
+  )
+}

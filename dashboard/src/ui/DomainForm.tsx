@@ -1,0 +1,96 @@
+import { Button, Group, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import type { FormEvent } from 'react'
+import { ask, client, type Schema } from '../api/client'
+import { ErrorNote } from './ErrorNote'
+import { useChange, useFields } from './form'
+
+type Domain = Schema['DomainRecord']
+
+const GB = 1024 ** 3
+
+/** A domain to make, or to change. */
+export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDone: (domain: Domain) => void; onCancel?: () => void }) {
+  const save = useChange({
+    change: (values: ReturnType<typeof initial>): Promise<Domain> =>
+      domain
+        ? ask(client.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body: bodyOf(values) }))
+        : ask(client.POST('/domains', { body: { name: values.name.trim(), ...bodyOf(values) } })),
+    refreshes: ['domains'],
+    told: (answer) => (domain ? `${answer.unicode_name} is changed.` : `${answer.unicode_name} is made.`),
+    then: onDone,
+  })
+  const form = useFields(initial(domain), save.error)
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.mutate(form.values)
+  }
+  return (
+    <form onSubmit={submit} className="stack" noValidate>
+      {!domain && (
+        <TextInput label="Domain name" placeholder="example.com" description="As it stands after the @ of its addresses. It can't be changed later." data-autofocus autoComplete="off" spellCheck={false} {...form.text('name')} />
+      )}
+      <Textarea label="Description" autosize minRows={1} {...form.text('description')} />
+      <div className="pair">
+        <NumberInput label="Quota of a new mailbox" suffix=" GB" min={0} decimalScale={2} description="0 is without limit" {...form.value('quota')} error={form.faultOf('default_quota_bytes')} />
+        <Select
+          label="Tags in addresses"
+          description="Mail for name+tag goes to name"
+          data={[
+            { value: '+', label: 'name+tag' },
+            { value: '-', label: 'name-tag' },
+            { value: '', label: 'no tags' },
+          ]}
+          allowDeselect={false}
+          {...form.value('plus')}
+          error={form.faultOf('plus_delimiter')}
+        />
+      </div>
+      <div className="pair">
+        <NumberInput label="At most so many mailboxes" placeholder="no limit" min={0} allowDecimal={false} {...form.value('max_mailboxes')} />
+        <NumberInput label="At most so many aliases" placeholder="no limit" min={0} allowDecimal={false} {...form.value('max_aliases')} />
+      </div>
+      <Switch label="Active" description="Mail for a domain that is not is put off, and none is sent from it." {...form.checked('active')} />
+      <Switch label="Sends mail" {...form.checked('sending_enabled')} />
+      <Switch label="Receives mail" {...form.checked('receiving_enabled')} />
+      <ErrorNote error={save.error} besides={[...form.names, 'default_quota_bytes', 'plus_delimiter']} />
+      <Group justify="flex-end">
+        {onCancel && (
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
+        <Button type="submit" loading={save.isPending}>
+          {domain ? 'Save' : 'Make domain'}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+function initial(domain: Domain | undefined) {
+  return {
+    name: domain?.name ?? '',
+    description: domain?.description ?? '',
+    active: domain?.active ?? true,
+    sending_enabled: domain?.sending_enabled ?? true,
+    receiving_enabled: domain?.receiving_enabled ?? true,
+    max_mailboxes: (domain?.max_mailboxes ?? '') as number | string,
+    max_aliases: (domain?.max_aliases ?? '') as number | string,
+    quota: (domain ? domain.default_quota_bytes / GB : 1) as number | string,
+    plus: domain ? (domain.plus_delimiter ?? '') : '+',
+  }
+}
+
+function bodyOf(values: ReturnType<typeof initial>) {
+  const limit = (given: number | string) => (given === '' ? null : Number(given))
+  return {
+    description: values.description,
+    active: values.active,
+    sending_enabled: values.sending_enabled,
+    receiving_enabled: values.receiving_enabled,
+    max_mailboxes: limit(values.max_mailboxes),
+    max_aliases: limit(values.max_aliases),
+    default_quota_bytes: Math.round(Number(values.quota || 0) * GB),
+    plus_delimiter: values.plus || null,
+  }
+}

@@ -1,0 +1,54 @@
+import { Select, type SelectProps } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask, askPage, client, type Schema } from '../api/client'
+
+/** The first domains by name, of those whose names hold `q`. */
+export function domainsQuery(q = '') {
+  return queryOptions({
+    queryKey: ['domains', 'choice', q],
+    queryFn: () => askPage(client.GET('/domains', { params: { query: { limit: 200, sort: 'name', order: 'asc', ...(q && { name: q }) } } })),
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function domainQuery(id: string) {
+  return queryOptions({
+    queryKey: ['domains', 'one', id],
+    queryFn: () => ask(client.GET('/domains/{id}', { params: { path: { id } } })),
+    staleTime: 30_000,
+  })
+}
+
+/** Name of a domain by its id; nothing while it is not known. */
+export function DomainName({ id }: { id: string | null }) {
+  const first = useQuery(domainsQuery())
+  const known = first.data?.rows.find((row) => row.id === id)
+  const single = useQuery({ ...domainQuery(id ?? ''), enabled: Boolean(id && first.isSuccess && !known), retry: false })
+  return <>{(known ?? single.data)?.unicode_name ?? ''}</>
+}
+
+type Props = Omit<SelectProps, 'data' | 'searchValue' | 'onSearchChange'>
+
+/** A choice of domain; of many, those that hold what is typed. */
+export function DomainSelect(props: Props) {
+  const [typed, setTyped] = useState('')
+  const [q] = useDebouncedValue(typed, 200)
+  const chosen = useQuery({ ...domainQuery(props.value ?? ''), enabled: Boolean(props.value) }).data
+  const many = (useQuery(domainsQuery()).data?.rows.length ?? 0) >= 200
+  const isChosen = chosen?.unicode_name === q
+  const found = useQuery(domainsQuery(many && !isChosen ? q : '')).data?.rows ?? []
+  const rows: readonly Schema['DomainRecord'][] = chosen && !found.some((row) => row.id === chosen.id) ? [chosen, ...found] : found
+  return (
+    <Select
+      searchable
+      nothingFoundMessage="No such domain"
+      clearButtonProps={{ 'aria-label': 'Clear domain' }}
+      {...props}
+      data={rows.map((row) => ({ value: row.id, label: row.unicode_name }))}
+      onSearchChange={setTyped}
+    />
+  )
+}

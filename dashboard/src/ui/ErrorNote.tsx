@@ -1,0 +1,40 @@
+import { explain, fieldFaults } from '../api/errors'
+import { Copy } from './Copy'
+import { Icon } from './Icon'
+
+/**
+ * What went wrong, in words, with the id of the request to ask about. `besides`: fields that show their own faults;
+ * where these are all that is wrong, nothing more is said here but that.
+ */
+export function ErrorNote({ error, besides = [] }: { error: unknown; besides?: readonly string[] }) {
+  if (!error) return null
+  const { message, advice, code, requestId } = explain(error)
+  const elsewhere = Object.entries(fieldFaults(error)).filter(([name]) => !besides.includes(name))
+  return (
+    <div className="note note-bad" role="alert">
+      <Icon name="warn" />
+      <div>
+        <p className="note-title">{message}</p>
+        {elsewhere.length > 0 && (
+          <ul>
+            {elsewhere.map(([name, reason]) => (
+              <li key={name}>
+                <code>{name}</code>: {reason}
+              </li>
+            ))}
+          </ul>
+        )}
+        {advice && <p>{advice}</p>}
+        <p className="note-small">
+          <code>{code}</code>
+          {requestId && (
+            <>
+              {' · request '}
+              <code>{requestId}</code> <Copy text={requestId} what="request id" />
+            </>
+          )}
+        </p>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { useAddress } from '../search'
+import { DomainSelect } from './Domains'
+import { Icon } from './Icon'
+
+/** A row of filters, and a way to be rid of them all. */
+export function Filters({ names, children }: { names: readonly string[]; children: ReactNode }) {
+  const [address, change] = useAddress()
+  const filtered = names.some((name) => address[name])
+  return (
+    <div className="filters" role="search">
+      {children}
+      {filtered && (
+        <Button variant="subtle" color="gray" onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}>
+          Clear
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** A text that filters a moment after the last key. */
+export function TextFilter({ name, label, main = false }: { name: string; label: string; main?: boolean }) {
+  const [address, change] = useAddress()
+  const stands = address[name] ?? ''
+  const [text, setText] = useState(stands)
+  useEffect(() => setText(stands), [stands])
+  useEffect(() => {
+    if (text === stands) return
+    const timer = setTimeout(() => change({ [name]: text.trim() || undefined }), 250)
+    return () => clearTimeout(timer)
+  }, [text, stands, name, change])
+  return (
+    <TextInput
+      className={main ? 'filter-main' : 'filter'}
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      type="search"
+      {...(main && { leftSection: <Icon name="search" size={15} />, 'data-main-search': true })}
+    />
+  )
+}
+
+/** One of a few. */
+export function ChoiceFilter({ name, label, data }: { name: string; label: string; data: readonly { value: string; label: string }[] }) {
+  const [address, change] = useAddress()
+  return (
+    <Select
+      className="filter"
+      aria-label={label}
+      placeholder={label}
+      data={data.slice()}
+      value={address[name] ?? null}
+      onChange={(value) => change({ [name]: value ?? undefined })}
+      clearable
+      clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
+    />
+  )
+}
+
+export function DomainFilter({ name = 'domain' }: { name?: string }) {
+  const [address, change] = useAddress()
+  return (
+    <DomainSelect
+      className="filter"
+      aria-label="Domain"
+      placeholder="All domains"
+      value={address[name] ?? null}
+      onChange={(value) => change({ [name]: value ?? undefined })}
+      clearable
+    />
+  )
+}

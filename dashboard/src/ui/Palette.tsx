@@ -1,0 +1,188 @@
+import { Modal, useMantineColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useId, useState } from 'react'
+import { askPage, client, type Schema } from '../api/client'
+import { NAVIGATION } from '../navigation'
+import { PATHS } from '../paths'
+import { barred } from '../policy'
+import { useAccount } from './Allowed'
+import { Icon, type IconName } from './Icon'
+import { useLogout } from './Layout'
+
+interface Command {
+  id: string
+  label: string
+  hint?: string
+  icon: IconName
+  words?: string
+  run: () => void
+}
+
+/** Goes to any screen, finds domains and mailboxes, and does what needs no screen: by a few letters. */
+export function Palette({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} withCloseButton={false} padding={0} size="lg" yOffset="12vh" centered={false} aria-label="Search" transitionProps={{ duration: 80 }}>
+      {opened && <Finder onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function Finder({ onClose }: { onClose: () => void }) {
+  const [typed, setTyped] = useState('')
+  const [at, setAt] = useState(0)
+  const list = useId()
+  const commands = useCommands(typed.trim())
+  const active = Math.min(at, commands.length - 1)
+  function run(command: Command | undefined) {
+    if (!command) return
+    onClose()
+    command.run()
+  }
+  function press(event: KeyboardEvent) {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault()
+      const step = event.key === 'ArrowDown' ? 1 : -1
+      setAt((active + step + commands.length) % Math.max(1, commands.length))
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      run(commands[active])
+    }
+  }
+  return (
+    <div className="palette">
+      <div className="palette-input">
+        <Icon name="search" />
+        <input
+          type="text"
+          role="combobox"
+          aria-label="Search screens, domains, mailboxes and messages"
+          aria-expanded="true"
+          aria-controls={list}
+          aria-activedescendant={commands[active] && `${list}-${active}`}
+          aria-autocomplete="list"
+          placeholder="Go to, find, do …"
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          data-autofocus
+          onChange={(event) => {
+            setTyped(event.currentTarget.value)
+            setAt(0)
+          }}
+          onKeyDown={press}
+        />
+      </div>
+      <ul id={list} role="listbox" aria-label="Found">
+        {commands.map((command, index) => (
+          <li
+            key={command.id}
+            id={`${list}-${index}`}
+            role="option"
+            aria-selected={index === active}
+            ref={index === active ? (node) => node?.scrollIntoView({ block: 'nearest' }) : null}
+            onMouseMove={() => setAt(index)}
+            onClick={() => run(command)}
+          >
+            <Icon name={command.icon} />
+            <span className="palette-label">{command.label}</span>
+            {command.hint && <span className="soft">{command.hint}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function useCommands(typed: string): readonly Command[] {
+  const found = useFound(typed)
+  const fixed = useFixed()
+  const navigate = useNavigate()
+  const words = typed.toLowerCase().split(/\s+/)
+  const fitting = fixed.filter((command) => words.every((word) => `${command.label} ${command.words ?? ''}`.toLowerCase().includes(word)))
+  if (!typed) return fitting
+  const ways: Command[] = [
+    {
+      id: 'messages',
+      label: `Search messages for “${typed}”`,
+      icon: 'mail',
+      run: () => void navigate({ to: PATHS.messages, search: { q: typed } }),
+    },
+  ]
+  if (typed.includes('@'))
+    ways.unshift({
+      id: 'routing',
+      label: `Where would mail for ${typed} go?`,
+      icon: 'route',
+      run: () => void navigate({ to: PATHS.routing, search: { address: typed } }),
+    })
+  return [...fitting, ...found, ...ways]
+}
+
+/** Screens and deeds. */
+function useFixed(): readonly Command[] {
+  const account = useAccount()
+  const navigate = useNavigate()
+  const logout = useLogout()
+  const { setColorScheme } = useMantineColorScheme()
+  const screens = NAVIGATION.flatMap((group) => group.entries)
+    .filter((entry) => !barred(account, entry.action))
+    .map((entry): Command => ({
+      id: entry.screen,
+      label: entry.label,
+      icon: entry.icon,
+      ...(entry.words && { words: entry.words }),
+      ...(entry.key && { hint: `g ${entry.key}` }),
+      run: () => void navigate({ to: PATHS[entry.screen] }),
+    }))
+  const makes: readonly [string, '/domains' | '/mailboxes' | '/aliases', Parameters<typeof barred>[1]][] = [
+    ['New domain', PATHS.domains, 'domain.create'],
+    ['New mailbox', PATHS.mailboxes, 'mailbox.write'],
+    ['New alias', PATHS.aliases, 'alias.write'],
+  ]
+  return [
+    ...screens,
+    ...makes
+      .filter(([, , action]) => !barred(account, action))
+      .map(([label, to]): Command => ({ id: label, label, icon: 'plus', words: 'create add make', run: () => void navigate({ to, search: { new: 'yes' } }) })),
+    { id: 'light', label: 'Light theme', icon: 'sun', run: () => setColorScheme('light') },
+    { id: 'dark', label: 'Dark theme', icon: 'moon', run: () => setColorScheme('dark') },
+    { id: 'system', label: 'Theme of the system', icon: 'refresh', run: () => setColorScheme('auto') },
+    { id: 'docs', label: 'API documentation', icon: 'book', words: 'reference help', run: () => window.location.assign('/docs') },
+    { id: 'logout', label: 'Log out', icon: 'out', words: 'sign out leave', run: () => logout.mutate(undefined) },
+  ]
+}
+
+/** Domains and mailboxes that hold what was typed. */
+function useFound(typed: string): readonly Command[] {
+  const navigate = useNavigate()
+  const [q] = useDebouncedValue(typed, 150)
+  const options = { enabled: q.length > 1, placeholderData: keepPreviousData, staleTime: 10_000 } as const
+  const domains = useQuery({
+    queryKey: ['domains', 'palette', q],
+    queryFn: () => askPage(client.GET('/domains', { params: { query: { name: q, limit: 5 } } })),
+    ...options,
+  })
+  const mailboxes = useQuery({
+    queryKey: ['mailboxes', 'palette', q],
+    queryFn: () => askPage(client.GET('/mailboxes', { params: { query: { q, limit: 5 } } })),
+    ...options,
+  })
+  if (typed.length < 2) return []
+  const domainCommand = (row: Schema['DomainRecord']): Command => ({
+    id: row.id,
+    label: row.unicode_name,
+    hint: 'Domain',
+    icon: 'globe',
+    run: () => void navigate({ to: PATHS.domain, params: { id: row.id } }),
+  })
+  const mailboxCommand = (row: Schema['MailboxRecord']): Command => ({
+    id: row.id,
+    label: row.address,
+    hint: 'Mailbox',
+    icon: 'inbox',
+    run: () => void navigate({ to: PATHS.mailbox, params: { id: row.id } }),
+  })
+  return [...(domains.data?.rows ?? []).map(domainCommand), ...(mailboxes.data?.rows ?? []).map(mailboxCommand)]
+}

@@ -1,0 +1,28 @@
+const LONG = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
+const SHORT = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
+const EXACT = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+/** A time of the API where the person is, with UTC on hover. `form` ago: as a distance, while it is less than a week. */
+export function Time({ at, form = 'short' }: { at: string | null | undefined; form?: 'short' | 'exact' | 'ago' }) {
+  if (!at) return <span className="soft">never</span>
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={`${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC`}>
+      {write(date, form)}
+    </time>
+  )
+}
+
+function write(date: Date, form: 'short' | 'exact' | 'ago'): string {
+  if (form === 'exact') return EXACT.format(date)
+  if (form === 'ago') {
+    const seconds = (date.getTime() - Date.now()) / 1000
+    const distance = Math.abs(seconds)
+    if (distance < 45) return 'just now'
+    if (distance < 3600) return AGO.format(Math.round(seconds / 60), 'minute')
+    if (distance < 86_400) return AGO.format(Math.round(seconds / 3600), 'hour')
+    if (distance < 604_800) return AGO.format(Math.round(seconds / 86_400), 'day')
+  }
+  return (date.getFullYear() === new Date().getFullYear() ? SHORT : LONG).format(date)
+}
