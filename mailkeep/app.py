@@ -15,6 +15,7 @@ from mailkeep.db.pool import Database
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.net.client import Outbound
+from mailkeep.net.openid import OpenId
 from mailkeep.settings import Settings
 from mailkeep.web.streams import Streams
 
@@ -32,3 +33,7 @@ class App:
     parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us
     streams: Streams = field(default_factory=Streams)  # answers that last
     outbound: Outbound = field(default_factory=Outbound)  # HTTP to others; it opens nothing before its first request
+    openid: OpenId = field(init=False)  # what is known of identity providers
+
+    def __post_init__(self) -> None:
+        self.openid = OpenId(self.outbound)

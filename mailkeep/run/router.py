@@ -19,6 +19,7 @@ from mailkeep.features.events.routes import ENDPOINTS as EVENTS
 from mailkeep.features.health.routes import ENDPOINTS as HEALTH
 from mailkeep.features.history.routes import ENDPOINTS as HISTORY
 from mailkeep.features.mailboxes.routes import ENDPOINTS as MAILBOXES
+from mailkeep.features.oidc.routes import ENDPOINTS as OIDC
 from mailkeep.features.passkeys.routes import ENDPOINTS as PASSKEYS
 from mailkeep.features.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.sandbox.routes import ENDPOINTS as SANDBOX
@@ -31,6 +32,7 @@ from mailkeep.web.openapi import openapi_endpoints
 FEATURES: tuple[Endpoint, ...] = (
     *AUTH,
     *PASSKEYS,
+    *OIDC,
     *ADMINS,
     *APIKEYS,
     *DOMAINS,

@@ -10,6 +10,8 @@ from mailkeep.core.address import Address
 from mailkeep.core.principal import Role
 
 FIRST_ADMIN_EMAIL = "admin@localhost"
+NO_PASSWORD = ""
+"""The hash of an account that has no password: none verifies against it."""
 INITIAL_ADMIN_FILE = "initial-admin"
 """In the data directory, until the first login: the password that was made for the first administrator."""
 

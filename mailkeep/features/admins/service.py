@@ -148,6 +148,11 @@ async def end_sessions(conn: Conn, who: Principal, at: datetime, admin_id: UUID)
     await store.end_sessions(conn, admin_id, at, who.session_id if who.admin_id == admin_id else None)
 
 
+async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
+    """Write down at which provider the account has an identity; the caller audits it."""
+    await store.set_oidc_provider(conn, admin_id, provider, at)
+
+
 async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Admin:
     """Delete an account with its sessions and keys; NOT_FOUND, CONFLICT `last_super_admin`."""
     await store.lock_roles(conn)

@@ -151,6 +151,14 @@ async def end_sessions(conn: Conn, admin_id: UUID, at: datetime, survivor: UUID 
     )
 
 
+async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
+    """The provider at which the account has an identity, None where it has none."""
+    await conn.execute(
+        "UPDATE admins SET oidc_provider = %(provider)s, updated_at = %(at)s WHERE id = %(id)s",
+        {"id": admin_id, "provider": provider, "at": at},
+    )
+
+
 async def delete(conn: Conn, admin_id: UUID) -> None:
     """The account, with its sessions and keys."""
     await conn.execute("DELETE FROM admins WHERE id = %(id)s", {"id": admin_id})

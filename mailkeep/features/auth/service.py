@@ -133,12 +133,15 @@ async def login(app: App, call: Call, email: str, password: str) -> LoggedIn | S
 
 
 async def go_on(
-    app: App, conn: Conn, call: Call, account: Account, at: datetime
+    app: App, conn: Conn, call: Call, account: Account, at: datetime, method: str | None = None
 ) -> LoggedIn | SecondFactorAsked | None:
-    """What follows a right password; None where the account's credentials changed since it was verified."""
+    """What follows a right password, or another first proof (`method`, for the audit log).
+
+    None where the account's credentials changed since it was verified.
+    """
     methods = rules.methods_of(account)
     if not methods:
-        return await open_session(app, conn, call, account, at)
+        return await open_session(app, conn, call, account, at, method)
     if not await admins.hold(conn, account.id):
         return None
     token, expires_at = new_token(), at + PENDING_LIFETIME

@@ -1,0 +1,271 @@
+"""A relying party of OpenID Connect, without product rules (Discovery 1.0, Core 1.0 §3.1; RFC 6749, 7636, 9207).
+
+What a provider publishes of itself, and its keys, are kept for an hour; where they can't be fetched anew, the old ones
+serve for a day. A token signed by a key that isn't known has the keys fetched again, at most every 30 seconds, since
+anybody can make up key ids. A fetch that failed is not tried again for 5 seconds: a provider that is down costs each
+login no more than a look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import quote, urlencode
+
+import msgspec
+import structlog
+
+from mailkeep.core.network import Network
+from mailkeep.core.secret import to_text
+from mailkeep.net.client import Outbound, OutboundAnswer, OutboundFailed, OutboundRequest
+from mailkeep.net.openid_token import Expected, PublicKey, TokenRefused, find_key, read_head, read_keys, verify
+from mailkeep.net.target import UrlRefused, parse_target
+from mailkeep.settings import OidcProvider
+from mailkeep.settings.providers import is_loopback_name
+
+log = structlog.get_logger("mailkeep.openid")
+
+T = TypeVar("T")
+
+KEPT = timedelta(hours=1)
+KEPT_WHILE_DOWN = timedelta(days=1)
+REFETCH = timedelta(seconds=30)
+RETRY = timedelta(seconds=5)
+_SECONDS = 8.0
+_MAX_DOCUMENT = 256 * 1024
+
+
+class ProviderFailed(Exception):
+    """The provider, not the person who logs in, is at fault: down, unreachable, or not set up as we are.
+
+    `reason` is one word; `detail` is for logs and operators.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class CodeRefused(Exception):
+    """The provider does not take the code: made up, used before, or too old (RFC 6749 §5.2 `invalid_grant`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How providers may be reached: special networks that are allowed, authorities beside the system's."""
+
+    allowed_networks: tuple[Network, ...] = ()
+    extra_ca_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a provider publishes of itself, as far as we use it."""
+
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    userinfo_endpoint: str | None
+    secret_in_body: bool  # the client's secret goes into the body, not the Authorization header
+    says_issuer: bool  # answers carry `iss` (RFC 9207)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What an authorization code gave: the verified claims of the ID token, and an access token for more."""
+
+    claims: Mapping[str, Any]
+    access_token: str | None
+
+
+@dataclass(slots=True)
+class _Kept(Generic[T]):
+    """Something fetched, when it was, and when fetching it failed last. Fetched by one at a time."""
+
+    value: T | None = None
+    fetched_at: datetime | None = None
+    failed_at: datetime | None = None
+    failure: ProviderFailed | None = None
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def get(self, at: datetime, fetch: Callable[[], Awaitable[T]], kept: timedelta = KEPT) -> T:
+        """The value, fetched where it is older than `kept`."""
+        async with self.turn:
+            if self.value is not None and self._age(at) < kept:
+                return self.value
+            if self.failure is None or self.failed_at is None or abs(at - self.failed_at) >= RETRY:
+                try:
+                    self.value, self.fetched_at, self.failure = await fetch(), at, None
+                    return self.value
+                except ProviderFailed as failure:
+                    self.failure, self.failed_at = failure, at
+                    log.warning("an identity provider failed", reason=failure.reason, detail=failure.detail)
+            if self.value is not None and self._age(at) < KEPT_WHILE_DOWN:
+                return self.value
+            raise ProviderFailed(self.failure.reason, self.failure.detail)
+
+    def _age(self, at: datetime) -> timedelta:
+        return abs(at - self.fetched_at) if self.fetched_at else timedelta.max
+
+
+class OpenId:
+    """Speaks with providers; keeps what they publish. One a process."""
+
+    def __init__(self, outbound: Outbound) -> None:
+        self._outbound = outbound
+        self._metadata: dict[OidcProvider, _Kept[Metadata]] = {}
+        self._keys: dict[tuple[OidcProvider, str], _Kept[tuple[PublicKey, ...]]] = {}
+
+    async def metadata(self, provider: OidcProvider, reach: Reach, at: datetime) -> Metadata:
+        """The provider's endpoints; ProviderFailed where they can't be had, or aren't ones to call."""
+        kept = self._metadata.setdefault(provider, _Kept[Metadata]())
+        return await kept.get(at, lambda: self._discover(provider, reach))
+
+    async def keys(
+        self, provider: OidcProvider, reach: Reach, at: datetime, kept: timedelta = KEPT
+    ) -> tuple[PublicKey, ...]:
+        """The provider's keys for signatures, none of them older than `kept` where they can be had anew."""
+        uri = (await self.metadata(provider, reach, at)).jwks_uri
+        held = self._keys.setdefault((provider, uri), _Kept[tuple[PublicKey, ...]]())
+        return await held.get(at, lambda: self._fetch_keys(provider, reach, uri), kept)
+
+    async def redeem(
+        self, provider: OidcProvider, reach: Reach, code: Mapping[str, str], nonce: str, at: datetime
+    ) -> Proof:
+        """Exchange a code (`code`, `code_verifier`, `redirect_uri`) for its proof.
+
+        CodeRefused; TokenRefused where the ID token is not what it should be; ProviderFailed.
+        """
+        told = await self._exchange(provider, reach, code, at)
+        token, access = told.get("id_token"), told.get("access_token")
+        if not isinstance(token, str):
+            raise TokenRefused("missing")
+        access_token = access if isinstance(access, str) and access.isascii() and access.isprintable() else None
+        head = read_head(token)
+        key = find_key(await self.keys(provider, reach, at), head)
+        if key is None:
+            key = find_key(await self.keys(provider, reach, at, REFETCH), head)
+        if key is None:
+            raise TokenRefused("unknown_key")
+        expected = Expected(provider.issuer, provider.client_id, nonce, at, access_token)
+        return Proof(verify(token, head, key, expected), access_token)
+
+    async def userinfo(self, provider: OidcProvider, reach: Reach, proof: Proof, at: datetime) -> Mapping[str, Any]:
+        """More claims of the same person (Core §5.3), none where the provider has no such endpoint."""
+        endpoint = (await self.metadata(provider, reach, at)).userinfo_endpoint
+        if endpoint is None or proof.access_token is None:
+            return {}
+        headers = {"Accept": "application/json", "Authorization": f"Bearer {proof.access_token}"}
+        answer = await self._send(provider, reach, OutboundRequest(method="GET", url=endpoint, headers=headers))
+        if answer.status != 200:
+            raise ProviderFailed("userinfo", f"{endpoint} answered {answer.status}.")
+        claims = _document(answer, endpoint)
+        if claims.get("sub") != proof.claims["sub"]:
+            raise TokenRefused("userinfo_subject")
+        return claims
+
+    async def _discover(self, provider: OidcProvider, reach: Reach) -> Metadata:
+        url = f"{provider.issuer.removesuffix('/')}/.well-known/openid-configuration"
+        document = await self._get(provider, reach, url)
+        if document.get("issuer") != provider.issuer:
+            raise ProviderFailed("issuer", f"{url} is of the issuer {document.get('issuer')!r}, not {provider.issuer}.")
+        methods: object = document.get("token_endpoint_auth_methods_supported")
+        offered = cast(list[object], methods) if isinstance(methods, list) else ["client_secret_basic"]
+        return Metadata(
+            authorization_endpoint=_endpoint(document, "authorization_endpoint", provider),
+            token_endpoint=_endpoint(document, "token_endpoint", provider),
+            jwks_uri=_endpoint(document, "jwks_uri", provider),
+            userinfo_endpoint=(
+                _endpoint(document, "userinfo_endpoint", provider) if document.get("userinfo_endpoint") else None
+            ),
+            secret_in_body="client_secret_basic" not in offered and "client_secret_post" in offered,
+            says_issuer=document.get("authorization_response_iss_parameter_supported") is True,
+        )
+
+    async def _fetch_keys(self, provider: OidcProvider, reach: Reach, uri: str) -> tuple[PublicKey, ...]:
+        keys = await asyncio.to_thread(read_keys, await self._get(provider, reach, uri))
+        if not keys:
+            raise ProviderFailed("keys", f"{uri} has no key that we can verify with.")
+        return keys
+
+    async def _exchange(
+        self, provider: OidcProvider, reach: Reach, code: Mapping[str, str], at: datetime
+    ) -> Mapping[str, Any]:
+        metadata = await self.metadata(provider, reach, at)
+        form = {"grant_type": "authorization_code", **code}
+        headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
+        if not provider.client_secret:
+            form["client_id"] = provider.client_id
+        elif metadata.secret_in_body:
+            form |= {"client_id": provider.client_id, "client_secret": provider.client_secret}
+        else:  # RFC 6749 §2.3.1: both parts are encoded like a form's
+            pair = f"{quote(provider.client_id, safe='')}:{quote(provider.client_secret, safe='')}"
+            headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        url = metadata.token_endpoint
+        request = OutboundRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
+        answer = await self._send(provider, reach, request)
+        if answer.status == 200:
+            return _document(answer, url)
+        error = _document(answer, url).get("error") if answer.status in (400, 401) else None
+        if error == "invalid_grant":
+            raise CodeRefused
+        raise ProviderFailed("token_endpoint", f"{url} answered {answer.status}, error {str(error)[:100]!r}.")
+
+    async def _get(self, provider: OidcProvider, reach: Reach, url: str) -> dict[str, Any]:
+        request = OutboundRequest(method="GET", url=url, headers={"Accept": "application/json"})
+        answer = await self._send(provider, reach, request)
+        if answer.status != 200:
+            raise ProviderFailed("status", f"{url} answered {answer.status}.")
+        return _document(answer, url)
+
+    async def _send(self, provider: OidcProvider, reach: Reach, request: OutboundRequest) -> OutboundAnswer:
+        whole = replace(
+            request,
+            allowed_networks=reach.allowed_networks,
+            extra_ca_file=reach.extra_ca_file,
+            timeout=_SECONDS,
+            max_answer=_MAX_DOCUMENT,
+            allow_http=provider.is_plain,
+        )
+        try:
+            return await self._outbound.send(whole)
+        except OutboundFailed as failed:
+            raise ProviderFailed(failed.kind, failed.detail) from failed
+
+
+def challenge_of(verifier: str) -> str:
+    """The S256 code challenge of a verifier (RFC 7636 §4.2)."""
+    return to_text(hashlib.sha256(verifier.encode()).digest())
+
+
+def _endpoint(document: Mapping[str, Any], name: str, provider: OidcProvider) -> str:
+    """An endpoint of a discovery document: https, or on loopback where the issuer is spoken to without TLS."""
+    url = document.get(name)
+    try:
+        if not isinstance(url, str):
+            raise UrlRefused("is absent")
+        target = parse_target(url, allow_http=provider.is_plain)
+    except UrlRefused as error:
+        raise ProviderFailed("endpoint", f"{provider.issuer}: its {name} {error}.") from error
+    if target.scheme == "http" and not is_loopback_name(target.host.text):
+        raise ProviderFailed("endpoint", f"{provider.issuer}: its {name} is http:// and not on loopback.")
+    return url
+
+
+def _document(answer: OutboundAnswer, url: str) -> dict[str, Any]:
+    if answer.truncated:
+        raise ProviderFailed("oversized", f"{url} answered more than {_MAX_DOCUMENT} bytes.")
+    try:
+        value = msgspec.json.decode(answer.body)
+    except (ValueError, RecursionError) as error:
+        raise ProviderFailed("malformed", f"{url} answered what is no JSON.") from error
+    if not isinstance(value, dict):
+        raise ProviderFailed("malformed", f"{url} answered no JSON object.")
+    return cast(dict[str, Any], value)

@@ -1,0 +1,212 @@
+"""ID tokens (OpenID Connect Core §2, §3.1.3.7): signature and claims, each checked, nothing assumed.
+
+Only asymmetric algorithms count, of an own list: `none` and HS256 (to which a public key could be handed as the secret)
+are refused before any key is looked at. Keys come from the provider's key set alone, never from the token's header.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import msgspec
+from joserfc import jws
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, OKPKey, RSAKey, import_key
+
+from mailkeep.core.secret import from_text, to_text
+
+Key = RSAKey | ECKey | OKPKey
+
+CLOCK_SKEW_SECONDS = 60
+_OLDEST_SECONDS = 15 * 60
+_MAX_TOKEN = 32 * 1024
+_MAX_KEYS = 100
+_MIN_RSA_BITS, _MAX_RSA_BITS = 2048, 8192
+
+# Of each algorithm the kind of key, its curve, and the hash that at_hash is made with.
+_ALGORITHMS: dict[str, tuple[str, str | None, str]] = {
+    "RS256": ("RSA", None, "sha256"),
+    "RS384": ("RSA", None, "sha384"),
+    "RS512": ("RSA", None, "sha512"),
+    "PS256": ("RSA", None, "sha256"),
+    "PS384": ("RSA", None, "sha384"),
+    "PS512": ("RSA", None, "sha512"),
+    "ES256": ("EC", "P-256", "sha256"),
+    "ES384": ("EC", "P-384", "sha384"),
+    "ES512": ("EC", "P-521", "sha512"),
+    "EdDSA": ("OKP", "Ed25519", "sha512"),
+}
+
+
+class TokenRefused(Exception):
+    """A token that proves nothing; `reason` is one word, for logs and the audit."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a token's header says of its signature."""
+
+    algorithm: str
+    key_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A key of the provider's set that verifies signatures."""
+
+    key: Key
+    key_id: str | None
+    kind: str
+    curve: str | None
+    algorithm: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a token must say: of whom, for whom, in answer to what, when."""
+
+    issuer: str
+    client_id: str
+    nonce: str
+    at: datetime
+    access_token: str | None = None
+
+
+def read_keys(document: Mapping[str, Any]) -> tuple[PublicKey, ...]:
+    """The usable keys of a JWK Set (RFC 7517 §5); those that aren't for signatures, or malformed, are passed over."""
+    listed: object = document.get("keys")
+    if not isinstance(listed, list):
+        return ()
+    given = cast(list[object], listed)[:_MAX_KEYS]
+    found = (_read_key(cast(dict[str, Any], jwk)) for jwk in given if isinstance(jwk, dict))
+    return tuple(key for key in found if key is not None)
+
+
+def _read_key(jwk: dict[str, Any]) -> PublicKey | None:
+    kind, key_id, algorithm = jwk.get("kty"), jwk.get("kid"), jwk.get("alg")
+    operations = jwk.get("key_ops")
+    if kind not in ("RSA", "EC", "OKP") or jwk.get("use", "sig") != "sig":
+        return None
+    if isinstance(operations, list) and "verify" not in operations:
+        return None
+    # Only what the public key is made of, so that a provider that publishes its private key does not make us hold it.
+    members = {name: jwk[name] for name in ("kty", "n", "e", "crv", "x", "y") if isinstance(jwk.get(name), str)}
+    modulus = from_text(members.get("n", "")) or b""
+    if kind == "RSA" and not _MIN_RSA_BITS <= int.from_bytes(modulus, "big").bit_length() <= _MAX_RSA_BITS:
+        return None
+    try:
+        key = import_key(members)
+    except (JoseError, ValueError, TypeError, KeyError):
+        return None
+    if not isinstance(key, RSAKey | ECKey | OKPKey):
+        return None
+    return PublicKey(key, _text_or_none(key_id), kind, members.get("crv"), _text_or_none(algorithm))
+
+
+def read_head(token: str) -> Head:
+    """The header of a token; refused where its algorithm is none of ours, or it is no plain ID token."""
+    if len(token) > _MAX_TOKEN or not token.isascii() or token.count(".") != 2:
+        raise TokenRefused("malformed")
+    raw = from_text(token.partition(".")[0])
+    header = _json_object(raw) if raw is not None else None
+    if header is None:
+        raise TokenRefused("malformed")
+    algorithm, key_id = header.get("alg"), header.get("kid")
+    if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
+        raise TokenRefused("algorithm")
+    if "crit" in header or "b64" in header:
+        raise TokenRefused("critical_header")
+    # An access token (`at+jwt`) or a logout token of the same issuer is signed by the same key.
+    if str(header.get("typ", "JWT")).upper() != "JWT":
+        raise TokenRefused("type")
+    if key_id is not None and not isinstance(key_id, str):
+        raise TokenRefused("malformed")
+    return Head(algorithm, key_id)
+
+
+def find_key(keys: Sequence[PublicKey], head: Head) -> PublicKey | None:
+    """The one key that the header means; None where there is none, or no telling which (Core §10.1)."""
+    kind, curve, _ = _ALGORITHMS[head.algorithm]
+    fitting = [
+        key
+        for key in keys
+        if key.kind == kind
+        and (curve is None or key.curve == curve)
+        and key.algorithm in (None, head.algorithm)
+        and (head.key_id is None or key.key_id == head.key_id)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def verify(token: str, head: Head, key: PublicKey, expected: Expected) -> Mapping[str, Any]:
+    """The claims of a token that is what was expected; TokenRefused for the first thing that isn't."""
+    try:
+        signed = jws.deserialize_compact(token, key.key, algorithms=[head.algorithm])
+    except (JoseError, ValueError, TypeError) as error:
+        raise TokenRefused("signature") from error
+    claims = _json_object(signed.payload)
+    if claims is None:
+        raise TokenRefused("malformed")
+    _check_parties(claims, expected)
+    _check_times(claims, expected.at.timestamp())
+    nonce = claims.get("nonce")
+    if not isinstance(nonce, str) or not hmac.compare_digest(nonce.encode(), expected.nonce.encode()):
+        raise TokenRefused("nonce")
+    subject = claims.get("sub")
+    if not isinstance(subject, str) or not 1 <= len(subject) <= 255 or not subject.isprintable():
+        raise TokenRefused("subject")
+    if expected.access_token is not None and "at_hash" in claims:
+        digest = hashlib.new(_ALGORITHMS[head.algorithm][2], expected.access_token.encode()).digest()
+        if claims["at_hash"] != to_text(digest[: len(digest) // 2]):
+            raise TokenRefused("at_hash")
+    return claims
+
+
+def _check_parties(claims: Mapping[str, Any], expected: Expected) -> None:
+    if claims.get("iss") != expected.issuer:
+        raise TokenRefused("issuer")
+    audience: object = claims.get("aud")
+    audiences = cast(list[object], audience) if isinstance(audience, list) else [audience]
+    if expected.client_id not in audiences:
+        raise TokenRefused("audience")
+    party = claims.get("azp")
+    if party != expected.client_id and (party is not None or len(audiences) > 1):
+        raise TokenRefused("azp")
+
+
+def _check_times(claims: Mapping[str, Any], now: float) -> None:
+    expires, issued, since = (_number(claims.get(name)) for name in ("exp", "iat", "nbf"))
+    if expires is None or expires + CLOCK_SKEW_SECONDS <= now:
+        raise TokenRefused("expired")
+    if issued is None or not now - _OLDEST_SECONDS <= issued <= now + CLOCK_SKEW_SECONDS:
+        raise TokenRefused("issued_at")
+    if "nbf" in claims and (since is None or since > now + CLOCK_SKEW_SECONDS):
+        raise TokenRefused("not_before")
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _json_object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        value = msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        return None
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None

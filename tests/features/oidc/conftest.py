@@ -1,0 +1,47 @@
+"""`provider`: an identity provider of the test's own; `api` knows it, and a second one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from mailkeep.settings import Settings
+from tests.client import Api
+from tests.features.oidc.provider import Browser, Provider, settings_of
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[Provider]:
+    running = Provider()
+    await running.start()
+    yield running
+    await running.stop()
+
+
+@pytest.fixture
+async def other() -> AsyncIterator[Provider]:
+    """Another provider, as honest as the first."""
+    running = Provider("other")
+    await running.start()
+    yield running
+    await running.stop()
+
+
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """What a module, or a test by parametrization, sets for the provider."""
+    return {}
+
+
+@pytest.fixture
+def api_settings(provider: Provider, other: Provider, options: dict[str, Any]) -> Settings:
+    return settings_of(provider.settings(**options), other.settings())
+
+
+@pytest.fixture
+def browser(api: Api, provider: Provider, other: Provider) -> Browser:
+    """Nobody's browser; the providers' clocks are the application's."""
+    provider.now = other.now = lambda: api.clock().timestamp()
+    return Browser(api, api.nobody)
