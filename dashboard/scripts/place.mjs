@@ -1,12 +1,20 @@
-// Puts what was built where the server reads it, in one move: a server that starts meanwhile finds all of it.
-import { renameSync, rmSync } from 'node:fs'
+// Packs what was built, and puts it where the server reads it in one move: a server that starts meanwhile finds all.
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
 
+const built = new URL('../node_modules/.built', import.meta.url).pathname
 const place = new URL('../../mailkeep/web/dashboard_page', import.meta.url).pathname
+
+for (const name of readdirSync(`${built}/assets`)) {
+  if (!/\.(js|css)$/.test(name)) continue
+  const file = `${built}/assets/${name}`
+  writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }))
+}
 rmSync(`${place}.old`, { recursive: true, force: true })
 try {
   renameSync(place, `${place}.old`)
 } catch (error) {
   if (error.code !== 'ENOENT') throw error
 }
-renameSync(new URL('../node_modules/.built', import.meta.url).pathname, place)
+renameSync(built, place)
 rmSync(`${place}.old`, { recursive: true, force: true })
