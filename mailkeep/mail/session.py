@@ -35,6 +35,7 @@ class Limits:
     sessions_per_source: int = 50
     memory: int = 256 * 1024  # of a message's content; what exceeds it lies in a file
     spool_folder: Path | None = None
+    forwarding: bool = False  # the client is our own MTA: XFORWARD, and ORCPT of DSN
 
 
 @dataclass(slots=True)
@@ -57,6 +58,8 @@ class Session:
     helo: str = ""
     extended: bool = False
     envelope: Envelope | None = None
+    forwarded: dict[str, str] = field(default_factory=dict[str, str])  # attributes of XFORWARD, by upper-case name
+    original: str | None = None  # ORCPT of the RCPT that is asked about: the recipient before aliases
     state: dict[str, object] = field(default_factory=dict[str, object])
 
 

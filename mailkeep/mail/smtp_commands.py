@@ -1,7 +1,8 @@
 """The command lines of SMTP and LMTP, parsed: pure, one line in, a command or the refusing reply out.
 
 Grammar: RFC 5321 §4.1 (commands, paths), RFC 1870 (SIZE), RFC 6152 (8BITMIME), RFC 6531 (SMTPUTF8),
-RFC 2033 (LMTP). Paths keep their raw text `local@domain`; whether such a mailbox exists, and under which
+RFC 2033 (LMTP); from our own MTA RFC 3461 (DSN) and XFORWARD (https://www.postfix.org/XFORWARD_README.html).
+Paths keep their raw text `local@domain`; whether such a mailbox exists, and under which
 folded form, is for others to say. Stricter than the RFC in one point: source routes are refused, not
 skipped, so that no two readers of a path can disagree on its mailbox. More lenient in two: spaces after
 `FROM:` and `TO:`, and underscores in host names, both common in the wild.
@@ -25,6 +26,7 @@ _PATH = re.compile(rf"<({_MAILBOX})>")
 _PARAMETER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*)(?:=([!-<>-~]+))?")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NUMBER = re.compile(r"[0-9]{1,20}")
+_XTEXT = re.compile(rb"\+([0-9A-F]{2})")
 
 MAX_LOCAL = 255  # RFC 5321 §4.5.3.1.1 says 64, which bounce addresses with a return path in them exceed
 MAX_DOMAIN = 255
@@ -53,9 +55,17 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class Rcpt:
-    """RCPT TO: the forward path as written, `local@domain`, or `postmaster`."""
+    """RCPT TO: the forward path as written, `local@domain`, or `postmaster`; `original` is the address in ORCPT."""
 
     path: str
+    original: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """XFORWARD: what our own MTA knows of the client and the message, by upper-case name."""
+
+    attributes: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,7 @@ class Plain:
     verb: PlainVerb
 
 
-Command = Hello | Mail | Rcpt | Plain
+Command = Hello | Mail | Rcpt | Forward | Plain
 
 UNKNOWN = Reply(500, "5.5.2", "Command not recognized")
 NOT_IMPLEMENTED = Reply(502, "5.5.1", "Command not implemented")
@@ -84,14 +94,15 @@ _FOREIGN = frozenset({b"GET", b"POST", b"PUT", b"HEAD", b"PATCH", b"DELETE", b"O
 _NOT_IMPLEMENTED = frozenset({b"EXPN", b"HELP", b"TURN", b"ETRN", b"BDAT", b"AUTH", b"STARTTLS", b"ATRN"})
 
 
-def parse_command(line: bytes, *, smtputf8: bool = False) -> Command | Reply:
+def parse_command(line: bytes, *, smtputf8: bool = False, forwarding: bool = False) -> Command | Reply:
     """The command that a line (without CRLF) says, or the reply that refuses it; never an exception.
 
-    `smtputf8` tells whether the open transaction declared SMTPUTF8: then RCPT may hold UTF-8.
+    `smtputf8` tells whether the open transaction declared SMTPUTF8: then RCPT may hold UTF-8. `forwarding` says that
+    XFORWARD and the parameters of DSN are spoken.
     """
     verb, _, argument = line.partition(b" ")
     verb = verb.upper()
-    parser = _PARSERS.get(verb)
+    parser = (_FORWARDING if forwarding else _PARSERS).get(verb)
     if parser is None:
         if verb in _FOREIGN:
             return NOT_A_MAIL_CLIENT
@@ -154,6 +165,46 @@ def _mail(text: str, _: bool) -> Command | Reply:
 
 
 def _rcpt(text: str, smtputf8: bool) -> Command | Reply:
+    found = _rcpt_path(text, smtputf8)
+    if isinstance(found, Reply):
+        return found
+    path, rest = found
+    if rest:
+        return UNKNOWN_PARAMETER if rest.startswith(" ") else BAD_PATH_SYNTAX
+    return Rcpt(path)
+
+
+def _forwarded_rcpt(text: str, smtputf8: bool) -> Command | Reply:
+    found = _rcpt_path(text, smtputf8)
+    if isinstance(found, Reply):
+        return found
+    path, rest = found
+    given = _parameters(rest)
+    if given is None or not given.keys() <= {"ORCPT", "NOTIFY"}:
+        return BAD_PARAMETER
+    kind, _, original = (given.get("ORCPT") or "").partition(";")
+    return Rcpt(path, _decoded(original) if kind.lower() in ("rfc822", "utf-8") and original else None)
+
+
+def _forward(text: str, _: bool) -> Command | Reply:
+    found: dict[str, str] = {}
+    for word in filter(None, text.split(" ")):
+        name, equals, value = word.partition("=")
+        if not equals or not name.isascii() or not name.isalpha():
+            return BAD_PARAMETER
+        if value.upper() not in ("[UNAVAILABLE]", "[TEMPUNAVAIL]"):
+            found[name.upper()] = _decoded(value)
+    return Forward(found) if text else ARGUMENT_MISSING
+
+
+def _decoded(text: str) -> str:
+    """The text that xtext (RFC 3461 §4) stands for; what would be a control character in it is `?`."""
+    raw = _XTEXT.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), text.encode())
+    return _CONTROL.sub("?", raw.decode("utf-8", "replace"))
+
+
+def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | Reply:
+    """The path of RCPT, and what follows it."""
     if text[:3].upper() != "TO:":
         return BAD_PATH_SYNTAX
     text = text[3:].lstrip(" ")
@@ -166,9 +217,7 @@ def _rcpt(text: str, smtputf8: bool) -> Command | Reply:
         path, rest = found
     if not smtputf8 and not path.isascii():
         return UTF8_UNDECLARED
-    if rest:
-        return UNKNOWN_PARAMETER if rest.startswith(" ") else BAD_PATH_SYNTAX
-    return Rcpt(path)
+    return path, rest
 
 
 def _path(text: str, *, enhanced: str) -> tuple[str, str] | Reply:
@@ -191,17 +240,31 @@ def _within_lengths(mailbox: str) -> bool:
     return len(local.encode()) <= MAX_LOCAL and len(domain.encode()) <= MAX_DOMAIN
 
 
+def _forwarded_mail(text: str, smtputf8: bool) -> Command | Reply:
+    """MAIL with the parameters of DSN: they are the MTA's own matter, and are passed over."""
+    kept = [word for word in text.split(" ") if not word.upper().startswith(("RET=", "ENVID="))]
+    return _mail(" ".join(kept), smtputf8)
+
+
+def _parameters(rest: str) -> dict[str, str | None] | None:
+    """Parameters by their upper-case names; None where they are none, or one comes twice."""
+    given: dict[str, str | None] = {}
+    for word in filter(None, rest.split(" ")):
+        match = _PARAMETER.fullmatch(word)
+        if match is None or match[1].upper() in given:
+            return None
+        given[match[1].upper()] = match[2]
+    return given
+
+
 def _mail_parameters(path: str, rest: str) -> Mail | Reply:
     if not rest:
         return Mail(path)
     if not rest.startswith(" "):
         return BAD_PATH_SYNTAX
-    given: dict[str, str | None] = {}
-    for word in filter(None, rest.split(" ")):
-        match = _PARAMETER.fullmatch(word)
-        if match is None or match[1].upper() in given:
-            return BAD_PARAMETER
-        given[match[1].upper()] = match[2]
+    given = _parameters(rest)
+    if given is None:
+        return BAD_PARAMETER
     if not given.keys() <= {"SIZE", "BODY", "SMTPUTF8"}:
         return UNKNOWN_PARAMETER
     size = given.get("SIZE", "0")
@@ -224,4 +287,9 @@ _PARSERS: dict[bytes, Callable[[str, bool], Command | Reply]] = {
     b"NOOP": _plain("NOOP", "anything"),
     b"QUIT": _plain("QUIT", "nothing"),
     b"VRFY": _plain("VRFY", "something"),
+}
+_FORWARDING: dict[bytes, Callable[[str, bool], Command | Reply]] = _PARSERS | {
+    b"MAIL": _forwarded_mail,
+    b"RCPT": _forwarded_rcpt,
+    b"XFORWARD": _forward,
 }

@@ -2,7 +2,8 @@
 
 A `Handler` decides about senders, recipients and messages; the dialogue keeps the protocol: order, grammar,
 limits, one reply for each command, and in LMTP one for each accepted recipient after the message. Offered:
-PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES.
+PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; to our own MTA (`Limits.forwarding`) XFORWARD, and DSN for
+its ORCPT.
 
 What smuggling needs is refused, not repaired: a bare CR or LF in content or command lines ends the session
 with 521 5.5.2 (a repaired message would reach its next reader with line ends that its sender did not write),
@@ -30,7 +31,7 @@ from mailkeep.mail.smtp_channel import (
     Stopped,
     TimedOut,
 )
-from mailkeep.mail.smtp_commands import Hello, Mail, Plain, Rcpt, parse_command
+from mailkeep.mail.smtp_commands import Forward, Hello, Mail, Plain, Rcpt, parse_command
 from mailkeep.mail.smtp_data import DataReader, Fault
 from mailkeep.mail.spool import Spool
 
@@ -118,7 +119,8 @@ class Dialogue:
             self._say(LINE_TOO_LONG)
             return
         envelope = self._session.envelope
-        command = parse_command(line, smtputf8=envelope is not None and envelope.smtputf8)
+        utf8 = envelope is not None and envelope.smtputf8
+        command = parse_command(line, smtputf8=utf8, forwarding=self._limits.forwarding)
         if self._channel.pending and self._must_wait(line, command):
             self._say(OUT_OF_STEP)
             self._open = False
@@ -132,6 +134,9 @@ class Dialogue:
                 await self._mail(command)
             case Rcpt():
                 await self._rcpt(command)
+            case Forward():
+                self._session.forwarded |= command.attributes
+                self._answer(OK)
             case Plain():
                 await self._plain(command)
 
@@ -169,11 +174,14 @@ class Dialogue:
             return
         session = self._session
         session.helo, session.extended, session.envelope = command.name, command.verb != "HELO", None
+        session.forwarded.clear()
         if not session.extended:
             self._answer(Reply(250, "", self._hostname))
             return
         size = f"SIZE {self._limits.message_size}"
-        lines = (self._hostname, "PIPELINING", size, "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES")
+        lines = [self._hostname, "PIPELINING", size, "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES"]
+        if self._limits.forwarding:
+            lines += ["DSN", "XFORWARD NAME ADDR PORT PROTO HELO IDENT SOURCE"]
         self._answer(Reply(250, "", "\n".join(lines)))
 
     async def _mail(self, command: Mail) -> None:
@@ -198,6 +206,7 @@ class Dialogue:
         if envelope is None:
             self._say(MAIL_FIRST if self._session.helo else HELLO_FIRST)
             return
+        self._session.original = command.original
         if len(envelope.rcpt_to) >= self._limits.recipients:
             reply = TOO_MANY_RECIPIENTS
         else:
@@ -220,6 +229,7 @@ class Dialogue:
                 self._open = False
             case "RSET":
                 self._session.envelope = None
+                self._session.forwarded.clear()
                 if self._spend():
                     self._answer(OK)
             case "NOOP" | "VRFY":
@@ -246,6 +256,7 @@ class Dialogue:
         finally:
             spool.discard()
         self._session.envelope = None
+        self._session.forwarded.clear()
         for rcpt_to, reply in zip(envelope.rcpt_to, replies, strict=True):
             if not reply.accepted:
                 self._note(envelope.mail_from, rcpt_to, reply)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import os
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from mailkeep.mail.reply import Reply
@@ -40,6 +42,16 @@ class Server:
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(self._channel, host, port, backlog=_BACKLOG)
         self.port = int(self._listener.sockets[0].getsockname()[1])
+
+    async def listen_unix(self, path: Path, mode: int, group: int) -> None:
+        """Bind a Unix socket in the place of one that is there, for its owner and a group. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        new = path.with_name(f"{path.name}.new")
+        new.unlink(missing_ok=True)
+        self._listener = await loop.create_unix_server(self._channel, new, backlog=_BACKLOG)
+        os.chown(new, -1, group)
+        new.chmod(mode)
+        new.replace(path)
 
     @property
     def sessions(self) -> int:

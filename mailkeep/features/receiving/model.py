@@ -58,8 +58,8 @@ class Verdict:
 
     @property
     def is_spam(self) -> bool:
-        """Whether it belongs into the Junk folder."""
-        return self.action != "no action"
+        """Whether it belongs into the Junk folder. What the filter would have put off is not spam when it comes."""
+        return self.action not in ("no action", "greylist", "soft reject")
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,12 +105,12 @@ async def deliver(app: App, mail: Arrived) -> Outcome:
     verdict = await asyncio.to_thread(rules.judge_content, mail.content())
     async with AsyncExitStack() as stack:
         wants_full = any(home.wants_full for home in homes.values())
-        apart = await _apart(app, mail, stack) if wants_full else None
+        apart = await taken_apart(app, mail, stack) if wants_full else None
         await _carry_out(app, _Plan(mail, verdict, led_there, homes, full, outside, apart))
     return "deliver"
 
 
-async def _apart(app: App, mail: Arrived, stack: AsyncExitStack) -> Apart | Unparsable:
+async def taken_apart(app: App, mail: Arrived, stack: AsyncExitStack) -> Apart | Unparsable:
     """The message taken apart, held until `stack` ends."""
     try:
         return await stack.enter_async_context(app.parser.held(mail.content, mail.size))
@@ -170,7 +170,7 @@ async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[M
     if told:
         await events.emit_all(conn, at, told)
     if plan.apart and any(event.kind == _FULL for event in told):
-        await store.keep_payload(conn, mail.queue_id, wire.payload(mail, plan.apart), at)
+        await keep_payload(conn, mail, plan.apart, at)
     if fresh:
         for home in plan.full:
             await messages.record_rejected(conn, _passed_over(app, plan, home))
@@ -182,12 +182,24 @@ async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[M
 
 
 def _events(plan: _Plan, message: Message, home: Home) -> Iterator[Event]:
-    if plan.verdict.is_spam:
-        yield Event("mail.spam", home.domain_id, message.id, wire.spam_data(message, plan.verdict))
-    if home.wants_full and plan.apart:
-        rcpt_to = plan.led_there[home.mailbox_id]
-        data = wire.full_data(plan.mail, message, rcpt_to, plan.verdict, plan.apart)
-        yield Event(_FULL, home.domain_id, message.id, data)
+    apart = plan.apart if home.wants_full else None
+    return told(plan.mail, message, plan.led_there[home.mailbox_id], plan.verdict, apart)
+
+
+def told(
+    mail: Arrived, message: Message, rcpt_to: Sequence[str], verdict: Verdict, apart: Apart | Unparsable | None
+) -> Iterator[Event]:
+    """What is told of a message in a mailbox beside `mail.received`: mail.spam, and the whole of it (`apart`)."""
+    if verdict.is_spam:
+        yield Event("mail.spam", message.domain_id, message.id, wire.spam_data(message, verdict))
+    if apart:
+        data = wire.full_data(mail, message, rcpt_to, verdict, apart)
+        yield Event(_FULL, message.domain_id, message.id, data)
+
+
+async def keep_payload(conn: Conn, mail: Arrived, apart: Apart | Unparsable, at: datetime) -> None:
+    """Write the content of a message's mail.received.full, once."""
+    await store.keep_payload(conn, mail.queue_id, wire.payload(mail, apart), at)
 
 
 def _places(mail: Arrived) -> tuple[dict[UUID, list[str]], list[str]]:

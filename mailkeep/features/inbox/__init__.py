@@ -1,0 +1,16 @@
+"""The inbox: mail that Postfix brings by LMTP and Dovecot keeps, filed in the history with its events.
+
+A message comes with its queue id (XFORWARD IDENT) and, for each recipient, the address that was asked for before
+aliases (ORCPT). Its mailboxes are looked up once it is read: with the database away the answer is 451, before Dovecot
+has anything. Then it is handed to Dovecot, once for each mailbox however many recipients led there, and what Dovecot
+took is filed: history, `mail.received`, `mail.spam`, `mail.received.full`. Only after that commit each recipient gets
+Dovecot's word. Messages that come at the same time are filed by one transaction.
+
+Exactly one event and one copy for each (queue id, mailbox), over crashes and retries: what is filed already is not
+handed over again (`inbound_seen`), and what Dovecot has from a try that was broken off before its commit is dropped by
+Dovecot itself, since each delivery has its id in the field X-Mailkeep-Delivery (Sieve `duplicate`). The field is ours:
+one that comes along is taken out.
+
+The verdict is the filter's, from fields that the filter sets, and strips where a sender has put them.
+A mailbox without room is Dovecot's word (552 5.2.2): the sender is told by Postfix, and the history has a row.
+"""

@@ -1,0 +1,48 @@
+"""The filter's verdict, the delivery's field, and what the history says of Dovecot's word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from mailkeep.features.inbox.model import DELIVERY_FIELD
+from mailkeep.features.receiving.model import Verdict
+from mailkeep.mail.head import MAX_HEAD, Head, head_end
+
+_SYMBOL = re.compile(r"([A-Z][A-Z0-9_]{1,63}+)\([-+0-9.]++\)")
+_MAX_SYMBOLS = 200
+_OWN_FIELD = re.compile(
+    rb"(?:\A|(?<=\n))" + DELIVERY_FIELD.encode() + rb"[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n)*", re.IGNORECASE
+)
+
+
+def verdict(head: Head) -> Verdict | None:
+    """What the filter says of a message; None where it was not asked (mail of our own)."""
+    by_name: dict[str, str] = {}
+    for field in head.fields:
+        by_name.setdefault(field.name.lower(), field.value)
+    action = by_name.get("x-rspamd-action")
+    if action is None:
+        return None
+    try:
+        score = float(by_name.get("x-rspamd-score", ""))
+    except ValueError:
+        score = 0.0
+    symbols = _SYMBOL.findall(by_name.get("x-spamd-result", ""))[:_MAX_SYMBOLS]
+    return Verdict(score if abs(score) < 1e6 else 0.0, action.strip().lower()[:40], tuple(dict.fromkeys(symbols)))
+
+
+def for_delivery(delivery_id: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """A message with its delivery's field before it, and without any that came along."""
+    yield f"{DELIVERY_FIELD}: {delivery_id}\r\n".encode("ascii")
+    start = b""
+    rest = iter(chunks)
+    for chunk in rest:
+        start += chunk
+        if len(start) >= MAX_HEAD:
+            break
+    end = head_end(start) or len(start)
+    yield _OWN_FIELD.sub(b"", start[:end])
+    if end < len(start):
+        yield start[end:]
+    yield from rest

@@ -1,0 +1,194 @@
+"""Taking a message from Postfix to Dovecot, and filing what Dovecot took."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core import failpoint
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.ids import uuid7
+from mailkeep.features.events import service as events
+from mailkeep.features.events.model import Event
+from mailkeep.features.inbox import rules, store
+from mailkeep.features.inbox.model import Brought, Letter, Place
+from mailkeep.features.messages import service as messages
+from mailkeep.features.messages.model import Message, Recipient, Reply as Said
+from mailkeep.features.receiving import service as receiving
+from mailkeep.features.receiving.model import Arrived, Home
+from mailkeep.features.receiving.rules import HAM, unquoted
+from mailkeep.mail.reply import Reply
+
+log = structlog.get_logger("mailkeep.inbox")
+
+Handover = Callable[[Sequence[str]], Awaitable[list[Reply]]]
+"""Hands the message to Dovecot for these addresses; a reply for each."""
+
+_MOST = 100  # letters filed by one transaction
+_TAKEN = Reply(250, "2.0.0", "Delivered before")
+
+
+@dataclass(slots=True)
+class Filing:
+    """Files letters; those that come while a transaction is under way are filed together by the next."""
+
+    app: App
+    _waiting: deque[tuple[Letter, asyncio.Future[None]]] = field(
+        default_factory=deque[tuple[Letter, asyncio.Future[None]]]
+    )
+    _task: asyncio.Task[None] | None = None
+
+    async def file(self, letter: Letter) -> None:
+        """File a letter; committed when it answers. Raises `Unavailable`."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((letter, done))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        await done
+
+    async def _run(self) -> None:
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
+            error = await self._try([letter for letter, _ in batch])
+            for letter, done in batch:
+                # One that can't be filed must not hold up the others.
+                wrong = error
+                if wrong and len(batch) > 1 and not isinstance(wrong, Unavailable):
+                    wrong = await self._try([letter])
+                if not done.done():
+                    done.set_exception(wrong) if wrong else done.set_result(None)
+
+    async def _try(self, letters: Sequence[Letter]) -> Exception | None:
+        try:
+            await _file(self.app, letters)
+        except Exception as error:  # noqa: BLE001 - it is the answer to whoever waits
+            return error
+        return None
+
+
+async def deliver(
+    app: App, filing: Filing, mail: Arrived, recipients: Sequence[Brought], hand_over: Handover
+) -> list[Reply]:
+    """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed.
+
+    Raises `Unavailable`, before Dovecot has it or after: it is to come again then.
+    """
+    places = await _places(app, mail.queue_id, recipients)
+    asked: dict[UUID, list[str]] = {}
+    homes: dict[UUID, Home] = {}
+    first: dict[UUID, str] = {}
+    for each in recipients:
+        place = places.get(each.address)
+        if place and place.domain_active and not place.filed:
+            homes[place.home.mailbox_id] = place.home
+            first.setdefault(place.home.mailbox_id, each.address)
+            asked.setdefault(place.home.mailbox_id, []).append(each.asked)
+    said: dict[UUID, Reply] = {}
+    if homes:
+        replies = await hand_over([first[mailbox_id] for mailbox_id in homes])
+        said = dict(zip(homes, replies, strict=True))
+        failpoint.reach("lmtp.handed_over")
+        await _file_letter(app, filing, Letter(mail, rules.verdict(mail.head), homes, asked, said, None))
+        failpoint.reach("lmtp.filed")
+    return [_reply(places.get(each.address), said) for each in recipients]
+
+
+def _reply(place: Place | None, said: dict[UUID, Reply]) -> Reply:
+    if place is None:
+        return receiving.reply_to("unknown_user")
+    if not place.domain_active:
+        return receiving.reply_to("domain_inactive")
+    return _TAKEN if place.filed else said[place.home.mailbox_id]
+
+
+async def _places(app: App, queue_id: str, recipients: Sequence[Brought]) -> dict[str, Place]:
+    parted: dict[str, tuple[str, str]] = {}
+    for each in recipients:
+        local, _, domain = unquoted(each.address).rpartition("@")
+        parted[each.address] = (local, domain)
+    async with app.db.autocommit() as conn:
+        found = await store.places(
+            conn, queue_id, list(dict.fromkeys(parted.values())), always_full=app.settings.events.received_full
+        )
+    return {address: found[key] for address, key in parted.items() if key in found}
+
+
+async def _file_letter(app: App, filing: Filing, letter: Letter) -> None:
+    """File a letter, taken apart where somebody wants it whole; a letter that no mailbox took needs none of it."""
+    taken = [letter.homes[mailbox_id] for mailbox_id, reply in letter.said.items() if reply.accepted]
+    if not taken and all(not reply.permanent for reply in letter.said.values()):
+        return
+    async with AsyncExitStack() as stack:
+        if any(home.wants_full for home in taken):
+            apart = await receiving.taken_apart(app, letter.mail, stack)
+            letter = Letter(letter.mail, letter.verdict, letter.homes, letter.asked, letter.said, apart)
+        await filing.file(letter)
+
+
+async def _file(app: App, letters: Sequence[Letter]) -> None:
+    found = [(letter, message) for letter in letters for message in _messages(app, letter)]
+    for letter, message in found:
+        if message.status == "received":
+            await asyncio.to_thread(messages.keep_content, app.data_dir, message.id, letter.mail.content())
+    at = app.clock()
+    async with app.db.tx() as conn:
+        fresh = await messages.file_all(conn, at, [message for _, message in found])
+        told: list[Event] = []
+        for letter, message in found:
+            if message.id not in fresh or message.status != "received":
+                continue
+            assert message.mailbox_id is not None
+            home = letter.homes[message.mailbox_id]
+            apart = letter.apart if home.wants_full else None
+            asked = letter.asked[message.mailbox_id]
+            told += receiving.told(letter.mail, message, asked, letter.verdict or HAM, apart)
+            if apart:
+                await receiving.keep_payload(conn, letter.mail, apart, at)
+        if told:
+            await events.emit_all(conn, at, told)
+
+
+def _messages(app: App, letter: Letter) -> list[Message]:
+    """A row for each mailbox that took the message, and for each that never will."""
+    return [
+        _message(app, letter, letter.homes[mailbox_id], reply)
+        for mailbox_id, reply in letter.said.items()
+        if reply.accepted or reply.permanent
+    ]
+
+
+def _message(app: App, letter: Letter, home: Home, reply: Reply) -> Message:
+    at, mail, verdict = app.clock(), letter.mail, letter.verdict
+    said = Said(reply.code, reply.enhanced or None, reply.text)
+    status = "received" if reply.accepted else "rejected"
+    return Message(
+        id=uuid7(at),
+        direction="inbound",
+        message_id=mail.head.message_id,
+        queue_id=mail.queue_id,
+        domain_id=home.domain_id,
+        domain_name=home.domain_name,
+        mailbox_id=home.mailbox_id,
+        source=mail.source,
+        admin_id=None,
+        api_key_id=None,
+        mail_from=mail.mail_from,
+        from_address=mail.head.from_address or mail.mail_from,
+        to_addresses=mail.head.to_addresses,
+        cc_addresses=mail.head.cc_addresses,
+        subject=mail.head.subject,
+        size=mail.size,
+        status=status,
+        created_at=at,
+        recipients=[Recipient(address, status, 1, said) for address in dict.fromkeys(letter.asked[home.mailbox_id])],
+        spam_score=verdict.score if verdict else None,
+        spam_action=verdict.action if verdict else None,
+        spam_symbols=list(verdict.symbols) if verdict else [],
+    )

@@ -1,0 +1,112 @@
+"""The process `lmtp`: between Postfix and Dovecot (`features/inbox`)."""
+
+from __future__ import annotations
+
+import grp
+from collections.abc import Sequence
+from functools import partial
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Failure
+from mailkeep.core.ids import uuid7
+from mailkeep.features.inbox import service as inbox
+from mailkeep.features.inbox.model import Brought
+from mailkeep.features.inbox.rules import for_delivery
+from mailkeep.features.receiving.model import Arrived
+from mailkeep.mail.head import MAX_HEAD, parse_head
+from mailkeep.mail.lmtp_client import LmtpClient
+from mailkeep.mail.reply import Reply
+from mailkeep.mail.session import Envelope, Limits, Session
+from mailkeep.mail.smtp_connection import Lost, Refused
+from mailkeep.mail.smtp_dialogue import RECIPIENT_OK
+from mailkeep.mail.smtp_server import Server
+from mailkeep.mail.spool import Received
+from mailkeep.run.process import Process
+
+log = structlog.get_logger("mailkeep.lmtp")
+
+_GRACE = 4.0
+_BROUGHT = "brought"
+_NO_MAILBOXES = Reply(451, "4.3.0", "The mailboxes are not available, try again later")
+
+
+class LmtpHandler:
+    """Takes what Postfix brings; everything is decided once the message is read."""
+
+    def __init__(self, app: App, dovecot: LmtpClient) -> None:
+        self._app = app
+        self._dovecot = dovecot
+        self._filing = inbox.Filing(app)
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        """Any sender: Postfix has judged it."""
+        session.state[_BROUGHT] = []
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        """Any recipient, with the one that was asked for; whether there is such a mailbox is told in the end."""
+        _brought(session).append(Brought(address, session.original or address))
+        return RECIPIENT_OK
+
+    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+        """Filed before the 250."""
+        envelope = session.envelope
+        assert envelope is not None
+        mail = Arrived(
+            # Without XFORWARD the id is of this try alone, and a retry makes another copy.
+            queue_id=session.forwarded.get("IDENT") or uuid7(self._app.clock()).hex,
+            mail_from=envelope.mail_from,
+            recipients=[],
+            head=parse_head(message.head(MAX_HEAD)),
+            size=message.size,
+            content=message.chunks,
+            source="system" if session.forwarded.get("SOURCE") == "LOCAL" else "smtp",
+        )
+        try:
+            return await inbox.deliver(self._app, self._filing, mail, _brought(session), partial(self._hand_over, mail))
+        except (Lost, Refused) as wrong:
+            log.warning("Dovecot did not take a message", queue_id=mail.queue_id, why=str(wrong))
+            return _NO_MAILBOXES
+
+    async def _hand_over(self, mail: Arrived, addresses: Sequence[str]) -> list[Reply]:
+        return await self._dovecot.deliver(mail.mail_from, addresses, for_delivery(mail.queue_id, mail.content()))
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        """What is refused here stands in the history already, or comes again."""
+
+
+def _brought(session: Session) -> list[Brought]:
+    found = session.state[_BROUGHT]
+    assert isinstance(found, list)
+    return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
+
+
+async def serve(app: App, process: Process) -> None:
+    """Take mail until told to end; a message under way may be finished."""
+    hostname = app.settings.server.hostname or "localhost"
+    dovecot = LmtpClient(process.places.dovecot_lmtp, hostname)
+    limits = Limits(
+        message_size=app.settings.limits.message_size_bytes * 103 // 100 + (1 << 20),
+        drain_size=app.settings.limits.message_size_bytes * 4,
+        recipients=5000,
+        refused_recipients=5000,
+        errors=1000,
+        idle_commands=1000,
+        header_line=8 << 20,
+        session_seconds=86_400.0,
+        sessions=0,
+        sessions_per_source=0,
+        spool_folder=app.data_dir / "tmp",
+        forwarding=True,
+    )
+    server = Server(LmtpHandler(app, dovecot), limits, "lmtp", hostname)
+    try:
+        await server.listen_unix(process.places.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
+    except (OSError, KeyError) as error:
+        raise Failure(f"The lmtp agent can't listen: {error}", permanent=True) from error
+    process.ready()
+    await process.ended.wait()
+    await server.close(_GRACE)
+    await dovecot.close()

@@ -1,0 +1,122 @@
+"""The lmtp agent between a test that speaks like Postfix and a stand-in for Dovecot that says what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mailkeep.mail.lmtp_client import LmtpClient
+from mailkeep.mail.reply import Reply
+from mailkeep.mail.session import Envelope, Limits, Session
+from mailkeep.mail.smtp_server import Server
+from mailkeep.mail.spool import Received
+from mailkeep.run.lmtp import LmtpHandler
+from tests.client import Api
+
+LETTER = b"From: Someone <someone@far.test>\r\nSubject: Hello\r\nMessage-ID: <1@far.test>\r\n\r\nHi.\r\n"
+
+
+@dataclass
+class Mailboxes:
+    """Dovecot's part: keeps what it takes, one copy for each delivery id, as its Sieve does."""
+
+    copies: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
+    deliveries: int = 0
+    says: dict[str, Reply] = field(default_factory=dict[str, Reply])
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        return Reply(250, "2.1.5", "Ok")
+
+    async def data(self, session: Session, message: Received) -> Sequence[Reply]:
+        envelope = session.envelope
+        assert envelope is not None
+        content = b"".join(message.chunks())
+        delivery = content.split(b"\r\n", 1)[0].decode()
+        assert delivery.startswith("X-Mailkeep-Delivery: ")
+        replies: list[Reply] = []
+        for address in envelope.rcpt_to:
+            reply = self.says.get(address, Reply(250, "2.0.0", "Saved"))
+            if reply.accepted:
+                self.deliveries += 1
+                self.copies.setdefault((address, delivery), content)
+            replies.append(reply)
+        return replies
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        pass
+
+
+@dataclass
+class Agent:
+    """A running agent; `bring` speaks to it as Postfix does."""
+
+    api: Api
+    path: Path
+    dovecot: Mailboxes
+    dovecot_server: Server
+    client: LmtpClient
+
+    async def bring(
+        self,
+        *recipients: str,
+        queue_id: str = "4jW9T1xz0bz1",
+        content: bytes = LETTER,
+        asked: dict[str, str] | None = None,
+        source: str = "REMOTE",
+    ) -> list[str]:
+        """A message in a session of its own; the reply for each recipient."""
+        reader, writer = await asyncio.open_unix_connection(self.path)
+        lines = ["LHLO mx.test", f"XFORWARD NAME=far.test ADDR=192.0.2.1 IDENT={queue_id} SOURCE={source}"]
+        lines.append("MAIL FROM:<someone@far.test> SIZE=100 RET=HDRS ENVID=x+2By")
+        for each in recipients:
+            original = (asked or {}).get(each)
+            lines.append(f"RCPT TO:<{each}>" + (f" ORCPT=rfc822;{original} NOTIFY=FAILURE" if original else ""))
+        lines.append("DATA")
+        answers: list[str] = []
+        try:
+            async with asyncio.timeout(20):
+                await reader.readline()
+                for line in lines:
+                    writer.write(f"{line}\r\n".encode())
+                    answers.append(await _reply(reader))
+                    if answers[-1][0] in "45":
+                        return answers[-1:]
+                writer.write(content + b".\r\n")
+                return [await _reply(reader) for _ in recipients]
+        finally:
+            writer.close()
+
+
+async def _reply(reader: asyncio.StreamReader) -> str:
+    while True:
+        line = (await reader.readline()).decode()
+        if not line:
+            raise ConnectionError("the agent closed the connection")
+        if line[3:4] != "-":
+            return line.strip()
+
+
+@asynccontextmanager
+async def running(api: Api, folder: Path) -> AsyncIterator[Agent]:
+    """An agent and its Dovecot on sockets in `folder`."""
+    (api.app.data_dir / "tmp").mkdir(exist_ok=True)
+    mailboxes = Mailboxes()
+    dovecot = Server(mailboxes, Limits(recipients=5000, sessions_per_source=0), "lmtp", "dovecot")
+    await dovecot.listen_unix(folder / "dovecot", 0o600, os.getgid())
+    client = LmtpClient(folder / "dovecot", "localhost")
+    server = Server(LmtpHandler(api.app, client), Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
+    await server.listen_unix(folder / "agent", 0o600, os.getgid())
+    try:
+        yield Agent(api, folder / "agent", mailboxes, dovecot, client)
+    finally:
+        await server.close(1)
+        await client.close()
+        await dovecot.close(1)
+        await api.app.parser.close()

@@ -1,0 +1,193 @@
+"""One reply a recipient, one event and one copy for each (queue id, mailbox), whatever happens in between."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mailkeep.core import failpoint
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Database
+from mailkeep.mail.reply import Reply
+from tests.client import EXAMPLE, Api
+from tests.features.inbox.lmtp_talk import LETTER, Agent, running
+
+ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
+
+
+@pytest.fixture
+async def agent(api: Api) -> AsyncIterator[Agent]:
+    await api.mailbox(ALICE)
+    await api.mailbox(BOB)
+    # A socket's path has 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="mk-") as folder:
+        async with running(api, Path(folder)) as opened:
+            yield opened
+
+
+async def events(agent: Agent) -> list[tuple[str, dict[str, Any]]]:
+    return [(row["kind"], row["data"]) for row in await agent.api.sql("SELECT kind, data FROM events ORDER BY id")]
+
+
+async def test_a_message_reaches_each_mailbox_and_is_filed_before_the_answer(agent: Agent) -> None:
+    assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Saved"] * 2
+    told = await events(agent)
+    assert [kind for kind, _ in told] == ["mail.received"] * 2
+    assert told[0][1] == {
+        "message_id": "<1@far.test>", "from": "someone@far.test", "domain": EXAMPLE, "subject": "Hello",
+        "size": len(LETTER), "queue_id": "4jW9T1xz0bz1",
+    }  # fmt: skip
+    rows = (await agent.api.sue.get("/messages", direction="inbound")).data
+    assert {row["recipients"][0]["address"] for row in rows} == {ALICE, BOB}
+    assert {(row["status"], row["source"], row["queue_id"]) for row in rows} == {("received", "smtp", "4jW9T1xz0bz1")}
+    raw = await agent.api.sue.get(f"/messages/{rows[0]['id']}/raw")
+    assert raw.body == LETTER
+
+
+async def test_each_recipient_gets_a_reply_of_its_own(agent: Agent) -> None:
+    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    assert await agent.bring(ALICE, BOB, f"nobody@{EXAMPLE}") == [
+        "250 2.0.0 Saved",
+        "552 5.2.2 Mailbox full",
+        "550 5.1.1 User unknown",
+    ]
+    assert [kind for kind, _ in await events(agent)] == ["mail.received"]
+    rows = (await agent.api.sue.get("/messages", direction="inbound", status="rejected")).data
+    assert [(row["recipients"][0]["address"], row["recipients"][0]["smtp_code"]) for row in rows] == [(BOB, 552)]
+
+
+async def test_a_temporary_word_of_dovecot_leaves_no_trace(agent: Agent) -> None:
+    agent.dovecot.says = {ALICE: Reply(451, "4.2.0", "Locked")}
+    assert await agent.bring(ALICE) == ["451 4.2.0 Locked"]
+    assert await events(agent) == []
+    agent.dovecot.says = {}
+    assert await agent.bring(ALICE) == ["250 2.0.0 Saved"]
+    assert len(await events(agent)) == 1
+
+
+async def test_two_recipients_of_one_mailbox_make_one_copy_and_both_names_are_kept(agent: Agent) -> None:
+    asked = {f"alice+tag@{EXAMPLE}": f"sales@{EXAMPLE}"}
+    assert await agent.bring(ALICE, f"alice+tag@{EXAMPLE}", asked=asked) == ["250 2.0.0 Saved"] * 2
+    assert agent.dovecot.deliveries == 1
+    (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
+    assert [each["address"] for each in row["recipients"]] == [ALICE, f"sales@{EXAMPLE}"]
+
+
+async def test_what_is_filed_is_not_handed_over_again(agent: Agent) -> None:
+    await agent.bring(ALICE)
+    assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Delivered before", "250 2.0.0 Saved"]
+    assert agent.dovecot.deliveries == 2
+    assert len(await events(agent)) == 2
+
+
+@pytest.mark.parametrize("place", ["lmtp.handed_over", "lmtp.filed"])
+async def test_a_crash_between_dovecot_and_the_answer_makes_one_copy_and_one_event(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def die(name: str) -> None:
+        if name == place:
+            raise ConnectionError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(failpoint, "reach", die)
+        assert (await agent.bring(ALICE))[0].startswith("451")
+    assert (await agent.bring(ALICE))[0].startswith("250")
+    assert len(agent.dovecot.copies) == 1
+    assert len(await events(agent)) == 1
+
+
+async def test_with_the_database_away_the_answer_is_451_and_dovecot_has_nothing(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def away(self: Database) -> AsyncIterator[Any]:
+        raise Unavailable
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "autocommit", away)
+        assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
+    assert agent.dovecot.deliveries == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "tx", away)
+        assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
+    assert (await agent.bring(ALICE))[0].startswith("250")
+    assert len(agent.dovecot.copies) == 1
+    assert len(await events(agent)) == 1
+
+
+async def test_with_dovecot_away_the_answer_is_451(agent: Agent) -> None:
+    await agent.dovecot_server.close(1)
+    assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
+    assert await events(agent) == []
+
+
+async def test_a_deactivated_domain_puts_off(agent: Agent) -> None:
+    await agent.api.sql("UPDATE domains SET active = false WHERE name = %(name)s RETURNING id", name=EXAMPLE)
+    assert (await agent.bring(ALICE))[0].startswith("450 4.2.1")
+
+
+async def test_the_filters_verdict_is_told_and_kept(agent: Agent) -> None:
+    flagged = (
+        b"X-Spamd-Result: default: False [9.20 / 15.00]; LAB_SPAM(8.00)[x]; ONCE_RECEIVED(0.10)[]\r\n"
+        b"X-Rspamd-Action: add header\r\nX-Rspamd-Score: 9.20\r\nX-Spam: Yes\r\n" + LETTER
+    )
+    await agent.bring(ALICE, content=flagged)
+    told = dict(await events(agent))
+    assert told["mail.spam"] == {
+        "message_id": "<1@far.test>", "from": "someone@far.test", "domain": EXAMPLE, "spam_score": 9.2,
+        "spam_action": "add header",
+    }  # fmt: skip
+    (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
+    assert row["spam"] == {"score": 9.2, "action": "add header", "symbols": ["LAB_SPAM", "ONCE_RECEIVED"]}
+
+
+async def test_ham_is_no_event_of_spam(agent: Agent) -> None:
+    await agent.bring(ALICE, content=b"X-Rspamd-Action: no action\r\nX-Rspamd-Score: 0.10\r\n" + LETTER)
+    assert [kind for kind, _ in await events(agent)] == ["mail.received"]
+
+
+async def test_a_delivery_field_that_comes_along_is_taken_out(agent: Agent) -> None:
+    forged = b"Subject: a\r\nx-mailkeep-delivery : forged\r\n folded\r\nTo: b@x\r\n\r\nX-Mailkeep-Delivery: body\r\n"
+    await agent.bring(ALICE, content=forged)
+    (content,) = agent.dovecot.copies.values()
+    assert content == (
+        b"X-Mailkeep-Delivery: 4jW9T1xz0bz1\r\nSubject: a\r\nTo: b@x\r\n\r\nX-Mailkeep-Delivery: body\r\n"
+    )
+
+
+async def test_dots_and_large_messages_come_through_unchanged(agent: Agent) -> None:
+    body = b"Subject: x\r\n\r\n.\r\n..two\r\n" + b"0123456789abcde\r\n" * 40_000
+    assert await agent.bring(ALICE, content=body.replace(b"\r\n.", b"\r\n..")) == ["250 2.0.0 Saved"]
+    (content,) = agent.dovecot.copies.values()
+    assert content.split(b"\r\n", 1)[1] == body
+
+
+async def test_many_at_once_are_filed_each_once(agent: Agent) -> None:
+    answers = await asyncio.gather(*(agent.bring(ALICE, BOB, queue_id=f"4jW9T1xz{n:04d}") for n in range(60)))
+    assert answers == [["250 2.0.0 Saved"] * 2] * 60
+    assert len(await events(agent)) == 120
+
+
+async def test_the_whole_message_is_told_to_who_wants_it(agent: Agent) -> None:
+    settings = agent.api.app.settings
+    agent.api.app.settings = replace(settings, events=replace(settings.events, received_full=True))
+    await agent.bring(ALICE, asked={ALICE: f"sales@{EXAMPLE}"})
+    told = dict(await events(agent))
+    assert told["mail.received.full"]["envelope"] == {
+        "mail_from": "someone@far.test", "rcpt_to": [f"sales@{EXAMPLE}"],
+    }  # fmt: skip
+    assert len(await agent.api.sql("SELECT queue_id FROM event_payloads")) == 1
+
+
+async def test_mail_of_our_own_is_of_the_system(agent: Agent) -> None:
+    await agent.bring(ALICE, source="LOCAL")
+    (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
+    assert row["source"] == "system"
