@@ -114,23 +114,6 @@ async def is_pending(conn: Conn) -> bool:
     return bool(row and row["pending"])
 
 
-async def listen(conn: Conn, listener: UUID, at: datetime, stale: timedelta) -> None:
-    """Say that this process listens; those that said so longer ago than `stale` are gone."""
-    await conn.execute("DELETE FROM event_listeners WHERE seen_at < %(before)s", {"before": at - stale})
-    await conn.execute(
-        """
-        INSERT INTO event_listeners AS l (id, seen_at) VALUES (%(id)s, %(at)s)
-        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
-        """,
-        {"id": listener, "at": at},
-    )
-
-
-async def leave(conn: Conn, listener: UUID) -> None:
-    """Say that this process listens no more."""
-    await conn.execute("DELETE FROM event_listeners WHERE id = %(id)s", {"id": listener})
-
-
 _EVERYWHERE: LiteralString = """
     SELECT e.id, e.tx::text AS tx, e.kind, e.domain_id, e.message_id, e.data, e.created_at
     FROM events e WHERE {conditions} ORDER BY e.tx, e.id LIMIT %(most)s
