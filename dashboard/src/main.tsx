@@ -1,5 +1,6 @@
 import '@mantine/core/styles.css'
 import './styles.css'
+import './developers.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './App'

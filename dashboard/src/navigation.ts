@@ -35,6 +35,22 @@ export const NAVIGATION: readonly Group[] = [
     ],
   },
   {
+    title: 'Developers',
+    entries: [
+      { screen: 'keys', label: 'API keys', icon: 'key', action: 'api_key.list', key: 'k', words: 'token secret bearer' },
+      { screen: 'webhooks', label: 'Webhooks', icon: 'hook', action: 'webhook.list', key: 'w', words: 'deliveries replay' },
+      { screen: 'events', label: 'Live events', icon: 'pulse', action: 'event.list', key: 'e', words: 'stream feed follow' },
+      { screen: 'sandbox', label: 'Sandbox inbox', icon: 'box', action: 'sandbox', key: 'b', words: 'caught test mail' },
+    ],
+  },
+  {
+    title: 'Owners',
+    entries: [
+      { screen: 'admins', label: 'Administrators', icon: 'people', action: 'admin.list', key: 'i', words: 'roles users assignments' },
+      { screen: 'audit', label: 'Audit log', icon: 'scroll', action: 'audit.list', key: 'l', words: 'history changes verify' },
+    ],
+  },
+  {
     title: 'You',
     entries: [
       { screen: 'account', label: 'Your account', icon: 'person', action: 'account.read', key: 'y', words: 'password totp sessions passkey' },

@@ -14,6 +14,14 @@ export const PATHS = {
   message: '/messages/$id',
   suspensions: '/suspensions',
   account: '/account',
+  keys: '/api-keys',
+  webhooks: '/webhooks',
+  webhook: '/webhooks/$id',
+  events: '/events',
+  sandbox: '/sandbox',
+  caught: '/sandbox/$id',
+  admins: '/admins',
+  audit: '/audit',
 } as const
 
 export type ScreenName = keyof typeof PATHS

@@ -117,10 +117,66 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./screens/Account'), 'Account'),
 })
 
+const keys = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.keys,
+  validateSearch: search('new', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Keys'), 'Keys'),
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.webhooks,
+  validateSearch: search('new', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Webhooks'), 'Webhooks'),
+})
+
+const webhook = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.webhook,
+  validateSearch: search('state', 'kind', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Webhook'), 'Webhook'),
+})
+
+const events = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.events,
+  validateSearch: search('kind', 'domain', 'paused'),
+  component: lazyRouteComponent(() => import('./screens/Live'), 'Live'),
+})
+
+const sandbox = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.sandbox,
+  validateSearch: search(...LIST),
+  component: lazyRouteComponent(() => import('./screens/Sandbox'), 'Sandbox'),
+})
+
+const caught = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.caught,
+  validateSearch: search('view'),
+  component: lazyRouteComponent(() => import('./screens/Caught'), 'Caught'),
+})
+
+const admins = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.admins,
+  validateSearch: search('new', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Admins'), 'Admins'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.audit,
+  validateSearch: search('action', 'admin', 'resource', 'domain', 'age', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Audit'), 'Audit'),
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    inside.addChildren([overview, start, domains, domain, mailboxes, mailbox, aliases, routing, send, messages, message, suspensions, account]),
+    inside.addChildren([overview, start, domains, domain, mailboxes, mailbox, aliases, routing, send, messages, message, suspensions, account, keys, webhooks, webhook, events, sandbox, caught, admins, audit]),
   ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,

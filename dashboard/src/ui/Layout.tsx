@@ -13,6 +13,7 @@ import { useChange } from './form'
 import { Icon, Logo } from './Icon'
 import { LinkItem } from './links'
 import { Palette } from './Palette'
+import { ScreenRequests } from './Request'
 import { Shortcuts } from './Shortcuts'
 
 /** Around every screen that needs a session: navigation, command palette, shortcuts. */
@@ -40,6 +41,7 @@ export function Layout() {
         <ActionIcon className="top-search-small" variant="subtle" color="gray" size="lg" aria-label="Search" onClick={palette.open}>
           <Icon name="search" />
         </ActionIcon>
+        <ScreenRequests />
         <SchemeSwitch />
         <AccountMenu />
       </header>

@@ -136,10 +136,13 @@ function useFixed(): readonly Command[] {
       ...(entry.key && { hint: `g ${entry.key}` }),
       run: () => void navigate({ to: PATHS[entry.screen] }),
     }))
-  const makes: readonly [string, '/domains' | '/mailboxes' | '/aliases', Parameters<typeof barred>[1]][] = [
+  const makes: readonly [string, '/domains' | '/mailboxes' | '/aliases' | '/api-keys' | '/webhooks' | '/admins', Parameters<typeof barred>[1]][] = [
     ['New domain', PATHS.domains, 'domain.create'],
     ['New mailbox', PATHS.mailboxes, 'mailbox.write'],
     ['New alias', PATHS.aliases, 'alias.write'],
+    ['New API key', PATHS.keys, 'api_key.write'],
+    ['New webhook', PATHS.webhooks, 'webhook.write'],
+    ['New administrator', PATHS.admins, 'admin.write'],
   ]
   return [
     ...screens,

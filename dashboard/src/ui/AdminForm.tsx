@@ -1,0 +1,68 @@
+import { Button, Group, PasswordInput, Select, TextInput } from '@mantine/core'
+import type { FormEvent } from 'react'
+import { ask, client, type Schema } from '../api/client'
+import { type Role, ROLE_NAMES, ROLES } from '../policy'
+import { DomainsSelect } from './DomainsSelect'
+import { ErrorNote } from './ErrorNote'
+import { useChange, useFields } from './form'
+import { RequestButton } from './Request'
+
+type Admin = Schema['AdminRecord']
+
+/** An administrator to make, or to change. */
+export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void }) {
+  const save = useChange({
+    change: (values: ReturnType<typeof initial>) =>
+      admin ? ask(client.PATCH('/admins/{id}', { params: { path: { id: admin.id } }, body: changesOf(values) })) : ask(client.POST('/admins', { body: bodyOf(values) })),
+    refreshes: ['admins', 'me'],
+    told: (answer) => (admin ? `${answer.email} is changed.` : `${answer.email} may log in.`),
+    then: onDone,
+  })
+  const form = useFields(initial(admin), save.error)
+  const isDomainAdmin = form.values.role === 'domain_admin'
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.mutate(form.values)
+  }
+  return (
+    <form onSubmit={submit} className="stack" noValidate>
+      <TextInput label="Email" type="email" description="To log in by" autoComplete="off" spellCheck={false} data-autofocus {...form.text('email')} />
+      <PasswordInput
+        label={admin ? 'New password' : 'Password'}
+        description={admin ? 'Left empty, it stays as it is. A new one ends the other sessions of the account.' : 'At least 8 characters, none that everybody uses. It is for the first login: tell them to change it.'}
+        autoComplete="new-password"
+        {...form.text('password')}
+      />
+      <Select label="Role" allowDeselect={false} data={ROLES.map((role) => ({ value: role, label: ROLE_NAMES[role] }))} value={form.values.role} onChange={(role) => form.set('role', role as Role)} error={form.faultOf('role')} />
+      {isDomainAdmin && <DomainsSelect label="Domains" description="Without one, the account can do nothing" {...form.value('domain_ids')} />}
+      <ErrorNote error={save.error} besides={form.names} />
+      <Group justify="space-between">
+        <RequestButton
+          call={admin ? { method: 'PATCH', path: `/admins/${admin.id}`, body: changesOf(form.values) } : { method: 'POST', path: '/admins', body: bodyOf(form.values) }}
+        />
+        <Group>
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {admin ? 'Save' : 'Make administrator'}
+          </Button>
+        </Group>
+      </Group>
+    </form>
+  )
+}
+
+function initial(admin: Admin | undefined) {
+  return { email: admin?.email ?? '', password: '', role: (admin?.role ?? 'domain_admin') as Role, domain_ids: admin?.domain_ids ?? [] }
+}
+
+function bodyOf(values: ReturnType<typeof initial>): Schema['AdminCreate'] {
+  const { email, password, role, domain_ids } = values
+  return { email: email.trim(), password, role, ...(role === 'domain_admin' && { domain_ids }) }
+}
+
+function changesOf(values: ReturnType<typeof initial>): Schema['AdminPatch'] {
+  const { password, ...rest } = bodyOf(values)
+  return { ...rest, ...(password && { password }) }
+}

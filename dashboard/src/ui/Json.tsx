@@ -1,0 +1,14 @@
+import { Copy } from './Copy'
+
+/** Data as JSON, whatever it says: text. */
+export function Json({ value, what }: { value: unknown; what: string }) {
+  const text = JSON.stringify(value, null, 2)
+  return (
+    <div className="json">
+      <pre tabIndex={0} aria-label={what} className="wrap">
+        {text}
+      </pre>
+      <Copy text={text} what={what} />
+    </div>
+  )
+}
