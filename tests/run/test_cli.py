@@ -195,7 +195,7 @@ COMMANDS = dict(commands(get_command(app)))
 def test_these_are_the_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin list", "admin password", "admin reset-factors", "audit verify", "config show", "doctor",
-        "down", "key create", "migrate", "openapi", "routing explain", "status", "up", "version",
+        "down", "key create", "listen", "migrate", "openapi", "routing explain", "status", "up", "version",
     ]  # fmt: skip
 
 

@@ -1,0 +1,325 @@
+"""`mailkeep listen` beside a running instance: signed like a webhook, each event once, over cuts of the connection."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import http.server
+import json
+import queue
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from standardwebhooks.webhooks import Webhook
+from typer.testing import CliRunner
+
+from bench.flood import ALICE, DOMAIN, House, furnish
+from bench.login_flood import SETTINGS
+from mailkeep.run.cli import app
+from tests import instance as instances
+from tests.instance import Launch
+from tests.scratch import new_directory
+
+pytestmark = pytest.mark.timeout(90)
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    folder = new_directory("mailkeep-listen-", 0o755)
+    running = instances.start(folder / "data", SETTINGS)
+    yield furnish(running)
+    assert running.stop() == 0, running.log
+    shutil.rmtree(folder)
+
+
+@dataclass
+class Sink:
+    """A program under development: it keeps what is posted, and answers `status`."""
+
+    port: int
+    status: int = 200
+    posted: list[tuple[dict[str, str], bytes]] = field(default_factory=list[tuple[dict[str, str], bytes]])
+
+    @property
+    def url(self) -> str:
+        return f"http://localhost:{self.port}/hook?from=mailkeep"
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            assert self.path == "/hook?from=mailkeep"
+            made.posted.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(made.status)
+            self.send_header("location", "/elsewhere")
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        made = Sink(server.server_port)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield made
+        server.shutdown()
+
+
+class Listener:
+    """The running command; `lines` are what it says."""
+
+    def __init__(self, *args: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mailkeep.run.cli", "listen", *args],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=Launch().environment,
+            cwd=instances.ROOT,
+            text=True,
+        )
+        self.lines: queue.Queue[str] = queue.Queue()
+        self.complaints = ""
+        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read, self._read_complaints)]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.put(line)
+
+    def _read_complaints(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self.complaints += line
+
+    def close(self) -> None:
+        for reader in self._readers:
+            reader.join(5)
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe:
+                pipe.close()
+
+    def line(self, seconds: float = 20) -> str:
+        try:
+            return self.lines.get(timeout=seconds)
+        except queue.Empty:
+            raise AssertionError(f"it says nothing: {self.process.poll()} {self.complaints}") from None
+
+    def told(self) -> Any:
+        return json.loads(self.line())
+
+    def end(self, number: int = signal.SIGINT) -> tuple[int, str]:
+        """Its exit code and what it complained of."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(15)
+        for reader in self._readers:
+            reader.join(5)
+        assert "Traceback" not in self.complaints, self.complaints
+        return code, self.complaints
+
+
+@contextlib.contextmanager
+def listening(*args: str) -> Iterator[Listener]:
+    listener = Listener(*args)
+    try:
+        yield listener
+    finally:
+        if listener.process.poll() is None:
+            listener.process.kill()
+        listener.process.wait(10)
+        listener.close()
+
+
+def send(house: House, subject: str, to: str = ALICE, key: str | None = None) -> str:
+    connection = http.client.HTTPConnection(house.netloc, timeout=20)
+    body = {"from": {"email": f"shop@{DOMAIN}"}, "to": [{"email": to}], "subject": subject, "text_body": "Hi."}
+    headers = {"content-type": "application/json", "authorization": f"Bearer {key or house.key}"}
+    connection.request("POST", "/api/v1/send", json.dumps(body), headers)
+    answer = connection.getresponse()
+    content = json.loads(answer.read())
+    connection.close()
+    assert answer.status == 200, content
+    return content["data"]["id"]
+
+
+def test_events_are_posted_as_webhooks_are_until_ctrl_c(house: House, sink: Sink):
+    place = ("--data-dir", str(house.running.data_dir))
+    with listening("--forward", sink.url, "--json", *place) as listener:
+        begun = listener.told()["listening"]
+        assert (begun["from"], begun["forward"]) == (house.running.http, sink.url)
+        message_id = send(house, "first", to="customer@elsewhere.test")
+        told = [listener.told(), listener.told()]
+        assert [(each["event"], each["message_id"], each["status"]) for each in told] == [
+            ("mail.sent", message_id, 200),
+            ("mail.delivered", message_id, 200),
+        ]
+        assert all(each["error"] is None and each["duration_ms"] >= 0 for each in told)
+        sink.status = 301  # a redirect is no delivery, and nobody follows it
+        send(house, "second", to="customer@elsewhere.test")
+        assert [listener.told()["status"] for _ in range(2)] == [301, 301]
+        assert listener.end() == (0, "")
+        assert listener.told() == {"ended": {"forwarded": 4, "failed": 2}}
+    assert len(sink.posted) == 4
+    for headers, body in sink.posted:
+        event = Webhook(begun["secret"]).verify(body, headers)
+        assert set(event) == {"id", "event", "event_id", "timestamp", "data"}
+        assert headers["webhook-id"] == event["event_id"]
+        assert headers["x-svc-event"] == event["event"]
+    assert json.loads(sink.posted[0][1])["data"]["subject"] == "first"
+    with listening("--forward", sink.url, *place) as again:
+        assert begun["secret"] in again.line(), "the same secret whenever it is started"
+        assert again.line() == "Ctrl-C ends it.\n"
+        assert again.end(signal.SIGTERM)[0] == 0
+        assert again.line() == "Forwarded 0; 0 of them failed.\n"
+
+
+def test_only_what_is_asked_for_is_posted_and_nobody_at_home_is_told(house: House, sink: Sink):
+    nowhere = f"http://127.0.0.1:{_free_port()}/"
+    args = (
+        "--data-dir",
+        str(house.running.data_dir),
+        "--domain",
+        DOMAIN.upper(),
+        "--events",
+        "mail.received,mail.spam",
+    )
+    with listening("--forward", nowhere, "--json", *args) as listener:
+        listener.told()
+        send(house, "to Alice")
+        told = listener.told()
+        assert (told["event"], told["status"]) == ("mail.received", None)
+        assert told["error"].startswith("connect: ")
+        assert listener.end()[0] == 0
+        assert listener.told() == {"ended": {"forwarded": 1, "failed": 1}}
+    with listening("--forward", sink.url, "--data-dir", args[1], "--domain", "unknown.test") as listener:
+        assert listener.process.wait(20) == 1
+        assert "There is no domain unknown.test." in listener.end()[1]
+
+
+class Cuts:
+    """Stands between the command and the server, and cuts all connections now and then."""
+
+    def __init__(self, netloc: str) -> None:
+        parts = urlsplit(f"//{netloc}")
+        self._behind = (parts.hostname or "", parts.port or 0)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._open: list[socket.socket] = []
+        self.cuts = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(self._behind, timeout=10)
+                self._open += [client, server]
+                for one, other in ((client, server), (server, client)):
+                    threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
+
+    def _pump(self, one: socket.socket, other: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            one.settimeout(None)
+            while data := one.recv(100):
+                other.sendall(data)
+        for each in (one, other):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def cut(self) -> None:
+        opened, self._open = self._open, []
+        self.cuts += bool(opened)
+        for each in opened:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def close(self) -> None:
+        self._listener.close()
+        self.cut()
+
+
+def test_another_server_s_events_come_once_each_however_often_the_connection_is_cut(
+    house: House, sink: Sink, tmp_path: Path
+):
+    key_file = tmp_path / "key"
+    key_file.write_text(house.key + "\n")
+    between = Cuts(house.netloc)
+    server = ("--url", f"http://127.0.0.1:{between.port}/", "--key-file", str(key_file))
+    with listening("--forward", sink.url, "--events", "mail.received", "--json", *server) as listener:
+        assert listener.told()["listening"]["from"] == server[1].rstrip("/")
+        expected: list[str] = []
+        for number in range(24):
+            send(house, f"number {number}")
+            expected.append(f"number {number}")
+            if number % 8 == 3:
+                between.cut()
+            time.sleep(0.1)
+        wait_until(lambda: len(sink.posted) >= len(expected))
+        code, complaints = listener.end()
+    between.close()
+    assert code == 0
+    assert between.cuts >= 3
+    assert complaints.count("The connection was cut; connecting again in ") >= 3
+    assert [json.loads(body)["data"]["subject"] for _, body in sink.posted] == expected
+
+
+def test_a_key_that_is_refused_ends_it(house: House, sink: Sink, tmp_path: Path):
+    key_file = tmp_path / "key"
+    key_file.write_text("svc_sk_" + "x" * 43)
+    with listening("--forward", sink.url, "--url", house.running.http, "--key-file", str(key_file)) as listener:
+        assert listener.process.wait(20) == 1
+        assert "API_KEY_INVALID" in listener.end()[1]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--forward", "http://localhost:3000/", "--events", "mail.lost"],
+        ["--forward", "http://localhost:3000/", "--events", ","],
+        ["--forward", "localhost:3000"],
+        ["--forward", "http://localhost:3000/", "--url", "https://mail.example.com"],
+        ["--forward", "http://localhost:3000/", "--url", "http://192.0.2.1", "--key-file", "/dev/null"],
+        ["--forward", "http://localhost:3000/", "--url", "https://192.0.2.1/api/v1", "--key-file", "/dev/null"],
+    ],
+)
+def test_what_makes_no_sense_is_usage(args: list[str]):
+    ran = CliRunner().invoke(app, ["listen", *args])
+    assert (ran.exit_code, "Error" in ran.output) == (2, True)
+
+
+def test_where_nothing_runs_there_is_nothing_to_follow(tmp_path: Path):
+    with listening("--forward", "http://localhost:3000/", "--data-dir", str(tmp_path)) as listener:
+        assert listener.process.wait(20) == 75
+        assert "does not run" in listener.end()[1]
+
+
+def wait_until(condition: Any, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
