@@ -1,0 +1,135 @@
+"""The process `policy`: what Postfix asks about mail that clients hand in (587, 465).
+
+The same counters, thresholds and suspensions as the API's (`features/abuse`), asked once the whole message is there:
+then the number of its recipients is known. Its envelope is noted for the history (`features/fates`): the recipients
+have been shown before, one by one, for the last question names only their number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import grp
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.errors import Failure, MailboxSuspended, RateLimitExceeded, Refusal, Unavailable
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.features.abuse import service as abuse
+from mailkeep.features.abuse.model import Use
+from mailkeep.features.domains import service as domains
+from mailkeep.features.fates import service as fates
+from mailkeep.features.fates.model import Submission
+from mailkeep.mail.policy import DUNNO, serve_policy
+from mailkeep.run.process import Process
+
+log = structlog.get_logger("mailkeep.policy")
+
+AWAY = "451 4.3.0 Temporary fault on our side, try again later"
+_DISABLED = "550 5.7.1 Sending is disabled for this domain"
+_DEACTIVATED = "450 4.2.1 The domain is deactivated for now"
+_NO_SENDER = "553 5.1.7 The sender is no address of ours"
+_TRANSACTIONS = 10_000  # shown recipients of so many are remembered; those of a client that went away are let go
+
+
+class Policy:
+    """Decides; remembers the recipients that it was shown of each transaction."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._shown: OrderedDict[str, list[str]] = OrderedDict()
+
+    async def decide(self, request: Mapping[str, str]) -> str:
+        """The action for a request; with the database away the client is to come again."""
+        try:
+            return await self._decide(request)
+        except Unavailable:
+            log.warning("a submission is put off: the database is away")
+        except Exception:
+            log.exception("a submission is put off")
+        return AWAY
+
+    async def _decide(self, request: Mapping[str, str]) -> str:
+        instance = request.get("instance", "")
+        match request.get("protocol_state"):
+            case "RCPT":
+                self._show(instance, request.get("recipient", ""))
+                return DUNNO
+            case "END-OF-MESSAGE":
+                return await self._judge(request, self._shown.pop(instance, []))
+            case _:
+                return DUNNO
+
+    def _show(self, instance: str, recipient: str) -> None:
+        shown = self._shown.setdefault(instance, [])
+        if recipient and recipient not in shown:
+            shown.append(recipient)
+        self._shown.move_to_end(instance)
+        if len(self._shown) > _TRANSACTIONS:
+            self._shown.popitem(last=False)
+
+    async def _judge(self, request: Mapping[str, str], shown: list[str]) -> str:
+        app, at = self._app, self._app.clock()
+        login, client = request.get("sasl_username", ""), request.get("client_address", "")
+        sender = _sender(request.get("sender", ""), login)
+        if sender is None:
+            return _NO_SENDER
+        async with app.db.autocommit() as conn:
+            domain = await domains.find_by_name(conn, sender.domain)
+        if domain is None:
+            return _NO_SENDER
+        if not domain.active:
+            return _DEACTIVATED
+        if not domain.sending_enabled:
+            return _DISABLED
+        single = request.get("recipient", "")
+        recipients = shown or ([single] if single else [])
+        await self._note(request, login, recipients, client)
+        told = request.get("recipient_count", "")
+        count = max(int(told) if told.isascii() and told.isdigit() and len(told) < 9 else 0, len(recipients), 1)
+        who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, Actor.SYSTEM, ip_address=client or None)
+        (refusal,) = await abuse.count(app, who, at, [Use(sender, domain.id, count)])
+        return DUNNO if refusal is None else action_for(refusal)
+
+    async def _note(self, request: Mapping[str, str], login: str, recipients: list[str], client: str) -> None:
+        """The envelope, where it is whole: of one that is not, the log's lines tell the recipients."""
+        queue_id = request.get("queue_id", "")
+        if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
+            noted = Submission(queue_id, login, request.get("sender", ""), recipients, client, self._app.clock())
+            await fates.note_submission(self._app, noted)
+
+
+def action_for(refusal: Refusal) -> str:
+    """What a client is answered: for good where the same message will never go out, else to come again."""
+    too_large = (
+        isinstance(refusal, RateLimitExceeded) and (refusal.details or {}).get("reason") == "message_above_threshold"
+    )
+    permanent = too_large or isinstance(refusal, MailboxSuspended)
+    return f"{'550 5.7.1' if permanent else '450 4.7.1'} {refusal.message}"
+
+
+def _sender(mail_from: str, login: str) -> Address | None:
+    """Whose mail it is: the null sender's is the login's."""
+    for text in (mail_from, login):
+        try:
+            return parse_address(text)
+        except AddressError:
+            continue
+    return None
+
+
+async def serve(app: App, process: Process) -> None:
+    """Answer until told to end."""
+    try:
+        server = await serve_policy(
+            process.places.policy_socket, Policy(app).decide, mode=0o660, group=grp.getgrnam("postfix").gr_gid
+        )
+    except (OSError, KeyError) as error:
+        raise Failure(f"The policy agent can't listen: {error}", permanent=True) from error
+    process.ready()
+    await process.ended.wait()
+    server.close()
+    await asyncio.sleep(0.2)  # an answer under way
