@@ -152,6 +152,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("INVALID_SENDER", 400): sending(**{"from": {"email": "no address"}}),
     ("INVALID_RECIPIENT", 400): sending(to=[{"email": "no address"}]),
     ("INVALID_HEADER", 400): sending(headers={"Subject": "x"}),
+    ("INVALID_URL", 400): posting("/webhooks", {"url": "http://hooks.elsewhere.test/", "events": ["*"]}),
     ("WEAK_PASSWORD", 400): posting("/admins", {"email": "new@example.test", "password": "password", "role": "admin"}),
     ("EMPTY_BATCH", 400): posting("/send/batch", {"messages": []}),
     ("BATCH_TOO_LARGE", 400): posting("/send/batch", {"messages": [letter()] * 101}),

@@ -30,7 +30,9 @@ def check_url(url: str) -> None:
 
 
 def each_once(events: Sequence[str]) -> tuple[str, ...]:
-    """The kinds in the order given."""
+    """The kinds in the order given; INVALID_FIELD for none."""
+    if not events:
+        raise invalid_field("events", "must not be empty")
     return tuple(dict.fromkeys(events))
 
 

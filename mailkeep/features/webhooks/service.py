@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
+from mailkeep.core.clock import iso
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -191,8 +191,12 @@ async def replay_span(conn: Conn, who: Principal, at: datetime, webhook_id: UUID
         done = await store.replay_abandoned(conn, webhook_id, span, at, MOST_REPLAYED)
     else:
         done = await store.replay_all(conn, webhook, span, at, MOST_REPLAYED)
-    more: dict[str, Any] = {"since": span.since, "until": span.until, "only_failed": span.only_failed}
-    told = msgspec.to_builtins(more | {"queued": done.queued})
+    told = {
+        "since": iso(span.since),
+        "until": iso(span.until),
+        "only_failed": span.only_failed,
+        "queued": done.queued,
+    }
     await audit.record(conn, who, at, Deed("webhook.replay", _target(webhook), more=told))
     return done
 

@@ -187,12 +187,13 @@ async def replay_abandoned(conn: Conn, webhook_id: UUID, span: Span, at: datetim
             SELECT d.id FROM webhook_deliveries d
             WHERE d.webhook_id = %(webhook_id)s AND d.state = 'abandoned'
               AND d.id >= %(first)s AND d.id < %(beyond)s
-            ORDER BY d.id LIMIT %(most)s
+            ORDER BY d.id LIMIT %(most)s + 1
         ), begun AS (
             UPDATE webhook_deliveries d SET state = 'pending', failures = 0, next_attempt_at = %(at)s
-            FROM found WHERE d.id = found.id AND d.state = 'abandoned'
+            FROM (SELECT found.id FROM found ORDER BY found.id LIMIT %(most)s) f
+            WHERE d.id = f.id AND d.state = 'abandoned'
         )
-        SELECT count(*) AS queued, (SELECT f.id FROM found f ORDER BY f.id DESC LIMIT 1) AS last,
+        SELECT count(*) AS found, (SELECT f.id FROM found f ORDER BY f.id DESC LIMIT 1) AS last,
                wake_workers('webhooks')
         FROM found
         """,
@@ -209,16 +210,16 @@ async def replay_all(conn: Conn, webhook: Webhook, span: Span, at: datetime, mos
             SELECT e.id, e.kind, e.created_at FROM events e
             WHERE e.id >= %(first)s AND e.id < %(beyond)s AND webhook_wants(%(events)s, e.kind)
               AND (%(domain_id)s::uuid IS NULL OR e.domain_id = %(domain_id)s)
-            ORDER BY e.id LIMIT %(most)s
+            ORDER BY e.id LIMIT %(most)s + 1
         ), begun AS (
             INSERT INTO webhook_deliveries AS d (id, webhook_id, event_id, kind, state, next_attempt_at, created_at)
             SELECT webhook_delivery_id(f.id, %(webhook_id)s), %(webhook_id)s, f.id, f.kind, 'pending', %(at)s,
                    f.created_at
-            FROM found f
+            FROM (SELECT * FROM found ORDER BY found.id LIMIT %(most)s) f
             ON CONFLICT (id) DO UPDATE SET state = 'pending', failures = 0, next_attempt_at = excluded.next_attempt_at
             WHERE d.claimed_at IS NULL
         )
-        SELECT count(*) AS queued, (SELECT f.id FROM found f ORDER BY f.id DESC LIMIT 1) AS last,
+        SELECT count(*) AS found, (SELECT f.id FROM found f ORDER BY f.id DESC LIMIT 1) AS last,
                wake_workers('webhooks')
         FROM found
         """,
@@ -240,7 +241,7 @@ def _bounds(span: Span) -> dict[str, UUID]:
 
 def _replayed(row: Mapping[str, Any] | None, most: int) -> Replayed:
     assert row is not None
-    return Replayed(row["queued"], uuid7_time(row["last"]) if row["queued"] == most else None)
+    return Replayed(min(row["found"], most), uuid7_time(row["last"]) if row["found"] > most else None)
 
 
 # Deliveries, as they are made

@@ -1,0 +1,174 @@
+"""Workers: several at once, woken and told to end, dead or late."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from dataclasses import replace
+from datetime import datetime
+
+from mailkeep.core.clock import iso, utc_now
+from mailkeep.features.webhooks import jobs, service
+from mailkeep.features.webhooks.jobs import LEASE, Deliveries
+from tests.client import DOMAIN_IDS, EXAMPLE, START
+from tests.features.webhooks.conftest import Hooks
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+async def test_the_schedule_in_real_time_shortened(hooks: Hooks):
+    """By the running worker: woken, then by its own look at the queue."""
+    api, waits = hooks.api, (1, 1, 2)
+    settings = replace(api.app.settings.webhooks, retry_seconds=waits)
+    api.app = replace(api.app, clock=utc_now, settings=replace(api.app.settings, webhooks=settings))
+    webhook = await hooks.webhook("/500")
+    async with running(hooks):
+        await emit_now(hooks)
+        deadline = time.monotonic() + 12
+        while (await hooks.delivery(webhook))["state"] != "abandoned":
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.1)
+    at = [moment(each["at"]) for each in (await hooks.delivery(webhook))["attempts"]]
+    gaps = [(after - before).total_seconds() for before, after in itertools.pairwise(at)]
+    assert len(gaps) == len(waits)
+    for gap, wait in zip(gaps, waits, strict=True):
+        assert wait <= gap < wait + 1.6, gaps
+
+
+class running:  # noqa: N801
+    """A worker at work."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.worker = Deliveries(hooks.api.app)
+
+    async def __aenter__(self) -> Deliveries:
+        self.task = asyncio.create_task(self.worker.run())
+        return self.worker
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.worker.stop(2.0)
+        await asyncio.wait_for(self.task, 5)
+
+
+async def emit_now(hooks: Hooks) -> None:
+    async with hooks.api.app.db.tx() as conn:
+        at = utc_now()
+        await conn.execute(
+            "SELECT emit_event(%s, 'mail.sent', %s, NULL, '{}', %s)", [service.uuid7(at), DOMAIN_IDS[EXAMPLE], at]
+        )
+
+
+async def test_a_sleeping_worker_is_woken_by_the_event(hooks: Hooks):
+    hooks.api.app = replace(hooks.api.app, clock=utc_now)
+    await hooks.webhook()
+    async with running(hooks):
+        await asyncio.sleep(0.6)
+        took: list[float] = []
+        for _ in range(5):
+            heard = asyncio.Event()
+            hooks.sink.heard = lambda _, heard=heard: heard.set()
+            begun = time.monotonic()
+            await emit_now(hooks)
+            await asyncio.wait_for(heard.wait(), 5)
+            took.append(time.monotonic() - begun)
+            await asyncio.sleep(0.15)
+    assert sorted(took)[2] < 0.4, f"not by looking every second: {took}"
+
+
+async def test_a_worker_outlives_the_loss_of_its_connections(hooks: Hooks):
+    hooks.api.app = replace(hooks.api.app, clock=utc_now)
+    await hooks.webhook()
+    async with running(hooks):
+        await asyncio.sleep(0.3)
+        await hooks.api.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        heard = asyncio.Event()
+        hooks.sink.heard = lambda _: heard.set()
+        await emit_now(hooks)
+        await asyncio.wait_for(heard.wait(), 10)
+
+
+async def test_an_attempt_is_on_record_before_its_answer(hooks: Hooks):
+    webhook = await hooks.webhook("/200/later")
+    gate = hooks.sink.gates["/200/later"] = asyncio.Event()
+    await hooks.emit()
+    draining = asyncio.create_task(hooks.deliver())
+    async with asyncio.timeout(5):
+        while not hooks.sink.posted:
+            await asyncio.sleep(0.01)
+    shown = await hooks.delivery(webhook)
+    nothing = {"status": None, "duration_ms": None, "error": None, "response_excerpt": None}
+    assert shown["attempts"] == [{"at": iso(START), **nothing}]
+    assert (shown["state"], shown["next_attempt_at"]) == ("pending", None)
+    gate.set()
+    await draining
+
+
+async def test_a_delivery_of_a_worker_that_died_is_taken_up_after_its_lease(hooks: Hooks):
+    webhook = await hooks.webhook("/200")
+    await hooks.emit()
+    async with hooks.api.app.db.autocommit() as conn:
+        at = hooks.api.clock()
+        assert len(await jobs.store.claim(conn, at, at + LEASE, service._NO_DOMAIN, (10, 10, {}))) == 1
+    assert await hooks.deliver(LEASE.total_seconds() - 1) == 0
+    assert await hooks.deliver(1) == 1
+    shown = await hooks.delivery(webhook)
+    assert [(each["at"], each["status"], each["error"]) for each in shown["attempts"]] == [
+        (iso(START), None, "interrupted"),
+        (iso(START + LEASE), 200, None),
+    ]
+
+
+async def test_a_worker_that_slept_beyond_its_lease_changes_nothing(hooks: Hooks):
+    webhook = await hooks.webhook("/once")
+    gate = hooks.sink.gates["/once"] = asyncio.Event()
+    hooks.sink.statuses["/once"] = 500
+    await hooks.emit()
+    sleeper = Deliveries(hooks.api.app)
+    draining = asyncio.create_task(sleeper.drain())
+    async with asyncio.timeout(5):
+        while not hooks.sink.posted:
+            await asyncio.sleep(0.01)
+    del hooks.sink.gates["/once"]
+    hooks.sink.statuses["/once"] = 200
+    assert await hooks.deliver(LEASE.total_seconds()) == 1
+    before = await hooks.delivery(webhook)
+    assert before["state"] == "delivered"
+    hooks.sink.statuses["/once"] = 500
+    gate.set()
+    await draining
+    assert await hooks.delivery(webhook) == before, "its token was another's by then"
+
+
+async def test_two_workers_share_a_queue_and_post_each_event_once(hooks: Hooks):
+    webhook = await hooks.webhook()
+    for _ in range(60):
+        await hooks.emit()
+    assert sum(await asyncio.gather(*(Deliveries(hooks.api.app).drain() for _ in range(3)))) == 60
+    assert len({each.id for each in hooks.sink.posted}) == len(hooks.sink.posted) == 60
+    assert {each["state"] for each in await hooks.deliveries(webhook, limit=100)} == {"delivered"}
+
+
+async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_done(hooks: Hooks):
+    webhook = await hooks.webhook("/200/later")
+    hooks.sink.gates["/200/later"] = asyncio.Event()
+    await hooks.emit()
+    hooks.api.app = replace(hooks.api.app)
+    worker = Deliveries(hooks.api.app)
+    running = asyncio.create_task(worker.run())
+    async with asyncio.timeout(5):
+        while not hooks.sink.posted:
+            await asyncio.sleep(0.01)
+    await worker.stop(0.1)
+    await asyncio.wait_for(running, 5)
+    shown = await hooks.delivery(webhook)
+    assert shown["next_attempt_at"] == iso(START), "at once, not after the lease"
+    assert [each["error"] for each in shown["attempts"]] == ["interrupted"]
+    hooks.sink.gates.clear()
+    assert await hooks.deliver() == 1
+    assert (await hooks.delivery(webhook))["state"] == "delivered"
