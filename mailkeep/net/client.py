@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -85,7 +86,8 @@ class Outbound:
 
     def __init__(self, dns_servers: Sequence[tuple[str, int]] = (), resolver: Resolver | None = None) -> None:
         self._resolver = resolver or Resolver(dns_servers)
-        self._session: aiohttp.ClientSession | None = None
+        self._places = asyncio.Semaphore(_IN_USE)
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept
         self._contexts: OrderedDict[tuple[str, int, int] | None, ssl.SSLContext] = OrderedDict()
         self._kept: OrderedDict[tuple[str, int, str, int], float] = OrderedDict()
 
@@ -98,7 +100,7 @@ class Outbound:
         except UrlRefused as error:
             raise OutboundFailed("url", f"The URL {error}.") from error
         try:
-            async with asyncio.timeout(request.timeout):
+            async with asyncio.timeout(request.timeout), self._places:
                 addresses = await self._pinned(target, request.allowed_networks)
                 context = self._context(request.extra_ca_file) if target.scheme == "https" else None
                 response, address = await self._connected(request, target, addresses, context)
@@ -157,9 +159,7 @@ class Outbound:
         url = URL(f"{target.scheme}://{literal}:{target.port}{target.path}", encoded=True)
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", **request.headers}
         headers["Host"] = target.authority
-        if not self._keeps(target, address, context):
-            headers["Connection"] = "close"
-        return await self._opened().request(
+        return await self._session(self._keeps(target, address, context)).request(
             request.method,
             url,
             # A large body as bytes would be written in one go, and everybody else would wait.
@@ -206,16 +206,13 @@ class Outbound:
                 self._contexts.popitem(last=False)
         return context
 
-    def _opened(self) -> aiohttp.ClientSession:
-        if self._session is None:
+    def _session(self, keep: bool) -> aiohttp.ClientSession:
+        if keep not in self._sessions:
+            kept: dict[str, Any] = {"keepalive_timeout": _KEPT_SECONDS} if keep else {"force_close": True}
             connector = aiohttp.TCPConnector(
-                limit=_IN_USE,
-                limit_per_host=_IN_USE_PER_ENDPOINT,
-                keepalive_timeout=_KEPT_SECONDS,
-                use_dns_cache=False,
-                resolver=_NoResolver(),
+                limit=0, limit_per_host=_IN_USE_PER_ENDPOINT, use_dns_cache=False, resolver=_NoResolver(), **kept
             )
-            self._session = aiohttp.ClientSession(
+            self._sessions[keep] = aiohttp.ClientSession(
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
@@ -225,13 +222,12 @@ class Outbound:
                 max_field_size=8190,
                 max_headers=100,
             )
-        return self._session
+        return self._sessions[keep]
 
     async def close(self) -> None:
         """End all connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        while self._sessions:
+            await self._sessions.popitem()[1].close()
 
 
 class _NoResolver(AbstractResolver):
