@@ -11,7 +11,7 @@ const root = createRootRoute({ component: Outlet, errorComponent: Broken, notFou
 const login = createRoute({
   getParentRoute: () => root,
   path: PATHS.login,
-  validateSearch: search('next', 'error'),
+  validateSearch: search('next', 'error', 'reason'),
   component: lazyRouteComponent(() => import('./screens/Login'), 'Login'),
 })
 

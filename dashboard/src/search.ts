@@ -15,14 +15,14 @@ export function search<Name extends string>(...names: Name[]) {
 /** Of every list. */
 export const LIST = ['cursor', 'sort', 'order'] as const
 
-/** Addresses are written as people write them: `?q=word`, not as JSON. */
+/** Addresses are written as people write them: `?q=word`, not as JSON, and a plus is a plus. */
 export function readSearch(text: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(text))
+  return Object.fromEntries(new URLSearchParams(text.replaceAll('+', '%2B')))
 }
 
 export function writeSearch(values: Record<string, unknown>): string {
   const pairs = Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '')
-  const text = new URLSearchParams(pairs).toString()
+  const text = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
   return text && `?${text}`
 }
 

@@ -89,7 +89,7 @@ export function Mailboxes() {
             { value: 'no', label: 'Inactive' },
           ]}
         />
-        <ChoiceFilter name="trashed" label="Kept or in the trash" data={[{ value: 'yes', label: 'In the trash' }]} />
+        <ChoiceFilter name="trashed" label="Trash" data={[{ value: 'yes', label: 'In the trash' }]} />
       </Filters>
       <DataList
         label="Mailboxes"

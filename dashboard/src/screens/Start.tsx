@@ -21,7 +21,7 @@ interface Step {
 const STEPS: readonly Step[] = [
   { title: 'Add a domain', text: 'What stands after the @ of your addresses. Mailkeep makes its DKIM key at once.', to: 'domains', search: { new: 'yes' }, does: 'New domain', action: 'domain.create' },
   { title: 'Make a mailbox', text: 'Somebody who gets mail, with a password of their own.', to: 'mailboxes', search: { new: 'yes' }, does: 'New mailbox', action: 'mailbox.write' },
-  { title: 'Make an API key', text: 'What your programs send with. It can be held to single domains.', to: 'account', does: 'New key', action: 'api_key.write' },
+  { title: 'Make an API key', text: 'What your programs send with. It can be held to single domains.', to: 'keys', search: { new: 'yes' }, does: 'New key', action: 'api_key.write' },
   { title: 'Send the first message', text: 'To anybody. In the sandbox nothing leaves the machine, and you see what would have.', to: 'send', does: 'Write it', action: 'send' },
 ]
 

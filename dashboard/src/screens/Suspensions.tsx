@@ -58,9 +58,9 @@ export function Suspensions() {
 
 function columns(onLift: (row: Suspension) => void): readonly Column<Suspension>[] {
   return [
-    { head: 'Address', cell: (row) => <span className="strong break">{row.address}</span> },
+    { head: 'Address', cell: (row) => <span className="strong party" title={row.address}>{row.address}</span> },
     { head: 'Reason', wide: true, cell: (row) => <span title={row.reason}>{row.reason || <span className="soft">none was given</span>}</span> },
-    { head: 'By', cell: (row) => (row.by.kind === 'rules' ? <Badge tone="warn">abuse rules</Badge> : <span className="break">{row.by.label}</span>) },
+    { head: 'By', cell: (row) => (row.by.kind === 'rules' ? <Badge tone="warn">abuse rules</Badge> : <span className="party" title={row.by.label}>{row.by.label}</span>) },
     { head: 'Domain', cell: (row) => <DomainName id={row.domain_id} /> },
     { head: 'Since', cell: (row) => <Time at={row.at} form="ago" /> },
     {

@@ -1,0 +1,192 @@
+import { Button, Group, Modal, PasswordInput, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { ask, client, type Schema } from '../../api/client'
+import { ApiError } from '../../api/errors'
+import { hasPasskeys, registerPasskey } from '../../api/passkeys'
+import { Allowed } from '../../ui/Allowed'
+import { Badge } from '../../ui/Badge'
+import { Lines } from '../../ui/DataList'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { useChange } from '../../ui/form'
+import { Icon } from '../../ui/Icon'
+import { Section } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+import { toast } from '../../ui/Toasts'
+import { RecoveryCodes } from './RecoveryCodes'
+
+type Passkey = Schema['PasskeyRecord']
+type Asked = { what: 'add' } | { what: 'rename' | 'delete'; passkey: Passkey } | null
+
+export function Passkeys() {
+  const { data, error } = useQuery({ queryKey: ['passkeys'], queryFn: () => ask(client.GET('/auth/passkeys')) })
+  const [asked, setAsked] = useState<Asked>(null)
+  const [codes, setCodes] = useState<readonly string[] | null>(null)
+  const close = () => setAsked(null)
+  return (
+    <Section
+      title="Passkeys"
+      lead="A finger, a face or a security key in place of the password; nobody can phish it."
+      actions={
+        <Allowed to="factor.enrol" unless={hasPasskeys() ? null : 'Browsers offer passkeys on https and on this machine only.'}>
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAsked({ what: 'add' })}>
+            Add a passkey
+          </Button>
+        </Allowed>
+      }
+    >
+      {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
+      <ErrorNote error={error} />
+      {!data && !error && <Lines count={2} />}
+      {data?.length === 0 && <p className="soft">None yet.</p>}
+      {data && data.length > 0 && (
+        <ul className="lines">
+          {data.map((passkey) => (
+            <Line key={passkey.id} passkey={passkey} onAsk={(what) => setAsked({ what, passkey })} />
+          ))}
+        </ul>
+      )}
+      <Modal opened={asked !== null} onClose={close} title={asked ? TITLES[asked.what] : ''}>
+        {asked?.what === 'add' && (
+          <Add
+            onDone={(made) => {
+              setCodes(made.recovery_codes)
+              close()
+            }}
+          />
+        )}
+        {asked?.what === 'rename' && <Rename passkey={asked.passkey} onDone={close} />}
+        {asked?.what === 'delete' && <Delete passkey={asked.passkey} onDone={close} />}
+      </Modal>
+    </Section>
+  )
+}
+
+const TITLES = { add: 'Add a passkey', rename: 'Rename the passkey', delete: 'Delete the passkey' } as const
+
+function Line({ passkey, onAsk }: { passkey: Passkey; onAsk: (what: 'rename' | 'delete') => void }) {
+  return (
+    <li>
+      <div className="between">
+        <span className="break">
+          <span className="strong">{passkey.name}</span> {passkey.backed_up && <Badge tone="info">synced</Badge>}
+        </span>
+        <Group gap="xs">
+          <Button size="xs" variant="default" aria-label={`Rename ${passkey.name}`} onClick={() => onAsk('rename')}>
+            Rename
+          </Button>
+          <Button size="xs" variant="light" color="red" aria-label={`Delete ${passkey.name}`} onClick={() => onAsk('delete')}>
+            Delete
+          </Button>
+        </Group>
+      </div>
+      <p className="soft small">
+        Made <Time at={passkey.created_at} form="ago" />, last used <Time at={passkey.last_used_at} form="ago" />
+      </p>
+    </li>
+  )
+}
+
+/** Whether the server wants the password again: the session is no longer young. */
+function isStale(error: unknown): boolean {
+  return error instanceof ApiError && (error.details['reason'] === 'login_again' || error.code === 'INVALID_CREDENTIALS')
+}
+
+function Again({ password, onChange }: { password: string; onChange: (password: string) => void }) {
+  return (
+    <PasswordInput
+      label="Your password"
+      description="Asked for again, as your login is more than 15 minutes old."
+      autoComplete="current-password"
+      value={password}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+function Add({ onDone }: { onDone: (made: Schema['PasskeyMade']) => void }) {
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const queries = useQueryClient()
+  const add = useMutation({
+    mutationFn: () => registerPasskey(name.trim() || 'Passkey', password),
+    onSuccess: async (made) => {
+      toast(`${made.passkey.name} is registered.`)
+      onDone(made)
+      await Promise.all(['passkeys', 'me', 'sessions'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    add.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="stack">
+      <TextInput label="Name" description="To tell it from your others" placeholder="My laptop" data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
+      {(isStale(add.error) || password) && <Again password={password} onChange={setPassword} />}
+      <ErrorNote error={add.error} />
+      <Group justify="flex-end">
+        <Button type="submit" loading={add.isPending}>
+          Add
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+function Rename({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
+  const [name, setName] = useState(passkey.name)
+  const rename = useChange({
+    change: () => ask(client.PATCH('/auth/passkeys/{id}', { params: { path: { id: passkey.id } }, body: { name } })),
+    refreshes: ['passkeys'],
+    told: 'The passkey has another name.',
+    then: onDone,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    rename.mutate(undefined)
+  }
+  return (
+    <form onSubmit={submit} className="stack">
+      <TextInput label="Name" data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
+      <ErrorNote error={rename.error} />
+      <Group justify="flex-end">
+        <Button type="submit" loading={rename.isPending}>
+          Rename
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+function Delete({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
+  const [password, setPassword] = useState('')
+  const remove = useChange({
+    change: () =>
+      ask(client.DELETE('/auth/passkeys/{id}', { params: { path: { id: passkey.id } }, body: password ? { current_password: password } : {} })),
+    refreshes: ['passkeys', 'me', 'sessions'],
+    told: (answer) => answer.message,
+    then: onDone,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    remove.mutate(undefined)
+  }
+  return (
+    <form onSubmit={submit} className="stack">
+      <p>
+        <strong className="break">{passkey.name}</strong> lets you in no more, and your other sessions end.
+      </p>
+      {(isStale(remove.error) || password) && <Again password={password} onChange={setPassword} />}
+      <ErrorNote error={remove.error} />
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onDone}>
+          Cancel
+        </Button>
+        <Button type="submit" color="red" loading={remove.isPending}>
+          Delete passkey
+        </Button>
+      </Group>
+    </form>
+  )
+}

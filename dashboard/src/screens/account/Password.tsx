@@ -1,0 +1,37 @@
+import { Button, Group, PasswordInput } from '@mantine/core'
+import type { FormEvent } from 'react'
+import { ask, client } from '../../api/client'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { useChange, useFields } from '../../ui/form'
+import { Section } from '../../ui/Page'
+
+export function Password() {
+  const save = useChange({
+    change: ({ current_password, new_password }: { current_password: string; new_password: string }) =>
+      ask(client.POST('/auth/password', { body: { current_password, new_password } })),
+    refreshes: ['sessions'],
+    told: (answer) => (answer.sessions_ended ? `Your password is changed; ${answer.sessions_ended} other sessions were ended.` : 'Your password is changed.'),
+    then: () => form.setAll({ current_password: '', new_password: '' }),
+  })
+  const form = useFields({ current_password: '', new_password: '' }, save.error)
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.mutate(form.values)
+  }
+  return (
+    <Section title="Password" lead="Changing it ends your other sessions.">
+      <form onSubmit={submit} className="stack" noValidate>
+        <div className="pair">
+          <PasswordInput label="Present password" autoComplete="current-password" {...form.text('current_password')} />
+          <PasswordInput label="New password" description="8 to 256 characters, and not a common one" inputWrapperOrder={['label', 'input', 'description', 'error']} autoComplete="new-password" {...form.text('new_password')} error={form.faultOf('new_password') ?? form.faultOf('password')} />
+        </div>
+        <ErrorNote error={save.error} besides={[...form.names, 'password']} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            Change password
+          </Button>
+        </Group>
+      </form>
+    </Section>
+  )
+}
