@@ -1,0 +1,143 @@
+"""Event streams of a running instance: they outlast the deadlines of requests, a reader that stops reading is cut off,
+and the server's end ends them."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from bench.flood import ALICE, DOMAIN, House, furnish
+from bench.login_flood import SETTINGS
+from mailkeep.db import postgres
+from tests import instance as instances
+from tests.scratch import new_directory
+
+pytestmark = pytest.mark.timeout(90)
+BEGINNING = "00000000-0000-0000-0000-000000000000"
+HURRIED = {
+    "MAILKEEP_HTTP__HEADER_TIMEOUT_SECONDS": "1",
+    "MAILKEEP_HTTP__READ_TIMEOUT_SECONDS": "1",
+    "MAILKEEP_LIMITS__EVENT_STREAMS": "2",
+}
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    folder = new_directory("mailkeep-streams-", 0o755)
+    running = instances.start(folder / "data", SETTINGS | HURRIED)
+    yield furnish(running)
+    if running.process.poll() is None:
+        running.stop()
+    shutil.rmtree(folder)
+
+
+class Reader(threading.Thread):
+    """Follows the stream, and reads whatever comes."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(daemon=True)
+        self.connection, self.answer = ask(house)
+        self.subjects: list[str] = []
+        self.end: dict[str, str] | None = None
+        self.whole = False
+        self.start()
+
+    def run(self) -> None:
+        name = ""
+        for line in self.answer:
+            if line.startswith(b"event: "):
+                name = line[7:].decode().strip()
+            elif line.startswith(b"data: ") and name == "stream.end":
+                self.end = json.loads(line[6:])
+            elif line.startswith(b"data: "):
+                self.subjects.append(json.loads(line[6:])["data"].get("subject"))
+        self.whole = True  # http.client raises where the last chunk is missing
+        self.connection.close()
+
+    def until(self, subject: str) -> None:
+        deadline = time.monotonic() + 30
+        while subject not in self.subjects:
+            assert self.is_alive(), self.end
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def ask(
+    house: House, path: str = "/events/stream?kind=mail.sent"
+) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    connection = http.client.HTTPConnection(house.netloc, timeout=20)
+    connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {house.key}"})
+    return connection, connection.getresponse()
+
+
+def send(house: House, subject: str) -> None:
+    connection = http.client.HTTPConnection(house.netloc, timeout=20)
+    body = {"from": {"email": f"shop@{DOMAIN}"}, "to": [{"email": ALICE}], "subject": subject, "text_body": "Hi."}
+    headers = {"content-type": "application/json", "authorization": f"Bearer {house.key}"}
+    connection.request("POST", "/api/v1/send", json.dumps(body), headers)
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def tell_much(house: House, count: int) -> None:
+    """So many events of 8 KiB."""
+    urls = postgres.running_urls(house.running.data_dir)
+    assert urls
+    with psycopg.connect(urls.owner, autocommit=True) as conn:
+        conn.execute(
+            """
+            SELECT emit_event(gen_random_uuid(), 'mail.sent', NULL, NULL, e.data, e.at) FROM generate_series(1, %s),
+            (SELECT created_at AS at, jsonb_build_object('x', repeat('x', 8192)) AS data FROM events LIMIT 1) e
+            """,
+            [count],
+        )
+
+
+def test_a_stream_lasts_a_reader_that_stops_is_cut_off_and_the_end_is_told(house: House):
+    reader = Reader(house)
+    assert reader.answer.status == 200
+    assert reader.answer.headers["transfer-encoding"] == "chunked"
+    time.sleep(2.5)  # longer than a head, and a reader, may take
+    send(house, "still there")
+    reader.until("still there")
+
+    # Another asks for 20 MB and reads none of them: it gives up its place to others.
+    tell_much(house, 2500)
+    idle = socket.create_connection(("127.0.0.1", int(house.netloc.rpartition(":")[2])))
+    idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    request = (
+        f"GET /api/v1/events/stream?after={BEGINNING} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {house.key}\r\n\r\n"
+    )
+    idle.sendall(request.encode())
+    deadline = time.monotonic() + 40
+    refused = 0
+    while True:
+        third, told = ask(house, "/events/stream?duration=0")
+        told.read()
+        third.close()
+        if told.status == 200 and refused:
+            break
+        assert told.status in (200, 503)
+        refused += told.status == 503
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    idle.close()
+
+    # And the first one has gone on.
+    send(house, "to the end")
+    reader.until("to the end")
+    started = time.monotonic()
+    assert house.running.stop() == 0, house.running.log
+    assert time.monotonic() - started < 8
+    reader.join(5)
+    assert reader.end is not None
+    assert reader.end["code"] == "UNAVAILABLE"
+    assert reader.whole
