@@ -20,7 +20,10 @@ async def options_for(client: Client, body: Any = PROVEN) -> dict[str, Any]:
 
 async def offer(client: Client, key: SoftKey, **more: Any) -> Answer:
     """Register a passkey, or be refused."""
-    credential = key.create(await options_for(client))
+    return await verify(client, key.create(await options_for(client)), **more)
+
+
+async def verify(client: Client, credential: dict[str, Any], **more: Any) -> Answer:
     return await client.post("/auth/passkeys/register/verify", {"credential": credential, **more})
 
 
