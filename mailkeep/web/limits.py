@@ -24,16 +24,19 @@ class AddressLimit:
         self._rate = per_second
         self._burst = burst
         self._full_at: OrderedDict[str, float] = OrderedDict()
+        self._since: datetime | None = None
 
     def take(self, address: str, now: datetime) -> tuple[bool, Rate | None]:
         """Counts one request: whether it may go on, and what the RateLimit headers say (None when off)."""
         if not self._rate:
             return True, None
-        source, at = source_of(address), now.timestamp()
+        # Since the first call: of all the seconds since 1970 a float keeps too few digits to add up fractions.
+        self._since = self._since or now
+        source, at = source_of(address), (now - self._since).total_seconds()
         # The instant at which the source's bucket will be full again.
         full_at = max(self._full_at.pop(source, at), at)
         taken = (full_at - at) * self._rate
-        allowed = taken + 1 <= self._burst + 1e-9
+        allowed = taken + 1 <= self._burst + 1e-6
         if allowed:
             full_at += 1 / self._rate
             taken += 1

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from mailkeep.web.limits import source_of
+from mailkeep.web.limits import AddressLimit, source_of
+from tests.client import START
 from tests.web.caller import Caller
 from tests.web.house import API, House
 
@@ -42,6 +43,13 @@ async def test_logins_have_a_limit_of_their_own():
     house = House(login_per_second=2)
     assert [(await house.call("POST", f"{API}/login")).status for _ in range(4)] == [200, 200, 429, 429]
     assert (await house.call("GET", f"{API}/open")).status == 200
+
+
+@pytest.mark.parametrize("per_second, burst", [(5, 5), (3, 6), (500, 1000), (0.1, 7)])
+def test_a_burst_is_what_it_says_to_the_last_request_also_after_a_year(per_second: float, burst: int):
+    limit = AddressLimit(per_second, burst)
+    for now in (START, START + timedelta(days=400)):
+        assert [limit.take("192.0.2.1", now)[0] for _ in range(burst + 2)] == [True] * burst + [False] * 2
 
 
 @pytest.mark.parametrize(
