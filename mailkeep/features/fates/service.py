@@ -62,14 +62,17 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
     at = app.clock()
     lines = [line for each in piece.lines if (line := postfix_log.parse(each))]
     timed = [(postfix_log.time_of(line.stamp, at), line) for line in lines]
-    rejected = [
-        (when, found) for when, line in timed if (found := rules.rejection(line)) and bound.take(found.source, when)
-    ]
     position = Position(piece.file.inode, piece.file.first_line, piece.end)
     async with app.db.tx() as conn:
         if not await store.advance(conn, name, piece.start, position, at):
             raise Elsewhere
-        await _learn(conn, at, timed)
+        own = await _learn(conn, at, timed)
+        refused = [(when, line) for when, line in timed if line.queue_id not in own]
+        rejected = [
+            (when, found)
+            for when, line in refused
+            if (found := rules.rejection(line)) and bound.take(found.source, when)
+        ]
         if rejected:
             await receiving.file_rejected(conn, rejected)
         failpoint.reach("log.learnt")
@@ -77,7 +80,8 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
     return position
 
 
-async def _learn(conn: Conn, at: datetime, timed: Sequence[tuple[datetime, postfix_log.Line]]) -> None:
+async def _learn(conn: Conn, at: datetime, timed: Sequence[tuple[datetime, postfix_log.Line]]) -> set[str]:
+    """What lines tell of mail that was sent; answers the queue ids of such mail among theirs."""
     known = await store.tracked(conn, _named(line for _, line in timed))
     stories = await _with_messages(conn, at, rules.tell(timed, known))
     kept: dict[str, Tracked] = {}
@@ -98,6 +102,7 @@ async def _learn(conn: Conn, at: datetime, timed: Sequence[tuple[datetime, postf
         await store.forget(conn, ended)
     if changed := [mail for queue_id, mail in kept.items() if known.get(queue_id) != mail]:
         await store.keep(conn, changed)
+    return {story.mail.queue_id for story in stories} | set(known)
 
 
 def _named(lines: Iterable[postfix_log.Line]) -> set[str]:
