@@ -30,6 +30,12 @@ def unb64(text: str) -> bytes:
     return urlsafe_b64decode(text + "==")
 
 
+def bomb(levels: int) -> bytes:
+    """CBOR whose levels each hold the one below twice, by its number: read with sharing, a few bytes; written, 2^levels."""
+    shared = b"".join(b"\xd8\x1d" + cbor2.dumps(level) for level in range(levels - 1, 0, -1))
+    return b"\xd8\x1c\x82" * levels + b"\x00\x00" + shared
+
+
 @dataclass
 class SoftKey:
     """One credential, made at `create`; `counts` says whether its uses are counted."""
