@@ -31,7 +31,7 @@ def unb64(text: str) -> bytes:
 
 
 def bomb(levels: int) -> bytes:
-    """CBOR whose levels each hold the one below twice, by its number: read with sharing, a few bytes; written, 2^levels."""
+    """CBOR whose levels each hold the one below twice, by number: few bytes to read, 2^levels to write."""
     shared = b"".join(b"\xd8\x1d" + cbor2.dumps(level) for level in range(levels - 1, 0, -1))
     return b"\xd8\x1c\x82" * levels + b"\x00\x00" + shared
 
