@@ -14,6 +14,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 DASHBOARD := mailkeep/web/dashboard_page/screens.json
 DASHBOARD_SOURCES := $(shell find dashboard -path dashboard/node_modules -prune -o -type f -print)
 NPM := dashboard/npm
+# The identity provider of the tests.
+OIDC_PROVIDER := tests/oidc_provider/node_modules/.installed
 SOURCES := mailkeep tests bench docs conftest.py
 
 .DEFAULT_GOAL := help
@@ -36,7 +38,7 @@ dev: $(VENV)/.dev $(DASHBOARD) ## .venv with the tools of `make check` and `make
 up: setup ## start Mailkeep on ./data (ARGS="--http 127.0.0.1:9090 …" for `mailkeep up`)
 	@exec $(BIN)/mailkeep up $(ARGS)
 
-test: dev browser check ## everything: checks, then all tests (ARGS="-k name" for pytest)
+test: dev browser $(OIDC_PROVIDER) check ## everything: checks, then all tests (ARGS="-k name" for pytest)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 # Only root can install it; without it the tests that need a browser are skipped by name.
@@ -79,7 +81,7 @@ lock: dev ## write the locks anew from pyproject.toml (UPGRADE=--upgrade for the
 	@$(COMPILE) --group node -c requirements/dev.lock -o requirements/node.lock
 
 clean: ## remove .venv and caches; ./data stays
-	@rm -rf $(VENV) dashboard/node_modules mailkeep/web/dashboard_page .ruff_cache .pytest_cache .hypothesis .schemathesis
+	@rm -rf $(VENV) dashboard/node_modules tests/oidc_provider/node_modules mailkeep/web/dashboard_page .ruff_cache .pytest_cache .hypothesis .schemathesis
 	@find $(wildcard $(SOURCES)) -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -103,6 +105,11 @@ $(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
 dashboard/node_modules/.installed: dashboard/package-lock.json dashboard/.npmrc | $(VENV)/.runtime
 	@echo "Installing what is pinned in dashboard/package-lock.json …" >&2
 	@$(NPM) ci --loglevel=error >&2
+	@touch $@
+
+$(OIDC_PROVIDER): tests/oidc_provider/package-lock.json tests/oidc_provider/.npmrc | $(VENV)/.runtime
+	@echo "Installing what is pinned in tests/oidc_provider/package-lock.json …" >&2
+	@$(NPM) --prefix ../tests/oidc_provider ci --ignore-scripts --loglevel=error >&2
 	@touch $@
 
 $(DASHBOARD): dashboard/node_modules/.installed $(DASHBOARD_SOURCES)

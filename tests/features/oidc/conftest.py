@@ -9,7 +9,7 @@ import pytest
 
 from mailkeep.settings import Settings
 from tests.client import Api
-from tests.features.oidc.provider import Browser, Provider, settings_of
+from tests.features.oidc.provider import Provider, Visitor, settings_of
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def api_settings(provider: Provider, other: Provider, options: dict[str, Any]) -
 
 
 @pytest.fixture
-def browser(api: Api, provider: Provider, other: Provider) -> Browser:
+def visitor(api: Api, provider: Provider, other: Provider) -> Visitor:
     """Nobody's browser; the providers' clocks are the application's."""
     provider.now = other.now = lambda: api.clock().timestamp()
-    return Browser(api, api.nobody)
+    return Visitor(api, api.nobody)

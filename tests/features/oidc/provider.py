@@ -146,14 +146,14 @@ class Provider:
 
 
 @dataclass(frozen=True)
-class Browser:
+class Visitor:
     """Follows redirects by hand; `client` has the cookie that ties it to its login."""
 
     api: Api
     client: Client
     location: str = ""
 
-    async def begin(self, provider: Provider, **query: Any) -> Browser:
+    async def begin(self, provider: Provider, **query: Any) -> Visitor:
         """Go to the login path; the browser at the provider's door."""
         answer = await self.client.get(f"/auth/oidc/login/{provider.id}", **query)
         assert answer.status == 302, answer.body

@@ -26,8 +26,8 @@ from tests.client import Api
 from tests.features.oidc.provider import (
     CLIENT_ID,
     CLIENT_SECRET,
-    Browser,
     Provider,
+    Visitor,
     by_hand,
     ec_key,
     ended,
@@ -54,7 +54,7 @@ async def refused(api: Api, answer: Answer, code: str, why: str, case: str = "")
 
 
 @pytest.fixture(autouse=True)
-async def linked(api: Api, provider: Provider, browser: Browser) -> None:
+async def linked(api: Api, provider: Provider, visitor: Visitor) -> None:
     """Sue would be let in, were it not for what is wrong."""
     await link(api, "sue", provider)
 
@@ -200,10 +200,10 @@ def begin_anew(api: Api, provider: Provider) -> None:
     api.app.openid = OpenId(api.app.outbound)
 
 
-async def test_a_bad_token_opens_nothing(api: Api, provider: Provider, browser: Browser):
+async def test_a_bad_token_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
     for name, prepare, why in TOKENS:
         begin_anew(api, provider)
-        there = await browser.begin(provider)
+        there = await visitor.begin(provider)
         prepare(provider)
         answer = await there.come_back(provider, provider.authorize(there.location))
         await refused(api, answer, "UNAVAILABLE" if why == "keys" else "INVALID_CREDENTIALS", why, name)
@@ -233,32 +233,32 @@ def by_pss(provider: Provider) -> None:
     provider.header = provider.header | {"alg": "PS256"}
 
 
-async def test_a_good_token_opens_a_session(api: Api, provider: Provider, browser: Browser):
+async def test_a_good_token_opens_a_session(api: Api, provider: Provider, visitor: Visitor):
     for name, prepare in [*GOOD, ("ES256", by_curve), ("PS256", by_pss)]:
         begin_anew(api, provider)
         prepare(provider)
-        assert ended(await browser.log_in(provider)) == ("/", {}), name
+        assert ended(await visitor.log_in(provider)) == ("/", {}), name
 
 
 # What the browser brings back
 
 
-async def test_a_code_that_was_used_opens_nothing(api: Api, provider: Provider, browser: Browser):
-    there = await browser.begin(provider)
+async def test_a_code_that_was_used_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
     await api.sql("DELETE FROM sessions WHERE user_agent IS NULL")
     # Of the same login: its state is used up. Of another login: the provider doesn't know the code any more.
     await refused(api, await there.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
-    again = await browser.begin(provider)
+    again = await visitor.begin(provider)
     replayed = provider.authorize(again.location) | {"code": parameters["code"]}
     await refused(api, await again.come_back(provider, replayed), "INVALID_CREDENTIALS", "code")
 
 
-async def test_a_code_of_another_login_is_tied_to_that_ones_verifier(api: Api, provider: Provider, browser: Browser):
+async def test_a_code_of_another_login_is_tied_to_that_ones_verifier(api: Api, provider: Provider, visitor: Visitor):
     """A stolen code that somebody injects into a login of their own (RFC 9700 §4.5)."""
-    victim = provider.authorize((await browser.begin(provider)).location)
-    attacker = await browser.begin(provider)
+    victim = provider.authorize((await visitor.begin(provider)).location)
+    attacker = await visitor.begin(provider)
     injected = provider.authorize(attacker.location) | {"code": victim["code"]}
     await refused(api, await attacker.come_back(provider, injected), "INVALID_CREDENTIALS", "code")
 
@@ -280,9 +280,9 @@ ANSWERS: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-async def test_a_bad_answer_opens_nothing(api: Api, provider: Provider, browser: Browser):
+async def test_a_bad_answer_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
     for changes, code, why in ANSWERS:
-        there = await browser.begin(provider)
+        there = await visitor.begin(provider)
         given = provider.authorize(there.location) | {"session_state": "whatever", "scope": "openid"} | changes
         sent = {name: value.encode("utf-8", "surrogatepass") for name, value in given.items() if value is not None}
         answer = await there.come_back(provider, sent)
@@ -293,56 +293,56 @@ async def test_a_bad_answer_opens_nothing(api: Api, provider: Provider, browser:
             await refused(api, answer, code, why, str(changes))
 
 
-async def test_the_person_may_say_no(api: Api, provider: Provider, browser: Browser):
-    there = await browser.begin(provider)
+async def test_the_person_may_say_no(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
     parameters = {"state": provider.authorize(there.location)["state"], "error": "access_denied"}
     answer = await there.come_back(provider, parameters)
     assert ended(answer) == ("/login", {"error": "FORBIDDEN", "reason": "access_denied"})
     assert (await api.audited("auth.login"))[-1]["details"]["reason"] == "access_denied"
 
 
-async def test_a_parameter_that_stands_twice_is_refused(api: Api, provider: Provider, browser: Browser):
-    there = await browser.begin(provider)
+async def test_a_parameter_that_stands_twice_is_refused(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
     given = provider.authorize(there.location)
     query = f"state={given['state']}&code={given['code']}&code=other"
     answer = await there.client("GET", f"/auth/oidc/callback/acme?{query}")
     await refused(api, answer, "INVALID_CREDENTIALS", "repeated_parameter")
 
 
-async def test_a_login_belongs_to_the_browser_that_began_it(api: Api, provider: Provider, browser: Browser):
-    """Login CSRF: the attacker's answer, brought by the victim's browser."""
-    there = await browser.begin(provider)
+async def test_a_login_belongs_to_the_browser_that_began_it(api: Api, provider: Provider, visitor: Visitor):
+    """Login CSRF: the attacker's answer, brought by the victim's visitor."""
+    there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
     elsewhere = replace(there, client=api.nobody)
     await refused(api, await elsewhere.come_back(provider, parameters), "SESSION_INVALID", "no_cookie")
-    another = await browser.begin(provider)
+    another = await visitor.begin(provider)
     await refused(api, await another.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
     # Its own browser still has it.
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
 
 
-async def test_a_login_is_over_after_ten_minutes(api: Api, provider: Provider, browser: Browser):
-    there = await browser.begin(provider)
+async def test_a_login_is_over_after_ten_minutes(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
     api.clock.advance(minutes=10)
     await refused(api, await there.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
-    await browser.begin(provider)
+    await visitor.begin(provider)
     assert len(await api.sql("SELECT 1 FROM oidc_logins")) == 1, "what was never finished is forgotten"
 
 
-async def test_no_providers_answer_passes_for_anothers(api: Api, provider: Provider, other: Provider, browser: Browser):
+async def test_no_providers_answer_passes_for_anothers(api: Api, provider: Provider, other: Provider, visitor: Visitor):
     """Mix-up (RFC 9207 §1): begun at one provider, answered at the other's callback."""
-    there = await browser.begin(other)
+    there = await visitor.begin(other)
     parameters = other.authorize(there.location)
     await refused(api, await there.come_back(provider, parameters), "INVALID_CREDENTIALS", "mix_up")
 
 
-async def test_a_provider_that_names_itself_always_must(api: Api, provider: Provider, browser: Browser):
+async def test_a_provider_that_names_itself_always_must(api: Api, provider: Provider, visitor: Visitor):
     provider.document = {"authorization_response_iss_parameter_supported": True}
-    there = await browser.begin(provider)
+    there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
     await refused(api, await there.come_back(provider, parameters), "INVALID_CREDENTIALS", "mix_up")
-    there = await browser.begin(provider)
+    there = await visitor.begin(provider)
     parameters = provider.authorize(there.location) | {"iss": provider.issuer}
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
 
@@ -391,7 +391,7 @@ DISCOVERY: list[tuple[str, dict[str, Any], str]] = [
 
 
 async def test_a_bad_discovery_begins_nothing(
-    api: Api, provider: Provider, browser: Browser, monkeypatch: pytest.MonkeyPatch
+    api: Api, provider: Provider, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(openid, "_SECONDS", 0.5)
     for name, changes, why in DISCOVERY:
@@ -400,7 +400,7 @@ async def test_a_bad_discovery_begins_nothing(
         if "answer" in changes:
             provider.answers["/.well-known/openid-configuration"] = changes["answer"]
         started = time.monotonic()
-        answer = await browser.client.get("/auth/oidc/login/acme")
+        answer = await visitor.client.get("/auth/oidc/login/acme")
         assert time.monotonic() - started < 3, name
         assert ended(answer) == ("/login", {"error": "UNAVAILABLE", "reason": "provider"}), name
         await refused(api, answer, "UNAVAILABLE", why, name)
@@ -418,14 +418,14 @@ INWARDS = [
 ]
 
 
-async def test_no_endpoint_leads_into_the_network(api: Api, provider: Provider, browser: Browser):
+async def test_no_endpoint_leads_into_the_network(api: Api, provider: Provider, visitor: Visitor):
     """Only what stands in `oidc.allowed_networks` is reached; at the end that is another address of loopback."""
     known = api.app.settings
     for name, url in INWARDS:
         begin_anew(api, provider)
         api.app.settings = known
         provider.document = {name: url}
-        there = await browser.begin(provider)
+        there = await visitor.begin(provider)
         if "127.0.0.1" in url:
             api.app.settings = settings_of(provider.settings(), networks=("127.0.0.2",))
         answer = await there.come_back(provider, provider.authorize(there.location))
@@ -445,81 +445,81 @@ TOKEN_ANSWERS: list[tuple[Any, str, str]] = [
 ]
 
 
-async def test_a_bad_token_endpoint_opens_nothing(api: Api, provider: Provider, browser: Browser):
+async def test_a_bad_token_endpoint_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
     for number, (answer, code, why) in enumerate(TOKEN_ANSWERS):
         begin_anew(api, provider)
         provider.answers["/token"] = answer
-        await refused(api, await browser.log_in(provider), code, why, str(number))
+        await refused(api, await visitor.log_in(provider), code, why, str(number))
         assert "/moved" not in provider.seen
 
 
 @pytest.mark.parametrize("options", [{"trust_email": True}])
-async def test_more_claims_must_be_of_the_same_person(api: Api, provider: Provider, browser: Browser):
+async def test_more_claims_must_be_of_the_same_person(api: Api, provider: Provider, visitor: Visitor):
     """Core §5.3.4: userinfo of another subject counts for nothing."""
     provider.userinfo = {"sub": "somebody-else", "email": "sue@example.test", "email_verified": True}
-    await refused(api, await browser.log_in(provider), "INVALID_CREDENTIALS", "token_userinfo_subject")
+    await refused(api, await visitor.log_in(provider), "INVALID_CREDENTIALS", "token_userinfo_subject")
 
 
 # Keys that change, providers that go
 
 
-async def test_a_new_key_is_fetched_when_a_token_names_it(provider: Provider, browser: Browser, api: Api):
-    assert ended(await browser.log_in(provider)) == ("/", {})
+async def test_a_new_key_is_fetched_when_a_token_names_it(provider: Provider, visitor: Visitor, api: Api):
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     provider.keys = [public(rsa_key("two"))]
     provider.signer, provider.header = rsa_key("two"), {"alg": "RS256", "kid": "two"}
     api.clock.advance(seconds=30)
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     assert provider.seen.count("/keys") == 2
     # The old key went with that.
     provider.signer, provider.header = None, {"alg": "RS256", "kid": "one"}
-    assert ended(await browser.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
+    assert ended(await visitor.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
 
 
-async def test_made_up_key_ids_do_not_have_the_keys_fetched_each_time(provider: Provider, browser: Browser, api: Api):
+async def test_made_up_key_ids_do_not_have_the_keys_fetched_each_time(provider: Provider, visitor: Visitor, api: Api):
     provider.header = {"alg": "RS256", "kid": "made-up"}
     for _ in range(5):
-        assert ended(await browser.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
+        assert ended(await visitor.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
     assert provider.seen.count("/keys") == 1
     api.clock.advance(seconds=30)
-    await browser.log_in(provider)
+    await visitor.log_in(provider)
     assert provider.seen.count("/keys") == 2
 
 
-async def test_what_is_published_is_kept_for_an_hour(provider: Provider, browser: Browser, api: Api):
+async def test_what_is_published_is_kept_for_an_hour(provider: Provider, visitor: Visitor, api: Api):
     for _ in range(3):
-        assert ended(await browser.log_in(provider)) == ("/", {})
+        assert ended(await visitor.log_in(provider)) == ("/", {})
     api.clock.advance(minutes=60)
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     assert provider.seen.count("/.well-known/openid-configuration") == 2
     assert provider.seen.count("/keys") == 2
 
 
-async def test_a_provider_that_is_down_is_told_as_that_and_comes_back(api: Api, provider: Provider, browser: Browser):
+async def test_a_provider_that_is_down_is_told_as_that_and_comes_back(api: Api, provider: Provider, visitor: Visitor):
     port = provider.port
     await provider.stop()
-    answer = await browser.client.get("/auth/oidc/login/acme")
+    answer = await visitor.client.get("/auth/oidc/login/acme")
     await refused(api, answer, "UNAVAILABLE", "connect")
     await provider.start()
     assert provider.port == port
     # Within 5 seconds nobody asks again.
-    assert ended(await browser.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
+    assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
     assert provider.seen == []
     api.clock.advance(seconds=5)
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
 
 
-async def test_old_keys_serve_while_a_provider_does_not_publish(api: Api, provider: Provider, browser: Browser):
-    assert ended(await browser.log_in(provider)) == ("/", {})
+async def test_old_keys_serve_while_a_provider_does_not_publish(api: Api, provider: Provider, visitor: Visitor):
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     provider.answers["/keys"] = provider.answers["/.well-known/openid-configuration"] = answering(status=503)
     api.clock.advance(hours=23)
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     api.clock.advance(hours=1, seconds=1)
-    assert ended(await browser.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
+    assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
 
 
-async def test_no_refusal_tells_a_secret(api: Api, provider: Provider, browser: Browser):
+async def test_no_refusal_tells_a_secret(api: Api, provider: Provider, visitor: Visitor):
     provider.answers["/token"] = answering(status=500)
-    await browser.log_in(provider)
+    await visitor.log_in(provider)
     entries = json.dumps(await api.sql("SELECT details::text FROM audit_entries"))
     assert "with% signs" not in entries
     assert "subject-1" not in entries

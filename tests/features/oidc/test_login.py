@@ -10,7 +10,7 @@ import pytest
 from mailkeep.core.secret import new_token
 from mailkeep.settings.tree import Auth
 from tests.client import ADMIN_IDS, PASSWORD, Api, cookie_of, email_of, reason, token_of
-from tests.features.oidc.provider import Browser, Provider, ended, question_of
+from tests.features.oidc.provider import Provider, Visitor, ended, question_of
 
 
 async def link(api: Api, name: str, provider: Provider) -> None:
@@ -27,9 +27,9 @@ async def link(api: Api, name: str, provider: Provider) -> None:
     await api.sql("UPDATE admins SET oidc_provider = 'acme' WHERE id = %(id)s", id=ADMIN_IDS[name])
 
 
-async def test_a_linked_identity_opens_a_session_by_a_strict_cookie(api: Api, provider: Provider, browser: Browser):
+async def test_a_linked_identity_opens_a_session_by_a_strict_cookie(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
-    answer = await browser.log_in(provider)
+    answer = await visitor.log_in(provider)
     assert ended(answer) == ("/", {})
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith("svc_session=")
@@ -40,8 +40,8 @@ async def test_a_linked_identity_opens_a_session_by_a_strict_cookie(api: Api, pr
     assert (entry["outcome"], entry["details"]["method"]) == ("success", "oidc:acme")
 
 
-async def test_the_login_is_tied_to_the_browser_by_a_lax_cookie(api: Api, provider: Provider, browser: Browser):
-    answer = await browser.client.get("/auth/oidc/login/acme")
+async def test_the_login_is_tied_to_the_browser_by_a_lax_cookie(api: Api, provider: Provider, visitor: Visitor):
+    answer = await visitor.client.get("/auth/oidc/login/acme")
     name, _, rest = answer.headers["set-cookie"].partition("=")
     assert name == "svc_oidc"
     assert rest.endswith("Max-Age=600; Path=/api/v1/auth/oidc; HttpOnly; Secure; SameSite=Lax")
@@ -69,11 +69,11 @@ async def test_an_unknown_provider_is_not_found(api: Api):
         assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
-async def test_nobody_is_let_in_without_an_account(api: Api, provider: Provider, browser: Browser):
+async def test_nobody_is_let_in_without_an_account(api: Api, provider: Provider, visitor: Visitor):
     provider.claims = {"email": email_of("sue"), "email_verified": True}
-    assert ended(await browser.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "not_linked"})
+    assert ended(await visitor.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "not_linked"})
     provider.claims = {"email": "stranger@elsewhere.test", "email_verified": True}
-    assert ended(await browser.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "no_account"})
+    assert ended(await visitor.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "no_account"})
     entries = await api.audited("auth.login")
     assert [(e["outcome"], e["error_code"], e["details"]["reason"]) for e in entries] == [
         ("failed", "FORBIDDEN", "not_linked"),
@@ -95,17 +95,17 @@ TRUSTING = pytest.mark.parametrize("options", [{"trust_email": True}])
     ],
 )
 async def test_a_verified_email_links_where_it_is_trusted(
-    api: Api, provider: Provider, browser: Browser, claims: dict[str, Any], userinfo: dict[str, Any]
+    api: Api, provider: Provider, visitor: Visitor, claims: dict[str, Any], userinfo: dict[str, Any]
 ):
     provider.claims, provider.userinfo = claims, userinfo
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     (row,) = await api.sql("SELECT admin_id, issuer, subject FROM oidc_identities")
     assert row == {"admin_id": ADMIN_IDS["sue"], "issuer": provider.issuer, "subject": "subject-1"}
     (entry,) = await api.audited("oidc.link")
     assert entry["actor_label"] == "oidc:acme"
     # From now on it is the subject that counts.
     provider.claims, provider.userinfo = {"email": "renamed@elsewhere.test", "email_verified": True}, {}
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
 
 
 @TRUSTING
@@ -121,34 +121,34 @@ async def test_a_verified_email_links_where_it_is_trusted(
     ],
 )
 async def test_an_email_that_is_not_verified_is_none(
-    api: Api, provider: Provider, browser: Browser, claims: dict[str, Any]
+    api: Api, provider: Provider, visitor: Visitor, claims: dict[str, Any]
 ):
     provider.claims = claims
-    assert ended(await browser.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "no_account"})
+    assert ended(await visitor.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "no_account"})
 
 
 @pytest.mark.parametrize(
     "options", [{"trust_email": True, "allowed_email_domains": ("acme.test",), "auto_create_role": "admin"}]
 )
-async def test_emails_count_only_within_the_allowed_domains(api: Api, provider: Provider, browser: Browser):
+async def test_emails_count_only_within_the_allowed_domains(api: Api, provider: Provider, visitor: Visitor):
     provider.claims = {"email": email_of("sue"), "email_verified": True}
-    assert ended(await browser.log_in(provider))[1] == {"error": "FORBIDDEN", "reason": "no_account"}
+    assert ended(await visitor.log_in(provider))[1] == {"error": "FORBIDDEN", "reason": "no_account"}
     provider.claims = {"email": "new@acme.test", "email_verified": True}
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
 
 
 @TRUSTING
-async def test_an_account_has_one_identity_at_most(api: Api, provider: Provider, browser: Browser):
+async def test_an_account_has_one_identity_at_most(api: Api, provider: Provider, visitor: Visitor):
     provider.claims = {"email": email_of("sue"), "email_verified": True}
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     provider.claims |= {"sub": "somebody else"}
-    assert ended(await browser.log_in(provider))[1] == {"error": "CONFLICT", "reason": "already_linked"}
+    assert ended(await visitor.log_in(provider))[1] == {"error": "CONFLICT", "reason": "already_linked"}
 
 
 @pytest.mark.parametrize("options", [{"auto_create_role": "domain_admin"}])
-async def test_an_account_is_made_where_the_provider_may(api: Api, provider: Provider, browser: Browser):
+async def test_an_account_is_made_where_the_provider_may(api: Api, provider: Provider, visitor: Visitor):
     provider.claims = {"email": "New@Acme.test", "email_verified": True}
-    answer = await browser.log_in(provider)
+    answer = await visitor.log_in(provider)
     new = api.nobody.with_cookie(answer.headers["set-cookie"])
     me = await new.get("/auth/me")
     assert (me.data["email"], me.data["role"], me.data["domain_ids"]) == ("New@acme.test", "domain_admin", [])
@@ -161,24 +161,24 @@ async def test_an_account_is_made_where_the_provider_may(api: Api, provider: Pro
     refused = await new.delete("/auth/oidc/disconnect")
     assert (refused.status, refused.code, reason(refused)) == (409, "CONFLICT", "last_way_in")
     # The same person again is no second account.
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
     assert len(await api.sql("SELECT 1 FROM admins WHERE email_key = 'new@acme.test'")) == 1
 
 
-async def test_a_session_links_an_identity_and_the_other_sessions_end(api: Api, provider: Provider, browser: Browser):
+async def test_a_session_links_an_identity_and_the_other_sessions_end(api: Api, provider: Provider, visitor: Visitor):
     another = await api.log_in(email_of("dora"))
     mine = await api.log_in(email_of("dora"))
-    there = await Browser(api, mine).begin(provider, link=1, next="/settings")
+    there = await Visitor(api, mine).begin(provider, link=1, next="/settings")
     assert "svc_session" not in there.client.headers["cookie"]
     assert ended(await there.come_back(provider, provider.authorize(there.location))) == ("/settings", {})
     assert (await mine.get("/auth/me")).data["oidc_provider"] == "acme"
     assert (await another.get("/auth/me")).code == "SESSION_INVALID"
     (entry,) = await api.audited("oidc.link")
     assert (entry["admin_id"], entry["outcome"]) == (ADMIN_IDS["dora"], "success")
-    assert ended(await browser.log_in(provider)) == ("/", {})
+    assert ended(await visitor.log_in(provider)) == ("/", {})
 
 
-async def test_linking_needs_a_session_that_is_fresh(api: Api, provider: Provider, browser: Browser):
+async def test_linking_needs_a_session_that_is_fresh(api: Api, provider: Provider, visitor: Visitor):
     answer = await api.nobody.get("/auth/oidc/login/acme", link=1)
     assert ended(answer) == ("/login", {"error": "AUTH_REQUIRED"})
     mine = await api.log_in(email_of("dora"))
@@ -190,9 +190,9 @@ async def test_linking_needs_a_session_that_is_fresh(api: Api, provider: Provide
     assert not await api.sql("SELECT 1 FROM oidc_logins")
 
 
-async def test_a_session_that_has_ended_links_nothing(api: Api, provider: Provider, browser: Browser):
+async def test_a_session_that_has_ended_links_nothing(api: Api, provider: Provider, visitor: Visitor):
     mine = await api.log_in(email_of("dora"))
-    there = await Browser(api, mine).begin(provider, link=1)
+    there = await Visitor(api, mine).begin(provider, link=1)
     (row,) = await api.sql("SELECT link_session_id FROM oidc_logins")
     await api.sql("UPDATE admins SET credentials_epoch = 7 WHERE id = %(id)s", id=ADMIN_IDS["dora"])
     answer = await there.come_back(provider, provider.authorize(there.location))
@@ -201,10 +201,10 @@ async def test_a_session_that_has_ended_links_nothing(api: Api, provider: Provid
     assert not await api.sql("SELECT 1 FROM oidc_identities")
 
 
-async def test_an_identity_belongs_to_one_account(api: Api, provider: Provider, browser: Browser):
+async def test_an_identity_belongs_to_one_account(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     mine = await api.log_in(email_of("dora"))
-    there = await Browser(api, mine).begin(provider, link=1)
+    there = await Visitor(api, mine).begin(provider, link=1)
     answer = await there.come_back(provider, provider.authorize(there.location))
     assert ended(answer) == ("/login", {"error": "CONFLICT", "reason": "identity_taken"})
     (entry,) = await api.audited("oidc.link")
@@ -212,27 +212,27 @@ async def test_an_identity_belongs_to_one_account(api: Api, provider: Provider, 
 
 
 async def test_disconnecting_leaves_the_password_and_ends_other_sessions(
-    api: Api, provider: Provider, browser: Browser
+    api: Api, provider: Provider, visitor: Visitor
 ):
     await link(api, "sue", provider)
-    answer = await browser.log_in(provider)
+    answer = await visitor.log_in(provider)
     by_identity = api.nobody.with_cookie(answer.headers["set-cookie"])
     answer = await api.sue.delete("/auth/oidc/disconnect")
     assert (answer.status, answer.data["oidc_provider"]) == (200, None)
     assert (await api.sue.get("/auth/me")).data["oidc_provider"] is None
     assert (await by_identity.get("/auth/me")).code == "SESSION_INVALID"
     assert (await api.sue.delete("/auth/oidc/disconnect")).code == "NOT_FOUND"
-    assert ended(await browser.log_in(provider))[1]["error"] == "FORBIDDEN"
+    assert ended(await visitor.log_in(provider))[1]["error"] == "FORBIDDEN"
     done, refused = await api.audited("oidc.disconnect")
     assert done["details"]["before"] == {"oidc_provider": "acme"}
     assert refused["error_code"] == "NOT_FOUND"
 
 
-async def test_the_second_factor_is_asked_for_after_the_provider(api: Api, provider: Provider, browser: Browser):
+async def test_the_second_factor_is_asked_for_after_the_provider(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     authenticator = await api.factor("sue", enabled_at=api.clock())
     provider.claims = {"amr": ["pwd", "mfa"]}
-    answer = await browser.log_in(provider, next="/inbox")
+    answer = await visitor.log_in(provider, next="/inbox")
     path, told = ended(answer)
     assert (path, told["methods"], told["next"]) == ("/login", "totp,recovery_code", "/inbox")
     assert "?" not in answer.headers["location"]
@@ -246,12 +246,12 @@ async def test_the_second_factor_is_asked_for_after_the_provider(api: Api, provi
     "amr, asked", [(["pwd", "mfa"], False), (["pwd"], True), ("mfa", True), (None, True), ([["mfa"]], True)]
 )
 async def test_a_trusted_provider_tells_of_its_second_factor(
-    api: Api, provider: Provider, browser: Browser, amr: Any, asked: bool
+    api: Api, provider: Provider, visitor: Visitor, amr: Any, asked: bool
 ):
     await link(api, "sue", provider)
     await api.factor("sue", enabled_at=api.clock())
     provider.claims = {"amr": amr}
-    assert ended(await browser.log_in(provider))[0] == ("/login" if asked else "/")
+    assert ended(await visitor.log_in(provider))[0] == ("/login" if asked else "/")
 
 
 @pytest.mark.parametrize(
@@ -269,31 +269,31 @@ async def test_a_trusted_provider_tells_of_its_second_factor(
         ("", "/"),
     ],
 )
-async def test_the_browser_ends_on_this_site(api: Api, provider: Provider, browser: Browser, given: str, path: str):
+async def test_the_browser_ends_on_this_site(api: Api, provider: Provider, visitor: Visitor, given: str, path: str):
     await link(api, "sue", provider)
-    begun = await browser.client.get("/auth/oidc/login/acme", next=given)
+    begun = await visitor.client.get("/auth/oidc/login/acme", next=given)
     if begun.status == 400:  # control characters are refused before anything else
         return
-    there = Browser(api, api.nobody.with_cookie(begun.headers["set-cookie"]), begun.headers["location"])
+    there = Visitor(api, api.nobody.with_cookie(begun.headers["set-cookie"]), begun.headers["location"])
     assert ended(await there.come_back(provider, provider.authorize(there.location)))[0] == path
 
 
-async def test_two_logins_of_one_browser_are_under_way_side_by_side(api: Api, provider: Provider, browser: Browser):
+async def test_two_logins_of_one_browser_are_under_way_side_by_side(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
-    first = await browser.begin(provider)
+    first = await visitor.begin(provider)
     second = await first.begin(provider)
     assert second.client == first.client
     for there in (second, first):
         assert ended(await there.come_back(provider, provider.authorize(there.location))) == ("/", {})
 
 
-async def test_an_installation_that_allows_networks_allows_them_here(api: Api, provider: Provider, browser: Browser):
+async def test_an_installation_that_allows_networks_allows_them_here(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
-    there = await browser.begin(provider)
+    there = await visitor.begin(provider)
     api.app.settings = replace(api.app.settings, auth=Auth(allowed_networks=("10.0.0.0/8",)))
     answer = await there.come_back(provider, provider.authorize(there.location))
     assert ended(answer) == ("/login", {"error": "FORBIDDEN", "reason": "network"})
-    assert ended(await browser.client.get("/auth/oidc/login/acme"))[1]["reason"] == "network"
+    assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["reason"] == "network"
 
 
 async def test_a_cookie_of_a_wrong_form_is_replaced(api: Api, provider: Provider):
