@@ -19,6 +19,7 @@ from mailkeep.settings import Settings, endpoint
 
 TEMPLATES = Path(__file__).parent / "templates"
 MTA_ROLE = "mailkeep_mta"
+HYPERSCAN_CACHE = Path("/var/cache/mailkeep/rspamd")
 
 _VALUE = re.compile(r"@@([a-z_0-9]+)@@")
 _IF = re.compile(r"@@if ([a-z_0-9]+)@@")
@@ -69,7 +70,7 @@ Files = Mapping[str, str]
 def postfix(settings: Settings, facts: Facts) -> Files:
     """main.cf, master.cf and the maps."""
     values = _common(facts) | _postfix(settings, facts)
-    files = {name: _filled(f"postfix/{name}", values) for name in ("main.cf", "master.cf")}
+    files = {name: _filled(f"postfix/{name}", values) for name in ("main.cf", "master.cf", "submission_headers")}
     for name, query in _MAPS.items():
         files[f"{name}.cf"] = _filled("postfix/map.cf", values | {"query": query})
     return files
@@ -110,6 +111,7 @@ def rspamd(settings: Settings, facts: Facts) -> Files:
         "dns_servers": ", ".join(f'"{server}"' for server in asked.dns_servers),
         "max_message": str(_message_size(settings)),
         "redis_socket": str(facts.places.redis_socket),
+        "hyperscan_cache": str(HYPERSCAN_CACHE),
     }
     root = TEMPLATES / "rspamd"
     names = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]

@@ -70,6 +70,10 @@ class SmtpPool:
     ) -> Submitted:
         try:
             return await submit(connection, submission, body, stuffed=stuffed, timeouts=self.relay.timeouts)
+        except Refused as error:
+            if _session_trouble(error) and connection.quiet:
+                connection.quit()
+            raise
         finally:
             self._keep(connection)
 
@@ -106,7 +110,16 @@ class SmtpPool:
 
 
 def _closed_while_idle(error: Lost | Refused) -> bool:
-    """Whether the server gave the connection up, by closing it or by 421, before it had any content."""
+    """Whether the server gave the connection up before it had any content: closed, by 421, or by putting off the sender
+    himself, as Postfix does where the filter that the session began with was restarted.
+    """
     if error.stage != "envelope":
         return False
-    return error.reply.code == 421 if isinstance(error, Refused) else not error.timed_out
+    if isinstance(error, Refused):
+        return error.reply.code == 421 or (not error.permanent and not error.rejected)
+    return not error.timed_out
+
+
+def _session_trouble(error: Refused) -> bool:
+    """Whether the next message had better begin a new session: what is put off here may work there."""
+    return not error.permanent and not error.rejected and error.stage in ("envelope", "acceptance")

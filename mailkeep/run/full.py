@@ -2,8 +2,8 @@
 
 Order of start: lock, ports, folders, database, schema, first administrator, configuration (rendered and checked), then
 Redis, Rspamd, the listener of keys, Dovecot, the agents, Postfix, the API. It ends in the reverse order within 10
-seconds of SIGTERM or SIGINT. Nothing outside the data directory and the run folder is written, and no daemon of
-Debian's own is touched.
+seconds of SIGTERM or SIGINT. Nothing is written outside the data directory, the run folder and a cache of compiled
+patterns, and no daemon of Debian's own is touched.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mailkeep.db.mta_role import grant
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import DATABASE, Account, can_reach
 from mailkeep.mail.places import Places
-from mailkeep.mail.render import Facts
+from mailkeep.mail.render import HYPERSCAN_CACHE, Facts
 from mailkeep.run import certificate, configuration, http, install, keys, logs, parts, process, state
 from mailkeep.run.supervisor import Supervisor
 from mailkeep.run.toolbox import attached, make_data_dir, open_vault
@@ -131,7 +131,9 @@ def make_folders(places: Places) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
     places.postfix_queue.mkdir(mode=0o755, exist_ok=True)
     (places.data / "dovecot" / "state").mkdir(mode=0o755, exist_ok=True)
-    for folder, owner in ((places.postfix_data, postfix), (places.rspamd_data, rspamd), (places.redis_data, rspamd)):
+    HYPERSCAN_CACHE.parent.mkdir(mode=0o755, exist_ok=True)
+    own = (places.postfix_data, postfix), (places.rspamd_data, rspamd), (places.redis_data, rspamd)
+    for folder, owner in (*own, (HYPERSCAN_CACHE, rspamd)):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, owner.pw_uid, owner.pw_gid)
     _take_over_mail(places.mail_root, mail)

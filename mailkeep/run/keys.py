@@ -1,8 +1,8 @@
 """The listener that Rspamd asks for DKIM keys: all active keys of a domain, opened, for each message anew.
 
-It speaks as much HTTP as Rspamd does to a HashiCorp Vault: `GET /v1/keys/DOMAIN` with X-Vault-Token, on loopback; the
-token is drawn at every start of the instance. Keys are opened in memory and lie nowhere unsealed. A domain without
-active keys is 404 and a database that is away 503: what is not signed is put off by the filter.
+`GET /keys/DOMAIN` with X-Token, on loopback; the token is drawn at every start of the instance. Keys are opened in
+memory and lie nowhere unsealed. A domain without active keys is 404 and a database that is away 503: what is not signed
+is put off by the filter.
 """
 
 from __future__ import annotations
@@ -63,15 +63,13 @@ class Listener:
     async def answer(self, head: bytes) -> tuple[int, bytes]:
         """Status and body for a request's head."""
         request, *fields = head.decode("latin-1").split("\r\n")
-        given = next(
-            (line.partition(":")[2].strip() for line in fields if line.lower().startswith("x-vault-token:")), ""
-        )
+        given = next((line.partition(":")[2].strip() for line in fields if line.lower().startswith("x-token:")), "")
         if not hmac.compare_digest(given.encode("latin-1"), self._token.encode()):
             return 403, b"{}"
         words = request.split(" ")
-        if len(words) != 3 or words[0] != "GET" or not words[1].startswith("/v1/keys/"):
+        if len(words) != 3 or words[0] != "GET" or not words[1].startswith("/keys/"):
             return 400, b"{}"
-        domain = words[1].removeprefix("/v1/keys/").lower()
+        domain = words[1].removeprefix("/keys/").lower()
         try:
             async with self._app.db.autocommit() as conn:
                 keys = await dkim.active_keys(conn, self._app.vault, domain)
@@ -82,16 +80,20 @@ class Listener:
             return 503, b"{}"
         if not keys:
             return 404, b"{}"
-        return 200, msgspec.json.encode({"data": {"selectors": [_told(key, domain) for key in keys]}})
+        return 200, msgspec.json.encode({"keys": [_told(key) for key in keys]})
 
 
-def _told(key: SigningKey, domain: str) -> dict[str, str]:
+def _told(key: SigningKey) -> dict[str, str]:
     if key.algorithm != "ed25519":
-        return {"domain": domain, "selector": key.selector, "key": key.private_pem.decode()}
+        return {"selector": key.selector, "algorithm": "rsa", "key": key.private_pem.decode()}
     private = load_pem_private_key(key.private_pem, None)
     assert isinstance(private, Ed25519PrivateKey)
     # Rspamd takes a seed of 32 bytes for Ed25519, and PEM for RSA alone.
-    return {"domain": domain, "selector": key.selector, "key": b64encode(private.private_bytes_raw()).decode()}
+    return {
+        "selector": key.selector,
+        "algorithm": "ed25519",
+        "key": b64encode(private.private_bytes_raw()).decode(),
+    }
 
 
 def _response(status: int, body: bytes) -> bytes:

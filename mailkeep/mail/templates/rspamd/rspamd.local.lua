@@ -1,6 +1,65 @@
--- Outbound mail leaves signed or not at all: where no key signed (the keys' listener away, a From that is not ours, a
--- key that does not open), it is put off. The numeric id is how Rspamd knows `settings_id` of the outbound milter.
+-- Outbound mail leaves signed or not at all. The keys stay in PostgreSQL, sealed: the listener of Mailkeep's process
+-- `keys` opens all active ones of the From's domain for each message, so that RSA and Ed25519 sign side by side and a
+-- change holds at once. Where none signs (the listener away, a From that is not ours, a key that does not open) the
+-- message is put off. docs/decisions/0013-dkim-keys-for-the-filter.md tells what else was tried.
+local http = require "rspamd_http"
+local ucl = require "ucl"
+local log = require "rspamd_logger"
+
+-- How Rspamd knows `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
+local url = "http://127.0.0.1:@@keys_port@@/keys/"
+local token = "@@keys_token@@"
+
+local function sign_with_all(task, domain, body)
+  local sign = rspamd_plugins.dkim.sign -- not there yet when this file is read
+  local parser = ucl.parser()
+  local parsed, why = parser:parse_string(body)
+  if not parsed then
+    log.errx(task, 'the keys of %s are no JSON: %s', domain, why)
+    return
+  end
+  for _, key in ipairs(parser:get_object().keys) do
+    local signed = sign(task, { domain = domain, selector = key.selector, rawkey = key.key, alg = key.algorithm })
+    if not signed then
+      -- One signature less may be what a receiver wanted: all or none.
+      log.errx(task, 'key %s of %s does not sign', key.selector, domain)
+      task:insert_result('KEY_UNUSABLE', 1.0, key.selector)
+    else
+      task:insert_result('DKIM_SIGNED', 1.0, string.format('%s:s=%s', domain, key.selector))
+    end
+  end
+end
+
+local id = rspamd_config:register_symbol{
+  name = 'SIGN',
+  type = 'normal',
+  flags = 'ignore_passthrough,explicit_disable',
+  callback = function(task)
+    if task:get_settings_id() ~= outbound then return end
+    local from = task:get_from('mime')
+    if not from or #from ~= 1 or not from[1].domain then return end
+    local domain = from[1].domain:lower()
+    local asked = http.request{
+      task = task,
+      url = url .. domain,
+      headers = { ['X-Token'] = token },
+      timeout = 5.0,
+      keepalive = true,
+      callback = function(err, code, body)
+        if code == 200 then
+          sign_with_all(task, domain, body)
+        else
+          log.errx(task, 'no keys for %s: %s', domain, err or code)
+        end
+      end,
+    }
+    if not asked then log.errx(task, 'the keys of %s could not be asked for', domain) end
+  end
+}
+for _, told in ipairs{'DKIM_SIGNED', 'KEY_UNUSABLE'} do
+  rspamd_config:register_symbol{ name = told, type = 'virtual', parent = id, score = 0.0 }
+end
 
 rspamd_config:register_symbol{
   name = 'OUTBOUND_UNSIGNED',
@@ -8,7 +67,8 @@ rspamd_config:register_symbol{
   priority = 9,
   flags = 'explicit_disable,ignore_passthrough',
   callback = function(task)
-    if task:get_settings_id() == outbound and not task:has_symbol('DKIM_SIGNED') then
+    if task:get_settings_id() ~= outbound then return end
+    if not task:has_symbol('DKIM_SIGNED') or task:has_symbol('KEY_UNUSABLE') then
       task:insert_result('OUTBOUND_UNSIGNED', 0.0)
       task:set_pre_result('soft reject', 'DKIM signing temporarily unavailable', 'outbound')
     end
