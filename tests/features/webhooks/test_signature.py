@@ -4,10 +4,8 @@ import hashlib
 import hmac
 import json
 from base64 import b64decode, b64encode
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given, strategies as st
@@ -15,17 +13,16 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from mailkeep.features.webhooks.signature import _standard, headers, new_secret
 from tests.node import installed, run_node
+from tests.webhook_receivers.deliveries import BODY, EVENT, deliveries
 
 RECEIVERS = Path(__file__).parents[2] / "webhook_receivers"
-EVENT = UUID("0197f1a0-0000-7000-8000-000000000001")
-BODY = '{"event":"mail.sent","data":{"subject":"Grüße ✉"}}'.encode()
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-OLD, NEW, OTHER = (new_secret() for _ in range(3))
-NOW = datetime.now(UTC)
+OLD, NEW = new_secret(), new_secret()
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def signed(*secrets: str, body: bytes = BODY, at: datetime = NOW) -> dict[str, str]:
-    return headers(body, EVENT, "mail.sent", at, secrets)
+def signed(*secrets: str, body: bytes = BODY) -> dict[str, str]:
+    return headers(body, EVENT, "mail.sent", NOW, secrets)
 
 
 def test_a_secret_is_whsec_and_256_random_bits():
@@ -67,32 +64,17 @@ def test_any_body_can_be_signed_and_each_signature_is_its_own(body: bytes):
     assert all(value.isascii() and value.isprintable() for value in found.values())
 
 
-FIVE = timedelta(minutes=5, seconds=5)
-CASES = [
-    ("one secret", NEW, signed(NEW), BODY, True),
-    ("the new of two", NEW, signed(NEW, OLD), BODY, True),
-    ("the old of two", OLD, signed(NEW, OLD), BODY, True),
-    ("a secret that is no more", OTHER, signed(NEW, OLD), BODY, False),
-    ("another body", NEW, signed(NEW), BODY + b" ", False),
-    ("another id", NEW, signed(NEW) | {"webhook-id": str(UUID(int=1))}, BODY, False),
-    ("another time", NEW, signed(NEW) | {"webhook-timestamp": str(int(NOW.timestamp()) - 1)}, BODY, False),
-    ("replayed after five minutes", NEW, signed(NEW, at=NOW - FIVE), BODY, False),
-    ("from the future", NEW, signed(NEW, at=NOW + FIVE), BODY, False),
-]
-
-
-@pytest.mark.parametrize("name, secret, head, body, good", CASES, ids=[case[0] for case in CASES])
-def test_python_s_library_verifies(name: str, secret: str, head: dict[str, str], body: bytes, good: bool):
-    if good:
-        assert Webhook(secret).verify(body, head) == json.loads(body)
-    else:
-        with pytest.raises(WebhookVerificationError):
-            Webhook(secret).verify(body, head)
+def test_python_s_library_verifies():
+    for each in deliveries():
+        if each.genuine:
+            assert Webhook(each.secret).verify(each.body, each.headers) == json.loads(each.body), each.name
+        else:
+            with pytest.raises((WebhookVerificationError, ValueError)):
+                Webhook(each.secret).verify(each.body, each.headers)
 
 
 def test_javascript_s_library_verifies():
-    given: list[dict[str, Any]] = [
-        {"secret": secret, "body": b64encode(body).decode(), "headers": head} for _, secret, head, body, _ in CASES
-    ]
-    verdicts = json.loads(run_node(installed(RECEIVERS) / "verify.mjs", json.dumps(given).encode()))
-    assert verdicts == [None if good else "WebhookVerificationError" for *_, good in CASES]
+    given = deliveries()
+    sent = [{"secret": each.secret, "body": b64encode(each.body).decode(), "headers": each.headers} for each in given]
+    verdicts = json.loads(run_node(installed(RECEIVERS) / "verify.mjs", json.dumps(sent).encode()))
+    assert [verdict is None for verdict in verdicts] == [each.genuine for each in given], verdicts
