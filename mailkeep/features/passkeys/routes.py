@@ -130,7 +130,8 @@ ENDPOINTS = (
         action="factor.change",
         summary="Delete a passkey",
         description="Ends the other sessions. The recovery codes go with the last factor. CONFLICT (`last_factor`) "
-        f"where the role needs a second factor and this is the last. {_FRESH}",
+        "where the role needs a second factor and this is the last; (`last_way_in`) where the account has no password "
+        f"and no identity beside it. {_FRESH}",
         tag=_TAG,
         body=wire.Proven,
         data=wire.PasskeyDeleted,

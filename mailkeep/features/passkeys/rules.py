@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from mailkeep.core.errors import Conflict
 from mailkeep.core.passkey import Shown, Used
-from mailkeep.features.admins.model import Admin
+from mailkeep.features.admins.model import NO_PASSWORD, Admin
 from mailkeep.features.passkeys.model import MOST, Passkey
 
 # An ES256 key whose private half nobody has: what a use of an unknown passkey is measured against.
@@ -32,6 +32,12 @@ def refuse_last_factor(owner: Admin, required: Collection[str]) -> None:
     """CONFLICT `last_factor` where the role needs a second factor, and a passkey is the only one left."""
     if owner.role.value in required and not owner.totp_enabled and owner.passkeys <= 1:
         raise Conflict("Your role needs a second factor, and this is the last one.", reason="last_factor")
+
+
+def refuse_last_way_in(owner: Admin, password_hash: str) -> None:
+    """CONFLICT `last_way_in` where the account has no password and no identity, and a passkey is all that opens it."""
+    if password_hash == NO_PASSWORD and owner.oidc_provider is None and owner.passkeys <= 1:
+        raise Conflict("You could not log in any more without this passkey.", reason="last_way_in")
 
 
 def is_owners(passkey: Passkey, shown: Shown, used: Used, *, alone: bool) -> bool:

@@ -106,7 +106,7 @@ async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passk
 async def delete(app: App, call: Call, passkey_id: UUID, current_password: str | None) -> Passkey:
     """Delete one of the caller's passkeys, and end its other sessions; the recovery codes go with the last factor.
 
-    NOT_FOUND; CONFLICT `last_factor`; refusals as of `auth.refuse_stale`.
+    NOT_FOUND; CONFLICT `last_factor`, `last_way_in`; refusals as of `auth.refuse_stale`.
     """
     who = call.caller()
     await auth.refuse_stale(app, call, current_password, "passkey.delete")
@@ -116,6 +116,8 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
         passkey = await _own(conn, admin_id, passkey_id)
         owner = await auth.me(conn, who)
         rules.refuse_last_factor(owner, app.settings.auth.require_second_factor)
+        account = await auth.find_account(conn, call, admin_id)
+        rules.refuse_last_way_in(owner, account.password_hash if account else "")
         await store.delete(conn, passkey_id)
         if owner.passkeys <= 1 and not owner.totp_enabled:
             await factors.forget_recovery_codes(conn, admin_id)

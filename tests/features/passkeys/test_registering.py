@@ -13,6 +13,7 @@ import cbor2
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
+from mailkeep.features.admins.model import NO_PASSWORD
 from mailkeep.features.passkeys import service as passkeys
 from mailkeep.features.passkeys.model import MOST
 from mailkeep.run.cli_accounts import operator
@@ -427,6 +428,21 @@ class TestAskedForByTheInstallation:
         ids = [(await api.passkey("sue"))[1] for _ in range(2)]
         answers = await asyncio.gather(*(api.sue("DELETE", f"/auth/passkeys/{one}", PROVEN) for one in ids))
         assert sorted(answer.status for answer in answers) == [200, 409]
+
+
+async def test_the_last_way_in_stays(api: Api):
+    _, passkey_id = await api.passkey("sue")
+    path = f"/auth/passkeys/{passkey_id}"
+    fresh = await log_in(api.nobody, (await api.passkey("sue"))[0])
+    sue = api.nobody.with_cookie(fresh.headers["set-cookie"])
+    await api.sql("UPDATE admins SET password_hash = %(none)s WHERE id = %(id)s", none=NO_PASSWORD, id=ADMIN_IDS["sue"])
+    assert (await sue.post("/auth/passkeys/register/options", PROVEN)).code == "INVALID_CREDENTIALS"
+    assert (await sue("DELETE", path)).status == 200
+    (left,) = (await sue.get("/auth/passkeys")).data
+    path = f"/auth/passkeys/{left['id']}"
+    assert outcome(await sue("DELETE", path)) == (409, "CONFLICT", "last_way_in")
+    await api.sql("UPDATE admins SET oidc_provider = 'one' WHERE id = %(id)s", id=ADMIN_IDS["sue"])
+    assert (await sue("DELETE", path)).status == 200
 
 
 @pytest.mark.parametrize("url", ["http://mail.example.test", "https://192.0.2.1", "http://127.0.0.1:8080"])
