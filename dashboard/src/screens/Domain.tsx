@@ -56,7 +56,7 @@ export function Domain() {
       <Section title="With care">
         <div className="between">
           <p className="soft">A domain can be deleted once it has no mailboxes and no aliases left.</p>
-          <Allowed to="domain.write">
+          <Allowed to="domain.write" unless={left(data)}>
             <Button variant="light" color="red" onClick={() => setAsked('delete')}>
               Delete domain
             </Button>
@@ -84,8 +84,14 @@ function facts(domain: Schema['DomainRecord']) {
     ['DNS', <><Status of={domain.dns.status} /> {domain.dns.checked_at && <Time at={domain.dns.checked_at} form="ago" />}</>],
     ['As the DNS writes it', <code>{domain.name}</code>],
     ['Made', <Time at={domain.created_at} />],
-    ['Id', <span className="row"><code>{domain.id}</code><Copy text={domain.id} what="id" /></span>],
+    ['Id', <span className="copyable"><code>{domain.id}</code><Copy text={domain.id} what="id" /></span>],
   ] as const
+}
+
+/** Why the domain can't be deleted yet. */
+function left({ usage }: Schema['DomainRecord']): string | null {
+  if (usage.mailboxes + usage.aliases === 0) return null
+  return `It still has ${plural(usage.mailboxes, 'mailbox', 'mailboxes')} and ${plural(usage.aliases, 'alias', 'aliases')}; delete these first.`
 }
 
 function DkimKeys({ domain }: { domain: Schema['DomainRecord'] }) {
@@ -134,12 +140,9 @@ function DeleteDomain(props: { domain: Schema['DomainRecord']; opened: boolean; 
     told: `${domain.unicode_name} is deleted.`,
     then: () => void navigate({ to: PATHS.domains }),
   })
-  const left = domain.usage.mailboxes + domain.usage.aliases
   return (
     <Confirm {...props} title={`Delete ${domain.unicode_name}`} action="Delete domain" name={domain.unicode_name} busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(undefined)}>
-      {left > 0
-        ? `It still has ${plural(domain.usage.mailboxes, 'mailbox', 'mailboxes')} and ${plural(domain.usage.aliases, 'alias', 'aliases')}; delete these first.`
-        : 'Its DKIM keys, webhooks and assignments to administrators go with it. Mail for it is refused from then on.'}
+      Its DKIM keys, webhooks and assignments to administrators go with it. Mail for it is refused from then on.
     </Confirm>
   )
 }

@@ -73,7 +73,7 @@ export function Mailbox() {
             ['Last login', data.last_login.at ? <><Time at={data.last_login.at} form="ago" /> <span className="soft">by {data.last_login.protocol} from {data.last_login.ip}</span></> : 'never'],
             ['Forwards to', data.forward.destinations.length ? `${data.forward.destinations.join(', ')}${data.forward.keep_copy ? ', and keeps a copy' : ', keeps nothing'}` : 'nobody'],
             ['Made', <Time at={data.created_at} />],
-            ['Id', <span className="row"><code>{data.id}</code><Copy text={data.id} what="id" /></span>],
+            ['Id', <span className="copyable"><code>{data.id}</code><Copy text={data.id} what="id" /></span>],
           ]}
         />
       </Section>

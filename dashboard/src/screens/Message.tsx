@@ -68,7 +68,7 @@ export function Message() {
 
 function facts(message: Found): (readonly [string, React.ReactNode])[] {
   const copied = (value: string, what: string) => (
-    <span className="row">
+    <span className="copyable">
       <code>{value}</code>
       <Copy text={value} what={what} />
     </span>

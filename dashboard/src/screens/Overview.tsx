@@ -84,27 +84,26 @@ function Attention() {
   return (
     <div className="tiles">
       <ErrorNote error={error} />
-      <Tile icon="warn" title="Bounced" count={count(bounced.data)} isBad={Boolean(bounced.data?.rows.length)} hint="since yesterday" to={<Link to={PATHS.messages} search={{ status: 'bounced' }}>Bounced messages</Link>} />
-      <Tile icon="cross" title="Failed" count={count(failed.data)} isBad={Boolean(failed.data?.rows.length)} hint="since yesterday" to={<Link to={PATHS.messages} search={{ status: 'failed' }}>Failed messages</Link>} />
-      <Tile icon="clock" title="Waiting" count={count(deferred.data)} isBad={false} hint="tried again by itself" to={<Link to={PATHS.messages} search={{ status: 'deferred' }}>Deferred messages</Link>} />
+      <Tile icon="warn" count={count(bounced.data)} isBad={Boolean(bounced.data?.rows.length)} hint="since yesterday" link={<Link to={PATHS.messages} search={{ status: 'bounced' }}>Bounced</Link>} />
+      <Tile icon="cross" count={count(failed.data)} isBad={Boolean(failed.data?.rows.length)} hint="since yesterday" link={<Link to={PATHS.messages} search={{ status: 'failed' }}>Failed</Link>} />
+      <Tile icon="clock" count={count(deferred.data)} isBad={false} hint="tried again by itself" link={<Link to={PATHS.messages} search={{ status: 'deferred' }}>Waiting</Link>} />
       {suspensions.data && (
-        <Tile icon="pause" title="Suspended" count={count(suspensions.data)} isBad={suspensions.data.rows.length > 0} hint="may not send" to={<Link to={PATHS.suspensions}>Suspended senders</Link>} />
+        <Tile icon="pause" count={count(suspensions.data)} isBad={suspensions.data.rows.length > 0} hint="may not send" link={<Link to={PATHS.suspensions}>Suspended</Link>} />
       )}
-      <Tile icon="globe" title="DNS" count={domains.data ? String(failing.length) : '…'} isBad={failing.length > 0} hint={failing.length === 1 ? 'domain needs a look' : 'domains need a look'} to={<Link to={PATHS.domains}>Domains</Link>} />
-      <Tile icon="pulse" title="Server" count={health.data?.status ?? (health.error ? 'down' : '…')} isBad={Boolean(health.error) || (health.data !== undefined && health.data.status !== 'ok')} hint={health.data?.checks.filter((check) => check.status !== 'ok').map((check) => check.component).join(', ') || 'all parts answer'} />
+      <Tile icon="globe" count={domains.data ? String(failing.length) : '…'} isBad={failing.length > 0} hint={failing.length === 1 ? 'domain needs a look' : 'domains need a look'} link={<Link to={PATHS.domains}>DNS</Link>} />
+      <Tile icon="pulse" link="Server" count={health.data?.status ?? (health.error ? 'down' : '…')} isBad={Boolean(health.error) || (health.data !== undefined && health.data.status !== 'ok')} hint={health.data?.checks.filter((check) => check.status !== 'ok').map((check) => check.component).join(', ') || 'all parts answer'} />
     </div>
   )
 }
 
-function Tile(props: { icon: IconName; title: string; count: string; isBad: boolean; hint: string; to?: ReactNode }) {
+function Tile(props: { icon: IconName; link: ReactNode; count: string; isBad: boolean; hint: string }) {
   return (
     <div className="card tile" data-bad={props.isBad || undefined}>
       <h2>
-        <Icon name={props.icon} size={16} /> {props.title}
+        <Icon name={props.icon} size={16} /> {props.link}
       </h2>
       <p className="tile-count">{props.count}</p>
       <p className="soft small">{props.hint}</p>
-      {props.to && <p className="small">{props.to}</p>}
     </div>
   )
 }

@@ -9,12 +9,14 @@ import { Icon } from './Icon'
 export function ErrorNote({ error, besides = [] }: { error: unknown; besides?: readonly string[] }) {
   if (!error) return null
   const { message, advice, code, requestId } = explain(error)
-  const elsewhere = Object.entries(fieldFaults(error)).filter(([name]) => !besides.includes(name))
+  const faults = Object.entries(fieldFaults(error))
+  const elsewhere = faults.filter(([name]) => !besides.includes(name))
+  const isMarked = faults.length > 0 && elsewhere.length === 0
   return (
-    <div className="note note-bad" role="alert">
+    <div className="note note-bad" role="alert" ref={(note) => note?.scrollIntoView({ block: 'nearest' })}>
       <Icon name="warn" />
       <div>
-        <p className="note-title">{message}</p>
+        <p className="note-title">{isMarked ? 'The fields that are marked need another look.' : message}</p>
         {elsewhere.length > 0 && (
           <ul>
             {elsewhere.map(([name, reason]) => (

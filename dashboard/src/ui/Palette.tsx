@@ -23,7 +23,7 @@ interface Command {
 /** Goes to any screen, finds domains and mailboxes, and does what needs no screen: by a few letters. */
 export function Palette({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} withCloseButton={false} padding={0} size="lg" yOffset="12vh" centered={false} aria-label="Search" transitionProps={{ duration: 80 }}>
+    <Modal opened={opened} onClose={onClose} withCloseButton={false} padding={0} size="lg" yOffset="12vh" centered={false} aria-label="Search" transitionProps={{ duration: 0 }}>
       {opened && <Finder onClose={onClose} />}
     </Modal>
   )
@@ -67,6 +67,7 @@ function Finder({ onClose }: { onClose: () => void }) {
           spellCheck={false}
           value={typed}
           data-autofocus
+          autoFocus
           onChange={(event) => {
             setTyped(event.currentTarget.value)
             setAt(0)
@@ -104,7 +105,7 @@ function useCommands(typed: string): readonly Command[] {
   if (!typed) return fitting
   const ways: Command[] = [
     {
-      id: 'messages',
+      id: 'search-messages',
       label: `Search messages for “${typed}”`,
       icon: 'mail',
       run: () => void navigate({ to: PATHS.messages, search: { q: typed } }),
@@ -112,7 +113,7 @@ function useCommands(typed: string): readonly Command[] {
   ]
   if (typed.includes('@'))
     ways.unshift({
-      id: 'routing',
+      id: 'where',
       label: `Where would mail for ${typed} go?`,
       icon: 'route',
       run: () => void navigate({ to: PATHS.routing, search: { address: typed } }),
@@ -152,6 +153,7 @@ function useFixed(): readonly Command[] {
     { id: 'light', label: 'Light theme', icon: 'sun', run: () => setColorScheme('light') },
     { id: 'dark', label: 'Dark theme', icon: 'moon', run: () => setColorScheme('dark') },
     { id: 'system', label: 'Theme of the system', icon: 'refresh', run: () => setColorScheme('auto') },
+    { id: 'shortcuts', label: 'Keyboard shortcuts', icon: 'info', words: 'keys help', run: () => window.dispatchEvent(new Event('mailkeep:shortcuts')) },
     { id: 'docs', label: 'API documentation', icon: 'book', words: 'reference help', run: () => window.location.assign('/docs') },
     { id: 'logout', label: 'Log out', icon: 'out', words: 'sign out leave', run: () => logout.mutate(undefined) },
   ]

@@ -1,4 +1,5 @@
-import { Kbd, Modal, Table } from '@mantine/core'
+import { Kbd, Modal, Switch, Table } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { NAVIGATION } from '../navigation'
@@ -11,6 +12,8 @@ export function Shortcuts({ onPalette }: { onPalette: () => void }) {
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
   const going = useRef(0)
+  // WCAG 2.1.4: keys without Ctrl can be switched off, for those whose speech or hand presses them unasked.
+  const [isOn, setOn] = useLocalStorage({ key: 'mailkeep-shortcuts', defaultValue: true, getInitialValueInEffect: false })
   useEffect(() => {
     function press(event: KeyboardEvent) {
       if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
@@ -18,7 +21,7 @@ export function Shortcuts({ onPalette }: { onPalette: () => void }) {
         onPalette()
         return
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (!isOn || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const entry = event.timeStamp - going.current < 1500 ? GO.get(event.key) : undefined
       going.current = event.key === 'g' ? event.timeStamp : 0
       if (entry) {
@@ -39,9 +42,15 @@ export function Shortcuts({ onPalette }: { onPalette: () => void }) {
     }
     window.addEventListener('keydown', press)
     return () => window.removeEventListener('keydown', press)
-  }, [navigate, onPalette])
+  }, [navigate, onPalette, isOn])
+  useEffect(() => {
+    const show = () => setOpen(true)
+    window.addEventListener('mailkeep:shortcuts', show)
+    return () => window.removeEventListener('mailkeep:shortcuts', show)
+  }, [])
   return (
     <Modal opened={isOpen} onClose={() => setOpen(false)} title="Keyboard shortcuts">
+      <Switch label="Shortcuts of single keys" checked={isOn} onChange={(event) => setOn(event.currentTarget.checked)} mb="md" />
       <Table>
         <Table.Tbody>
           <Line keys={['Ctrl', 'K']} does="Search everything" />
@@ -73,8 +82,9 @@ function Line({ keys, does }: { keys: readonly string[]; does: string }) {
 }
 
 function isTyping(target: EventTarget | null): boolean {
+  if (document.querySelector('[role=dialog]')) return true
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('[role=dialog],[role=menu],[role=listbox]') !== null)
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('[role=menu],[role=listbox]') !== null)
   )
 }
