@@ -25,6 +25,8 @@ from mailkeep.core import totp
 from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault, token_hash
+from mailkeep.settings import OidcProvider
+from mailkeep.settings.tree import Oidc
 from mailkeep.web.pipeline import Pipeline
 from tests.authenticator import SoftKey
 from tests.web.caller import Answer, Caller
@@ -378,6 +380,8 @@ class Api:
         authenticator = await self.factor("adam", enabled_at=self.clock())
         half_way = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
         passkeys = await self._passkeys_in_examples()
+        self.know_provider()
+        await self.identity(ADMIN_IDS["sue"])
         made = {
             "domain_id": DOMAIN_IDS[EXAMPLE],
             "empty_domain_id": await self.domain("empty.test"),
@@ -394,6 +398,18 @@ class Api:
             "totp_code": authenticator.code(),
         }
         return {name: str(value) for name, value in (made | passkeys).items()}
+
+    def know_provider(self) -> None:
+        """The settings have the identity provider `keycloak`, which is not to be reached."""
+        provider = OidcProvider(id="keycloak", name="Keycloak", issuer="https://127.0.0.1:1", client_id="mailkeep")
+        self.app.settings = replace(self.app.settings, oidc=Oidc(providers=(provider,)))
+
+    async def identity(self, admin_id: UUID) -> None:
+        """An identity at `keycloak` for an account, by SQL."""
+        row = {"admin_id": admin_id, "issuer": "https://127.0.0.1:1", "subject": str(admin_id)}
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, "oidc_identities", row | {"linked_at": self.clock()})
+        await self.sql("UPDATE admins SET oidc_provider = 'keycloak' WHERE id = %(id)s", id=admin_id)
 
     async def _passkeys_in_examples(self) -> dict[str, Any]:
         """Sue has a passkey, and a second one that she is registering; Adam logs in by his."""

@@ -276,6 +276,10 @@ async def by_stream(world: World, who: Person, place: str) -> Asked:
     return Asked(query={"duration": 0, "after": UUID(int=0)} | asked.query)
 
 
+def held(world: World, place: str) -> dict[str, Any]:
+    return {"action": "hold", "ids": ["4jW9T1xz0bz1"], "dry_run": True}
+
+
 async def plain(world: World, who: Person, place: str) -> Asked:
     return Asked()
 
@@ -471,6 +475,17 @@ async def log_in_by_passkey(world: World, who: Person, place: str) -> Asked:
     offered = await world.api.nobody.post("/auth/passkeys/login/options")
     asked = await as_oneself(world, who, place)
     return replace(asked, body={"credential": key.get(offered.data["options"])})
+
+
+async def with_identity(world: World, who: Person, place: str) -> Asked:
+    asked = await as_oneself(world, who, place)
+    if asked.by and asked.by.admin_id:
+        await world.api.identity(asked.by.admin_id)
+    return asked
+
+
+async def at_provider(world: World, who: Person, place: str) -> Asked:
+    return Asked("keycloak")
 
 
 async def log_in(world: World, who: Person, place: str) -> Asked:
@@ -709,6 +724,10 @@ ROWS: dict[str, Row] = {
     "POST /auth/passkeys/recovery-codes": Row(with_passkey, **ONCE),
     "POST /auth/passkeys/login/options": Row(plain, **ONCE),
     "POST /auth/passkeys/login/verify": Row(log_in_by_passkey, **ONCE),
+    "GET /auth/oidc/providers": Row(plain, **ONCE),
+    "GET /auth/oidc/login/{provider}": Row(at_provider, **ONCE),
+    "GET /auth/oidc/callback/{provider}": Row(at_provider, **ONCE),
+    "DELETE /auth/oidc/disconnect": Row(with_identity, **ONCE),
     "GET /admins": Row(plain, **ONCE, look=shows_accounts),
     "POST /admins": Row(by_body(new_admin), ALSO_NONE, **IN_BODY),
     "GET /admins/{id}": Row(by_id(a_kept_admin), expect=shown_accounts),
@@ -755,6 +774,8 @@ ROWS: dict[str, Row] = {
     "GET /audit": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
     "GET /audit/verify": Row(plain, **ONCE),
     "GET /audit/export": Row(by_filter, **LISTED),
+    "GET /queue": Row(plain, **ONCE, done=(503, "UNAVAILABLE")),
+    "POST /queue/actions": Row(by_body(held), **ONCE, done=(503, "UNAVAILABLE")),
     "GET /events": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
     "GET /events/stream": Row(by_stream, **LISTED, look=streams_domains),
     "GET /events/{id}": Row(by_id(an_event)),
@@ -820,6 +841,7 @@ async def world(post: Post) -> World:
     async with post.api.app.db.tx() as conn:
         await dkim.insert(conn, key)
     api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
+    api.know_provider()
     world = World(post, api)
     for place in DOMAINS:
         for make in (a_kept_mailbox, a_kept_suspension, a_kept_alias, a_message, a_kept_admin, a_kept_webhook):
@@ -872,7 +894,7 @@ MAY = {
     },
     _ADMIN: {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
-        "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write",
+        "queue.list", "queue.write", "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "sandbox"},
 }  # fmt: skip
@@ -881,6 +903,7 @@ MAY = {
 BEYOND_DOMAINS = {
     Reach.GLOBAL: {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
+        "queue.list", "queue.write",
     },
     Reach.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
     Reach.ACCOUNT: {"account.read", "session.list", "passkey.list"},

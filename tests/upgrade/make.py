@@ -145,6 +145,10 @@ async def _accounts(api: Api) -> None:
     assert (await limited.get("/auth/me")).status == 200
     async with api.app.db.tx() as conn:
         await insert_row(conn, "recovery_codes", {"admin_id": ADMIN_IDS["adam"], "code_hash": token_hash("a code")})
+        identity = {"issuer": "https://id.example.test", "subject": "dora", "linked_at": START}
+        await insert_row(conn, "oidc_identities", identity | {"admin_id": ADMIN_IDS["dora"]})
+        under_way = {"state_hash": b"s", "browser_hash": b"b", "provider": "keycloak", "next_path": "/"}
+        await insert_row(conn, "oidc_logins", under_way | {"expires_at": START})
         await insert_row(conn, "mail_removals", {"mailbox_id": uuid7(START)})
 
 

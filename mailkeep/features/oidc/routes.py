@@ -69,7 +69,7 @@ ENDPOINTS = (
         status=302,
         login=True,
         refusals=(NotFound,),
-        examples=(Example(path={"provider": "{provider}"}),),
+        examples=(Example(path={"provider": "keycloak"}),),
     ),
     Endpoint(
         method="GET",
@@ -90,7 +90,9 @@ ENDPOINTS = (
         status=302,
         login=True,
         refusals=(NotFound,),
-        examples=(Example(path={"provider": "{provider}"}, query={"state": "…", "code": "…"}),),
+        examples=(
+            Example(path={"provider": "keycloak"}, query={"state": "af0ifjsldkj", "code": "SplxlOBeZQQYbYS6WxSbIA"}),
+        ),
     ),
     Endpoint(
         method="DELETE",
