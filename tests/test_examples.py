@@ -19,6 +19,7 @@ from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.client import cookie_of, token_of
+from tests.features.queue.stand_in import answering, waiting
 from tests.plugins.post import Post
 from tests.web.caller import Answer, Caller
 
@@ -52,6 +53,13 @@ def fill(value: Any, names: dict[str, str]) -> Any:
 async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:
     if endpoint.action == "factor.change":
         await post.api.sql("UPDATE totp_secrets SET enabled_at = created_at")  # what Sue has set up is in force
+    if endpoint.tag == "Queue":
+        async with answering(post.api.app, pytest.MonkeyPatch(), [waiting(1)]):
+            return await ask(post, endpoint, example, names)
+    return await ask(post, endpoint, example, names)
+
+
+async def ask(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:
     call = Caller(Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
     path = endpoint.path
     for name, value in example.path.items():

@@ -109,6 +109,8 @@ POLICY: dict[str, Rule] = {
     "suspension.list": Rule(_ADMIN, Reach.LISTING),
     "suspension.read": Rule(_ADMIN, Reach.DOMAIN),
     "suspension.lift": Rule(_ADMIN, Reach.DOMAIN),
+    "queue.list": Rule(_ADMIN, Reach.GLOBAL),
+    "queue.write": Rule(_ADMIN, Reach.GLOBAL),
     "event.list": Rule(_ADMIN, Reach.LISTING),
     "event.read": Rule(_ADMIN, Reach.DOMAIN),
     "webhook.list": Rule(_ADMIN, Reach.LISTING),

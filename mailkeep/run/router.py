@@ -21,12 +21,14 @@ from mailkeep.features.history.routes import ENDPOINTS as HISTORY
 from mailkeep.features.mailboxes.routes import ENDPOINTS as MAILBOXES
 from mailkeep.features.oidc.routes import ENDPOINTS as OIDC
 from mailkeep.features.passkeys.routes import ENDPOINTS as PASSKEYS
+from mailkeep.features.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.web.dashboard import dashboard_endpoints
 from mailkeep.web.endpoint import Call, Endpoint
+from mailkeep.web.login import PATH as LOGIN_PATH, login_endpoints
 from mailkeep.web.openapi import openapi_endpoints
 
 FEATURES: tuple[Endpoint, ...] = (
@@ -43,6 +45,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *ROUTING,
     *SENDING,
     *HISTORY,
+    *QUEUE,
     *EVENTS,
     *WEBHOOKS,
     *SANDBOX,
@@ -51,7 +54,10 @@ FEATURES: tuple[Endpoint, ...] = (
 )
 """In the order of the documentation."""
 
-ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *dashboard_endpoints())
+_DASHBOARD = dashboard_endpoints()
+_LOGIN = login_endpoints(replaced=any(endpoint.path == LOGIN_PATH for endpoint in _DASHBOARD))
+
+ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *_DASHBOARD, *_LOGIN)
 
 
 class Gate:

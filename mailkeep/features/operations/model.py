@@ -1,0 +1,22 @@
+"""Something that a node's agent is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+State = Literal["waiting", "running", "succeeded", "failed", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`kind` (`queue.list`, …) with its argument; `result` once it succeeded, `error` where it failed."""
+
+    id: UUID
+    kind: str
+    argument: Mapping[str, Any]
+    state: State
+    result: Mapping[str, Any] | None = None
+    error: str | None = None

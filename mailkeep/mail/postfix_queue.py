@@ -1,0 +1,141 @@
+"""Postfix's queue, by its own tools: what is in it, and what an operator does to it. Needs root.
+
+`postqueue -j` (a JSON object a line), `-i` and `-f`, `postsuper` (ids on its standard input), `postfix reload`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mailkeep.core.errors import Failure
+
+Action = Literal["flush", "hold", "release", "delete"]
+
+_SECONDS = 60.0
+_AT_ONCE = 8
+_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+_POSTSUPER = {"hold": "-h", "release": "-H", "delete": "-d"}
+# What an action can be done to: a message that is held is neither tried nor held again.
+_STATES: dict[Action, frozenset[str]] = {
+    "flush": frozenset({"deferred", "incoming", "active"}),
+    "hold": frozenset({"deferred", "incoming", "active"}),
+    "release": frozenset({"hold"}),
+    "delete": frozenset({"deferred", "incoming", "active", "hold"}),
+}
+_FLUSH_ALL = 200
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A recipient that is not delivered to; `reason` is the last word about it, empty before the first try."""
+
+    address: str
+    delay_reason: str = ""
+
+
+class Queued(msgspec.Struct, frozen=True):
+    """A message in the queue (incoming, active, deferred, hold), as postqueue tells of it; `message_size` in bytes."""
+
+    queue_name: str
+    queue_id: str
+    arrival_time: int
+    message_size: int
+    sender: str
+    recipients: list[Waiting]
+
+    @property
+    def arrived_at(self) -> datetime:
+        """When it came in."""
+        return datetime.fromtimestamp(self.arrival_time, UTC)
+
+
+_decoder = msgspec.json.Decoder(Queued)
+
+
+def parse_listing(content: bytes) -> list[Queued]:
+    """The messages of a listing; a line that is no message is passed over."""
+    found: list[Queued] = []
+    for line in content.split(b"\n"):
+        with suppress(msgspec.DecodeError, msgspec.ValidationError):
+            if line:
+                # postqueue writes what senders wrote: perhaps not UTF-8.
+                found.append(_decoder.decode(line.decode("utf-8", "replace")))
+    return found
+
+
+def able(action: Action, found: Iterable[Queued]) -> list[str]:
+    """The queue ids of the messages that an action can be done to."""
+    return [each.queue_id for each in found if each.queue_name in _STATES[action]]
+
+
+async def listing(conf: Path) -> list[Queued]:
+    """What is in the queue. Raises Failure."""
+    return parse_listing(await _run("postqueue", "-c", str(conf), "-j"))
+
+
+async def act(conf: Path, action: Action, queue_ids: Sequence[str]) -> None:
+    """Do it to these messages; one that has left the queue meanwhile is passed over. Raises Failure."""
+    if not queue_ids:
+        return
+    if action == "flush":
+        await _flush(conf, queue_ids)
+        return
+    await _run("postsuper", "-c", str(conf), _POSTSUPER[action], "-", content="\n".join(queue_ids) + "\n")
+
+
+async def _flush(conf: Path, queue_ids: Sequence[str]) -> None:
+    if len(queue_ids) > _FLUSH_ALL:
+        await _run("postqueue", "-c", str(conf), "-f")
+        return
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(queue_id: str) -> None:
+        async with places:
+            await _run("postqueue", "-c", str(conf), "-i", queue_id)
+
+    await asyncio.gather(*(one(queue_id) for queue_id in queue_ids))
+
+
+def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime]:
+    """When deferred messages are tried next: the time of their files, which qmgr sets ahead. Blocks."""
+    found: dict[str, datetime] = {}
+    folders = [queue / "deferred", *(queue / "deferred").glob("?")]
+    for queue_id in queue_ids:
+        for folder in folders:
+            with suppress(OSError):
+                found[queue_id] = datetime.fromtimestamp((folder / queue_id).stat().st_mtime, UTC)
+                break
+    return found
+
+
+async def reload(conf: Path) -> None:
+    """Let Postfix read its configuration anew, and forget what its processes remember. Raises Failure."""
+    await _run("postfix", "-c", str(conf), "reload")
+
+
+async def _run(*argv: str, content: str = "") -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=_ENVIRONMENT,
+        cwd="/",
+    )
+    try:
+        async with asyncio.timeout(_SECONDS):
+            output, errors = await process.communicate(content.encode())
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise Failure(f"{argv[0]} took longer than {_SECONDS:g} s") from None
+    if process.returncode != 0:
+        said = errors.decode("utf-8", "replace").strip().splitlines()
+        raise Failure(f"{argv[0]} failed: {said[-1] if said else process.returncode}")
+    return output
