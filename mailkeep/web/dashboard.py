@@ -28,9 +28,9 @@ _NOT_BUILT = (
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 
 
-def dashboard_endpoints() -> tuple[Endpoint, ...]:
+def dashboard_endpoints(folder: Traversable | None = None) -> tuple[Endpoint, ...]:
     """The page at each screen's address, and its files; where it was not built, the start page says so."""
-    folder = resources.files("mailkeep.web") / "dashboard_page"
+    folder = folder or resources.files("mailkeep.web") / "dashboard_page"
     if not (folder / "screens.json").is_file():
         return (_endpoint("/", _not_built, "text/html", is_page=True),)
     screens: list[str] = json.loads((folder / "screens.json").read_text("utf-8"))

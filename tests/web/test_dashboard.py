@@ -1,0 +1,98 @@
+"""The dashboard's files: whose address they have, how long they are kept, what they may do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from mailkeep.web.dashboard import CONTENT_SECURITY_POLICY, dashboard_endpoints
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+from tests.web.caller import Caller
+from tests.web.house import House
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "dashboard/src").rglob("*.ts*"))
+SCRIPT = b"console.log('the dashboard')\n" * 20
+_MARKUP = (
+    r"dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|"
+    r"\beval\(|new Function|javascript:"
+)
+PAGE = b"<!doctype html><title>Mailkeep</title>"
+
+
+@pytest.fixture
+def caller(tmp_path: Path) -> Caller:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "screens.json").write_text(json.dumps(["/", "/domains", "/domains/{id}"]))
+    (tmp_path / "index.html").write_bytes(PAGE)
+    (tmp_path / "scheme.js").write_bytes(b"// theme")
+    (tmp_path / "assets/index-a1b2c3d4.js").write_bytes(SCRIPT)
+    (tmp_path / "assets/index-a1b2c3d4.js.gz").write_bytes(gzip.compress(SCRIPT))
+    (tmp_path / "assets/index-e5f6a7b8.css").write_bytes(b"body{}")
+    return serving(tmp_path)
+
+
+def serving(folder: Path) -> Caller:
+    house = House()
+    return Caller(Pipeline(house.tools, Router(dashboard_endpoints(folder)), house.gate))
+
+
+@pytest.mark.parametrize("path", ["/", "/domains", "/domains/0199", "/domains?q=x&new=yes", "/?error=FORBIDDEN"])
+async def test_each_screen_s_address_is_the_page_whatever_stands_behind_it(caller: Caller, path: str):
+    answer = await caller("GET", path)
+    assert (answer.status, answer.body) == (200, PAGE)
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/domains/a/b", "/api/v1/domains", "/assets/", "/assets/../scheme.js",
+                                  "/assets/index-a1b2c3d4.js.gz", "/screens.json"])  # fmt: skip
+async def test_what_is_no_screen_stays_the_api_s(caller: Caller, path: str):
+    answer = await caller("GET", path)
+    assert (answer.status, answer.code) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    "accepted, packed",
+    [("gzip, deflate, br", True), ("br;q=1.0, gzip;q=0.8", True), ("GZIP", True), ("", False), ("br", False),
+     ("gzip;q=0", False), ("gzip; q=0.0, br", False), ("xgzip", False)],
+)  # fmt: skip
+async def test_assets_are_kept_for_ever_and_packed_for_who_takes_it(caller: Caller, accepted: str, packed: bool):
+    answer = await caller("GET", "/assets/index-a1b2c3d4.js", {"accept-encoding": accepted})
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["vary"] == "accept-encoding"
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.headers.get("content-encoding") == ("gzip" if packed else None)
+    assert (gzip.decompress(answer.body) if packed else answer.body) == SCRIPT
+
+
+async def test_files_without_a_hash_in_their_name_are_asked_for_anew(caller: Caller):
+    assert (await caller("GET", "/scheme.js")).headers["cache-control"] == "no-cache"
+
+
+async def test_without_a_build_the_start_page_says_how_to_make_one(tmp_path: Path):
+    answer = await serving(tmp_path)("GET", "/")
+    assert answer.status == 200
+    assert b"make setup" in answer.body
+
+
+def test_the_policy_allows_no_inline_script_or_style_and_no_other_host():
+    assert "default-src 'none'" in CONTENT_SECURITY_POLICY
+    assert not re.search(r"unsafe|https?:|\*|data:", CONTENT_SECURITY_POLICY)
+
+
+def test_the_page_holds_no_script_or_style_of_its_own():
+    page = (ROOT / "dashboard/index.html").read_text()
+    assert not re.search(r"<style|style=|<script>|\son[a-z]+=|(?:src|href)=\"(?:https?:)?//", page)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "dashboard/src")))
+def test_no_source_makes_markup_of_text(source: Path):
+    text = source.read_text()
+    assert not re.search(_MARKUP, text)
