@@ -41,7 +41,7 @@ export function Caught() {
         </Button>
       }
     >
-      <section className="section card" aria-label="Envelope">
+      <section className="section card envelope" aria-label="Envelope">
         <Facts rows={data.header.filter((field) => FIRST.includes(field.name.toLowerCase())).map((field) => [field.name, field.value] as const)} />
       </section>
       {data.parse_error && (

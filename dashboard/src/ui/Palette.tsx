@@ -23,9 +23,12 @@ interface Command {
 /** Goes to any screen, finds domains and mailboxes, and does what needs no screen: by a few letters. */
 export function Palette({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} withCloseButton={false} padding={0} size="lg" yOffset="12vh" centered={false} aria-label="Search" transitionProps={{ duration: 0 }}>
-      {opened && <Finder onClose={onClose} />}
-    </Modal>
+    <Modal.Root opened={opened} onClose={onClose} padding={0} size="lg" yOffset="12vh" lockScroll={false} transitionProps={{ duration: 0 }}>
+      <Modal.Overlay />
+      <Modal.Content aria-label="Search">
+        <Modal.Body>{opened && <Finder onClose={onClose} />}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 

@@ -1,0 +1,18 @@
+"""`scene`: one instance with things in it, for each process of the tests that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.browser.scene import Scene, scenes
+from tests.browser.screens import BUILT
+
+
+@pytest.fixture(scope="session")
+async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
+    if not BUILT.is_file():
+        pytest.skip("the dashboard is not built: make dev")
+    async with scenes(tmp_path_factory.mktemp("scene")) as made:
+        yield made

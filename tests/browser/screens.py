@@ -1,0 +1,154 @@
+"""Every screen of the dashboard, and what they have in common for the browser: opened, ready, watched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect
+
+from tests.browser.scene import COOKIE, Caller, Scene
+
+ROOT = Path(__file__).parents[2]
+BUILT = ROOT / "mailkeep/web/dashboard_page/screens.json"
+TIMEOUT_MS = 15_000
+WIDE, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
+
+
+@dataclass(frozen=True)
+class Screen:
+    """`path` with `{…}` of the scene's ids; `lowest`: the lowest role that it shows something."""
+
+    name: str
+    path: str
+    lowest: str = "domain_admin"
+
+    def at(self, ids: dict[str, str]) -> str:
+        return self.path.format(**ids)
+
+
+SCREENS = (
+    Screen("overview", "/"),
+    Screen("first-steps", "/start"),
+    Screen("domains", "/domains"),
+    Screen("domain", "/domains/{domain_id}"),
+    Screen("mailboxes", "/mailboxes"),
+    Screen("mailbox", "/mailboxes/{mailbox_id}"),
+    Screen("aliases", "/aliases"),
+    Screen("where-mail-goes", "/routing?address=team%40example.test"),
+    Screen("send", "/send"),
+    Screen("messages", "/messages"),
+    Screen("message", "/messages/{message_id}"),
+    Screen("suspensions", "/suspensions", "admin"),
+    Screen("account", "/account"),
+    Screen("api-keys", "/api-keys"),
+    Screen("webhooks", "/webhooks", "admin"),
+    Screen("webhook", "/webhooks/{webhook_id}", "admin"),
+    Screen("live-events", "/events", "admin"),
+    Screen("sandbox", "/sandbox", "super_admin"),
+    Screen("sandbox-message", "/sandbox/{sandbox_id}", "super_admin"),
+    Screen("administrators", "/admins"),
+    Screen("audit-log", "/audit"),
+)
+
+
+def unlisted() -> set[str]:
+    """Addresses that the build knows as screens and this table doesn't."""
+    known = {screen.path.partition("?")[0] for screen in SCREENS} | {"/login"}
+    shapes = {"/".join("{}" if "{" in part else part for part in path.split("/")) for path in known}
+    built: list[str] = json.loads(BUILT.read_text())
+    return {path for path in built if "/".join("{}" if "{" in part else part for part in path.split("/")) not in shapes}
+
+
+# Told by every document of the page, frames too, with the address that it stands at.
+_TELL = """
+addEventListener('securitypolicyviolation', (e) =>
+  console.error(`policy ${location.href}: ${e.effectiveDirective} ${e.blockedURI}`))
+addEventListener('unhandledrejection', (e) => console.error(`unhandled rejection: ${e.reason}`))
+"""
+
+
+@dataclass
+class Watch:
+    """What went wrong on a page, beside what the screens themselves tell."""
+
+    http: str
+    faults: list[str] = field(default_factory=list[str])
+
+    def begin(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.faults.append(f"{page.url}: {error}"))
+        page.on("response", self._answered)
+        page.on("request", lambda request: self._asked(request.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # Refused calls are shown by the screens; the browser writes them down as well.
+        if message.type in ("error", "warning") and not message.text.startswith("Failed to load resource"):
+            self.faults.append(f"{message.location.get('url', '')}: {message.text}")
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 500:
+            self.faults.append(f"{response.status} {response.url}")
+
+    def _asked(self, url: str) -> None:
+        scheme, host, *_ = urlsplit(url)
+        if scheme in ("http", "https") and host != urlsplit(self.http).netloc:
+            self.faults.append(f"asked another host: {url}")
+
+
+@asynccontextmanager
+async def context(browser: Browser, caller: Caller | None, **options: Any) -> AsyncIterator[BrowserContext]:
+    """A browser of one's own, logged in as `caller`."""
+    made = await browser.new_context(**{"viewport": WIDE, "locale": "en-GB", "timezone_id": "UTC"} | options)
+    made.set_default_timeout(TIMEOUT_MS)
+    await made.add_init_script(_TELL)
+    if caller:
+        await made.add_cookies([{"name": COOKIE, "value": caller.token, "url": caller.http}])
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+@asynccontextmanager
+async def watched(browser: Browser, scene: Scene, role: str, **options: Any) -> AsyncIterator[Page]:
+    """A page of somebody with this role, on which nothing may go wrong."""
+    async with context(browser, scene.by(role), **options) as made:
+        page = await made.new_page()
+        watch = Watch(scene.http)
+        watch.begin(page)
+        yield page
+        assert watch.faults == []
+
+
+async def visit(page: Page, http: str, path: str) -> None:
+    """Go to a screen and wait until it shows what it has."""
+    await page.goto(http + path, wait_until="load")
+    await ready(page)
+
+
+async def ready(page: Page) -> None:
+    """Nothing is loading any more."""
+    await page.locator("h1").first.wait_for()
+    await expect(page.locator("[aria-label^=Loading]")).to_have_count(0, timeout=TIMEOUT_MS)
+
+
+async def turn_to(page: Page, path: str) -> None:
+    """Go to another screen within the page, as its links do."""
+    await page.evaluate(_TURN, path)
+    await page.locator("h1:not([data-left])").first.wait_for()
+    await ready(page)
+
+
+# The address as the browser's own buttons change it; what stands there already is no news.
+_TURN = """(path) => {
+  if (location.pathname + location.search === path) return
+  document.querySelectorAll('h1').forEach((each) => each.setAttribute('data-left', ''))
+  history.pushState({}, '', path)
+  dispatchEvent(new PopStateEvent('popstate', { state: {} }))
+}"""

@@ -1,0 +1,301 @@
+"""The everyday screens: the main action of each, as each role, by the names that people see."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene
+from tests.browser.screens import visit, watched
+
+WRITERS = ("super_admin", "admin")
+
+
+async def choose(page: Page, label: str, option: str) -> None:
+    """Choose in a box that opens a list."""
+    await page.get_by_role("textbox", name=label, exact=True).click()
+    await page.get_by_role("option", name=option, exact=True).click()
+
+
+def told(page: Page, text: str):
+    """What a deed ends with."""
+    return expect(page.get_by_role("status").filter(has_text=text)).to_be_visible()
+
+
+@pytest.mark.parametrize("role", WRITERS)
+async def test_a_domain_is_made_changed_and_deleted_by_its_name(browser: Browser, scene: Scene, role: str):
+    name = f"{role.replace('_', '-')}.test"
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/domains")
+        await page.get_by_role("button", name="New domain").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Domain name").fill("no domain")
+        await dialog.get_by_role("button", name="Make domain").click()
+        await expect(dialog.get_by_role("alert")).to_contain_text("marked")
+        await dialog.get_by_label("Domain name").fill(name)
+        await dialog.get_by_role("button", name="Make domain").click()
+        await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+        await expect(page.get_by_text(f"._domainkey.{name}")).to_be_visible()
+        await page.get_by_role("button", name="Change").click()
+        await dialog.get_by_label("Description").fill("For a while")
+        await dialog.get_by_label("Receives mail").uncheck()
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("sends only")).to_be_visible()
+        await page.get_by_role("button", name="Delete domain").click()
+        sure = dialog.get_by_role("button", name="Delete domain")
+        await expect(sure).to_be_disabled()
+        await dialog.get_by_role("textbox").fill(name)
+        await sure.click()
+        await told(page, f"{name} is deleted.")
+        await expect(page.get_by_role("link", name=name)).to_have_count(0)
+
+
+async def test_a_domain_with_mailboxes_says_on_its_button_why_it_stays(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/domains/{scene.ids['domain_id']}")
+        button = page.get_by_role("button", name="Delete domain")
+        await expect(button).to_have_attribute("aria-disabled", "true")
+        await button.focus()
+        await expect(page.get_by_role("tooltip")).to_contain_text("delete these first")
+        await button.press("Enter")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_what_a_role_may_not_do_is_disabled_with_the_reason(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "domain_admin") as page:
+        await visit(page, scene.http, "/domains")
+        await expect(page.get_by_role("row")).to_have_count(2)  # the head, and the one that is assigned
+        button = page.get_by_role("button", name="New domain")
+        await button.focus()
+        await expect(page.get_by_role("tooltip")).to_contain_text("Only an administrator may do this.")
+        await button.press("Enter")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        suspensions = page.get_by_role("navigation").get_by_text("Suspensions")
+        await expect(suspensions).to_have_attribute("aria-disabled", "true")
+        await visit(page, scene.http, "/suspensions")
+        await expect(page.get_by_text("Only an administrator may do this.").first).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_a_mailbox_is_made_changed_suspended_lifted_deleted_and_restored(
+    browser: Browser, scene: Scene, role: str
+):
+    local = f"new-{role.replace('_', '-')}"
+    address = f"{local}@{EXAMPLE}"
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/mailboxes")
+        await page.get_by_role("button", name="New mailbox").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name before the @").fill(local)
+        await choose(page, "Domain", EXAMPLE)
+        await dialog.get_by_label("Password").fill("short")
+        await dialog.get_by_role("button", name="Make mailbox").click()
+        await expect(dialog.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
+        await dialog.get_by_label("Password").fill(PASSWORD)
+        await dialog.get_by_role("button", name="Make mailbox").click()
+        await expect(page.get_by_role("heading", level=1, name=address)).to_be_visible()
+        await page.get_by_role("button", name="Change").click()
+        await dialog.get_by_label("Whose it is").fill("Somebody New")
+        forward = dialog.get_by_role("textbox", name="Forward to")
+        await forward.fill("away@elsewhere.test")
+        await forward.press("Enter")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("away@elsewhere.test, and keeps a copy")).to_be_visible()
+        await page.get_by_role("button", name="Suspend sending").click()
+        await dialog.get_by_label("Reason").fill("its password leaked")
+        await dialog.get_by_role("button", name="Suspend").click()
+        await expect(page.get_by_text("Sending is suspended: its password leaked")).to_be_visible()
+        await page.get_by_role("button", name="Lift the suspension").click()
+        await told(page, "may send again")
+        await page.get_by_role("button", name="Delete mailbox").click()
+        await dialog.get_by_role("button", name="Delete").click()
+        await expect(page.get_by_role("heading", level=1, name="Mailboxes")).to_be_visible()
+        await choose(page, "Trash", "In the trash")
+        await page.get_by_role("link", name=address).click()
+        await page.get_by_role("button", name="Restore").click()
+        await told(page, f"{address} is back.")
+        await page.get_by_role("button", name="Delete mailbox").click()
+        await dialog.get_by_label("Destroy its mail at once").check()
+        await dialog.get_by_role("textbox").fill(address)
+        await dialog.get_by_role("button", name="Delete with all mail").click()
+        await expect(page.get_by_role("heading", level=1, name="Mailboxes")).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_an_alias_shows_where_it_leads_while_it_is_made(browser: Browser, scene: Scene, role: str):
+    source = f"alias-{role.replace('_', '-')}"
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/aliases")
+        await page.get_by_role("button", name="New alias").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name before the @").fill(source)
+        chosen = dialog.get_by_role("textbox", name="Domain", exact=True)
+        if not await chosen.input_value():
+            await chosen.click()
+            await page.get_by_role("option", name=EXAMPLE, exact=True).click()
+        leads = dialog.get_by_role("textbox", name="Leads to")
+        await leads.fill(f"team@{EXAMPLE}")
+        await leads.press("Enter")
+        await expect(dialog.get_by_text(f"→ alice@{EXAMPLE}, bob@{EXAMPLE}")).to_be_visible()
+        await dialog.get_by_role("button", name="Make alias").click()
+        await expect(dialog.get_by_role("alert")).to_contain_text("itself an alias")
+        await leads.press("Backspace")
+        await leads.fill(f"alice@{EXAMPLE}")
+        await leads.press("Enter")
+        await dialog.get_by_role("button", name="Make alias").click()
+        await told(page, "The alias is made.")
+        row = page.get_by_role("row").filter(has_text=source)
+        await row.get_by_role("button", name=f"Change {source}").click()
+        await dialog.get_by_label("Active").uncheck()
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(row.get_by_text("inactive")).to_be_visible()
+        await row.get_by_role("button", name=f"Delete {source}").click()
+        await dialog.get_by_role("button", name="Delete alias").click()
+        await expect(row).to_have_count(0)
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_where_mail_goes_is_told_as_one_types(browser: Browser, scene: Scene, role: str):
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/routing")
+        asked = page.get_by_label("Where would mail for this address go?")
+        await asked.press_sequentially(f"alice+news@{EXAMPLE}")
+        await expect(page.get_by_text("is delivered")).to_be_visible()
+        await expect(page).to_have_url(re.compile(r"\?address=alice%2Bnews%40example\.test$"))
+        await expect(page.get_by_role("link", name=f"alice+news@{EXAMPLE}")).to_be_visible()
+        await asked.fill("somebody@strangers.test")
+        await expect(page.get_by_text("is not ours")).to_be_visible()
+        await page.reload()
+        await expect(asked).to_have_value("somebody@strangers.test")
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_a_message_is_written_sent_and_followed_to_the_remote_s_words(browser: Browser, scene: Scene, role: str):
+    subject = f"Written by {role}"
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/send")
+        await page.get_by_label("From").fill("not an address")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await expect(page.locator("main").get_by_role("alert")).to_be_visible()
+        await page.get_by_label("From").fill(f"shop@{EXAMPLE}")
+        to = page.get_by_role("textbox", name="To", exact=True)
+        await to.fill("bounce@elsewhere.test, zoe@elsewhere.test")
+        await to.press("Enter")
+        await page.get_by_label("Subject").fill(subject)
+        await page.get_by_label("Message").fill("It should arrive on Tuesday.")
+        await page.locator("input[type=file]").set_input_files(
+            [{"name": "order <b>.txt", "mimeType": "text/plain", "buffer": b"one sofa"}]
+        )
+        await expect(page.get_by_text("order <b>.txt")).to_be_visible()
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await expect(page.get_by_role("heading", level=1, name=subject)).to_be_visible()
+        await expect(page.get_by_text("550 5.1.1 No such user here").first).to_be_visible()
+        await expect(page.locator(".timeline").get_by_text("bounced")).to_be_visible()
+        await page.get_by_role("tab", name="Raw message").click()
+        await expect(page.locator("pre")).to_contain_text(f"Subject: {subject}")
+
+
+async def test_what_was_accepted_is_not_sent_twice_by_a_second_press(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(
+            page, scene.http, f"/send?from=shop@{EXAMPLE}&to=zoe@elsewhere.test&subject=Only+once".replace("+", "%20")
+        )
+        await page.get_by_label("Message").fill("Once.")
+        lost = True
+
+        async def lose(route):
+            nonlocal lost
+            if lost:
+                lost = False
+                await route.fetch()
+                await route.abort()
+            else:
+                await route.continue_()
+
+        await page.route("**/api/v1/send", lose)
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await expect(page.get_by_text("could not be reached")).to_be_visible()
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await expect(page.get_by_role("heading", level=1, name="Only once")).to_be_visible()
+    found = await scene.sue.ask("GET", "/messages?subject=Only%20once&direction=outbound")
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_messages_are_found_by_anything_and_the_search_stands_in_the_address(
+    browser: Browser, scene: Scene, role: str
+):
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/messages")
+        await page.get_by_label("Words of sender, recipient or subject").fill("invoice")
+        await expect(page.get_by_role("row")).to_have_count(2)
+        await expect(page).to_have_url(re.compile(r"\?q=invoice$"))
+        await page.get_by_role("link", name="Your invoice 2026-1041").click()
+        await expect(page.get_by_role("heading", level=1, name="Your invoice 2026-1041")).to_be_visible()
+        await page.go_back()
+        await expect(page.get_by_label("Words of sender, recipient or subject")).to_have_value("invoice")
+        await page.get_by_role("button", name="Clear", exact=True).click()
+        await choose(page, "Status", "failed")
+        await expect(page.get_by_role("link", name="Are you still there?")).to_be_visible()
+        await page.get_by_role("button", name="More filters").click()
+        await page.get_by_label("To", exact=True).fill("nobody-at-all")
+        await expect(page.get_by_text("No message is like that")).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_what_others_wrote_is_read_by_those_who_may_and_asked_for_first(
+    browser: Browser, scene: Scene, role: str
+):
+    [*_, found] = await scene.sue.ask("GET", "/messages?subject=Question&direction=inbound")
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, f"/messages/{found['id']}")
+        await page.get_by_role("tab", name="Raw message").click()
+        if role == "domain_admin":
+            await expect(page.get_by_text("Only an administrator may do this.").first).to_be_visible()
+            return
+        await expect(page.get_by_text("recorded in the audit log")).to_be_visible()
+        await page.get_by_role("button", name="Read it").click()
+        await expect(page.locator("pre")).to_contain_text("Good to meet you.")
+
+
+@pytest.mark.parametrize("role", WRITERS)
+async def test_a_suspension_is_lifted(browser: Browser, scene: Scene, role: str):
+    [carla] = await scene.sue.ask("GET", "/mailboxes?q=carla")
+    await scene.sue.ask("POST", f"/mailboxes/{carla['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/suspensions")
+        await page.get_by_role("button", name=f"Lift the suspension of carla@{EXAMPLE}").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Lift").click()
+        await told(page, f"carla@{EXAMPLE} may send again.")
+    await scene.sue.ask("POST", f"/mailboxes/{carla['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
+
+
+async def test_the_overview_leads_to_what_happened_and_what_needs_attention(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/")
+        await expect(page.get_by_role("link", name="Question about the sofa").first).to_be_visible()
+        await page.get_by_role("link", name="Bounced").click()
+        await expect(page).to_have_url(re.compile(r"/messages\?status=bounced$"))
+        await expect(page.get_by_role("link", name="Your invoice 2026-1041")).to_be_visible()
+
+
+async def test_a_long_list_is_paged_by_the_address_forth_and_back(browser: Browser, scene: Scene):
+    domain = await scene.sue.ask("POST", "/domains", {"name": "many.test"})
+    for number in range(30):
+        alias = {"domain_id": domain["id"], "source_local_part": f"a{number:02}", "destination": f"alice@{EXAMPLE}"}
+        await scene.sue.ask("POST", "/aliases", alias)
+    async with watched(browser, scene, "admin") as page:
+        await visit(page, scene.http, f"/aliases?domain={domain['id']}")
+        await expect(page.get_by_role("row")).to_have_count(26)
+        await expect(page.get_by_text("a29", exact=False).first).to_be_visible()
+        await page.get_by_role("button", name="Next page").click()
+        await expect(page.get_by_role("row")).to_have_count(6)
+        assert "cursor=" in page.url
+        await page.reload()
+        await expect(page.get_by_role("row")).to_have_count(6)
+        await page.get_by_role("button", name="Previous page").click()
+        await expect(page.get_by_role("row")).to_have_count(26)
+        await page.get_by_role("button", name="Made").click()
+        await expect(page.get_by_role("row").nth(1)).to_contain_text("a00")

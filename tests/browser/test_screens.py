@@ -1,0 +1,88 @@
+"""Every screen, as each role, in both themes: nothing goes wrong, and axe finds nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.browser.scene import ROLES, Scene
+from tests.browser.screens import PHONE, ROOT, SCREENS, Screen, context, turn_to, unlisted, visit, watched
+
+AXE = ROOT / "dashboard/node_modules/axe-core/axe.min.js"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# No rules of WCAG, and in the way of dialogs and choices, which stand beside the landmarks of the page.
+BESIDE = ["region", "landmark-no-duplicate-banner", "landmark-unique"]
+DIALOGS = (
+    Screen("new domain", "/domains?new=yes"),
+    Screen("new key", "/api-keys?new=yes"),
+    Screen("new webhook", "/webhooks?new=yes"),
+    Screen("new administrator", "/admins?new=yes"),
+)
+
+
+def test_every_screen_of_the_build_is_tried(scene: Scene):
+    assert unlisted() == set()
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.timeout(120)
+async def test_every_screen_is_shown_and_breaks_no_policy(browser: Browser, scene: Scene, role: str):
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/")
+        for screen in SCREENS:
+            await turn_to(page, screen.at(scene.ids))
+            assert await page.locator("h1").count() == 1, screen.name
+            if ROLES.index(role) <= ROLES.index(screen.lowest):
+                assert await page.locator("main [role=alert]").count() == 0, (screen.name, role)
+
+
+@pytest.mark.timeout(120)
+async def test_every_address_of_a_screen_answers_the_page(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "super_admin") as page:
+        for screen in SCREENS:
+            await visit(page, scene.http, screen.at(scene.ids))
+            assert (await page.title()).endswith("· Mailkeep"), screen.name
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"color_scheme": "dark"}, {"viewport": PHONE}, {"viewport": PHONE, "color_scheme": "dark"}],
+    ids=["light", "dark", "phone-light", "phone-dark"],
+)
+@pytest.mark.timeout(180)
+async def test_axe_finds_nothing(browser: Browser, scene: Scene, options: dict[str, Any]):
+    # Only to put axe into the page; what the policy forbids is told by the other tests.
+    options = {"bypass_csp": True, "reduced_motion": "reduce"} | options
+    # Of a theme only colours differ.
+    rules = ["wcag2aa"] if "color_scheme" in options else TAGS
+    found: list[str] = []
+    async with context(browser, None, **options) as made:
+        page = await made.new_page()
+        await visit(page, scene.http, "/login")
+        await page.add_script_tag(path=AXE)
+        found += [f"login: {each}" for each in await findings(page, rules)]
+    async with context(browser, scene.sue, **options) as made:
+        page = await made.new_page()
+        await visit(page, scene.http, "/")
+        await page.add_script_tag(path=AXE)
+        for screen in (*SCREENS, *DIALOGS):
+            await turn_to(page, screen.at(scene.ids))
+            found += [f"{screen.name}: {each}" for each in await findings(page, rules)]
+    assert found == []
+
+
+async def findings(page: Page, tags: list[str]) -> list[str]:
+    """What axe, which is in the page, has against it."""
+    options = {
+        "runOnly": {"type": "tag", "values": tags},
+        "rules": {name: {"enabled": False} for name in BESIDE},
+        "resultTypes": ["violations"],
+    }
+    told = await page.evaluate("(options) => axe.run(document, options)", options)
+    return [
+        f"{rule['id']}: {node['target']} {node['failureSummary']}"
+        for rule in told["violations"]
+        for node in rule["nodes"][:3]
+    ]
