@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import Protocol
 
 from mailkeep.db.instance import write_whole
 
@@ -39,8 +40,25 @@ class Command:
     descriptors: Sequence[int] = ()
 
 
-def spawn(command: Command, pid_file: Path) -> subprocess.Popen[bytes]:
-    """Start it, from the main thread (the kernel watches the thread that forked), and write its pid file."""
+class Child(Protocol):
+    """A process that runs, however it was started."""
+
+    @property
+    def pid(self) -> int:
+        """Its number; also that of its session."""
+        ...
+
+    def poll(self) -> int | None:
+        """Its exit status, None while it runs."""
+        ...
+
+    def wait(self) -> int:
+        """Its exit status; it is about to end."""
+        ...
+
+
+def spawn(command: Command) -> subprocess.Popen[bytes]:
+    """Start it, from the main thread: the kernel watches the thread that forked."""
     parent = os.getpid()
 
     def end_with_parent() -> None:
@@ -48,9 +66,9 @@ def spawn(command: Command, pid_file: Path) -> subprocess.Popen[bytes]:
         if os.getppid() != parent:  # it died before we asked
             os._exit(1)
 
-    _rotate(command.log)
+    rotate(command.log)
     with command.log.open("ab") as output:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             list(command.argv),
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -61,8 +79,11 @@ def spawn(command: Command, pid_file: Path) -> subprocess.Popen[bytes]:
             start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
             preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call, its function loaded beforehand
         )
-    write_whole(pid_file, f"{process.pid} {_started(process.pid)}\n", 0o600)
-    return process
+
+
+def write_pid(pid_file: Path, pid: int) -> None:
+    """Write down who runs, for whoever comes after us."""
+    write_whole(pid_file, f"{pid} {_started(pid)}\n", 0o600)
 
 
 async def end(pid: int, seconds: float) -> None:
@@ -120,7 +141,7 @@ def _stat(path: Path) -> list[str]:
         return []
 
 
-def _rotate(log: Path) -> None:
+def rotate(log: Path) -> None:
     """Put an overlong log aside; one old file is kept."""
     log.parent.mkdir(mode=0o755, exist_ok=True)
     with suppress(FileNotFoundError):

@@ -54,7 +54,6 @@ def add_to(app: typer.Typer) -> None:
         ),
     )(up)
     app.command("install", epilog=examples("mailkeep install --dry-run", "mailkeep install"))(install)
-    app.command("process", hidden=True)(process)
     app.command("down", epilog=examples("mailkeep down --data-dir /srv/mail"))(down)
     app.command("status", epilog=examples("mailkeep status", "mailkeep status --json"))(status)
     app.command("doctor", epilog=examples("mailkeep doctor --data-dir /srv/mail"))(doctor)
@@ -98,20 +97,6 @@ def install(
     Needs root. Nothing is started, and nothing of Debian's configuration is written. What is there is left alone.
     """
     conclude(as_json, _install(dry_run))
-
-
-def process(
-    name: Annotated[str, typer.Argument(help="Which one.")],
-    data_dir: DataDir = None,
-    sockets: Annotated[list[str] | None, typer.Option("--socket", help="NAME=DESCRIPTOR, handed down.")] = None,
-) -> None:
-    """Run one process of a full instance; `mailkeep up` does this."""
-    with reported(as_json=False):
-        from mailkeep.run import process as one
-        from mailkeep.run.toolbox import resolve_data_dir
-
-        given = {key: int(number) for key, _, number in (text.partition("=") for text in sockets or [])}
-        raise typer.Exit(one.run(name, resolve_data_dir(data_dir), given))
 
 
 def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:

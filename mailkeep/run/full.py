@@ -1,9 +1,9 @@
 """`mailkeep up --profile full`: a real mail server, each part a process of its own under our supervision.
 
 Order of start: lock, ports, folders, database, schema, first administrator, configuration (rendered and checked), then
-Redis, Rspamd, the listener of keys, Dovecot, the agents, Postfix, the API. It ends in the reverse order within 10
-seconds of SIGTERM or SIGINT. Nothing is written outside the data directory, the run folder and a cache of compiled
-patterns, and no daemon of Debian's own is touched.
+in waves Redis, Rspamd, the listener of keys, Dovecot and the agents; Postfix; API and worker. It ends in the reverse
+order within 10 seconds of SIGTERM or SIGINT. Nothing is written outside the data directory, the run folder and a cache
+of compiled patterns, and no daemon of Debian's own is touched.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from mailkeep.db.postgres_cluster import DATABASE, Account, can_reach
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import HYPERSCAN_CACHE, Facts
 from mailkeep.run import certificate, configuration, http, install, keys, logs, parts, process, state
+from mailkeep.run.nursery import Nursery
 from mailkeep.run.supervisor import Supervisor
 from mailkeep.run.toolbox import attached, make_data_dir, open_vault
 from mailkeep.run.up import background, banner, first_admin, say
@@ -76,14 +77,14 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         places = Places(data_dir, run_folder(data_dir))
         make_folders(places)
         supervisor = Supervisor(places.run / "pids")
-        await supervisor.end_leftovers([*parts.ORDER, *process.MODULES])
+        await supervisor.end_leftovers(["nursery", *parts.ORDER, *process.MODULES])
         first = await stack.enter_async_context(_database(data_dir, loaded))
         facts = find_facts(places, loaded, sockets["keys"])
         await asyncio.to_thread(configuration.put_in_place, settings, facts)
-        environ = parts.environment(options)
+        nursery = Nursery(parts.environment(options), places.log / "nursery.log")
+        stack.callback(nursery.close)
         stack.push_async_callback(supervisor.stop)
-        for part in parts.all_parts(settings, facts, environ, sockets):
-            await supervisor.start(part)
+        await supervisor.start_all(parts.all_parts(settings, facts, nursery, sockets))
         url = http.HttpListener.on(sockets["public"]).url
         internal = http.HttpListener.on(sockets["internal"]).url
         address = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - told, not bound

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import Facts
 from mailkeep.run import configuration, process
-from mailkeep.run.child import Command
+from mailkeep.run.child import Child, Command, spawn
+from mailkeep.run.nursery import Birth, Born, Nursery
 from mailkeep.run.supervisor import Part
 from mailkeep.settings import Settings
 
@@ -21,7 +21,10 @@ ORDER = ("redis", "rspamd", "dovecot", "postfix")
 """The daemons, in the order of their start; our own processes stand between and after them."""
 
 _SECONDS = 2.0
-_BEFORE_POSTFIX = ("lmtp", "policy")
+# First what others need, then who takes mail from others, then who takes calls.
+_FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
+_CALLS = ("api", "worker")
+_SOCKETS = {"keys": ["keys"], "api": ["public", "internal"]}
 
 
 def environment(options: Mapping[str, str]) -> Mapping[str, str]:
@@ -30,32 +33,20 @@ def environment(options: Mapping[str, str]) -> Mapping[str, str]:
     return dict(os.environ) | given
 
 
-def all_parts(
-    settings: Settings, facts: Facts, environ: Mapping[str, str], sockets: Mapping[str, socket.socket]
-) -> list[Part]:
-    """Every part, in the order of start."""
-    own = {
-        name: _own(
-            name, facts.places, environ, {"keys": ["keys"], "api": ["public", "internal"]}.get(name, []), sockets
-        )
-        for name in process.present()
-    }
-    first = [_redis(facts), _rspamd(facts), own.pop("keys"), _dovecot(facts)]
-    agents = [own.pop(name) for name in _BEFORE_POSTFIX if name in own]
-    return [*first, *agents, _postfix(settings, facts), *own.values()]
+def all_parts(settings: Settings, facts: Facts, nursery: Nursery, sockets: Mapping[str, socket.socket]) -> list[Part]:
+    """Every part."""
+    own = [_own(name, facts.places, nursery, sockets) for name in process.present()]
+    first = Part("nursery", _FIRST, nursery.launch, facts.places.log / "nursery.log", nursery.ready)
+    return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(settings, facts), *own]
 
 
-def _own(
-    name: str,
-    places: Places,
-    environ: Mapping[str, str],
-    names: list[str],
-    sockets: Mapping[str, socket.socket],
-) -> Part:
-    given = {key: sockets[key].fileno() for key in names}
-    argv = [sys.executable, "-m", "mailkeep.run.cli", "process", name, "--data-dir", str(places.data)]
-    for key, number in given.items():
-        argv += ["--socket", f"{key}={number}"]
+def _own(name: str, places: Places, nursery: Nursery, sockets: Mapping[str, socket.socket]) -> Part:
+    names = _SOCKETS.get(name, [])
+    log = places.log / f"{name}.log"
+    birth = Birth(name, str(places.data), str(log), names)
+
+    async def launch() -> Born:
+        return await nursery.bear(birth, [sockets[key] for key in names])
 
     async def ready() -> bool:
         try:
@@ -67,15 +58,28 @@ def _own(
     async def prepare() -> None:
         process.ready_file(places.run, name).unlink(missing_ok=True)
 
-    command = Command(argv, places.log / f"{name}.log", environ, tuple(given.values()))
-    return Part(name, command, ready, prepare, patience=6.0)
+    return Part(name, _ABOVE if name in _CALLS else _BENEATH, launch, log, ready, prepare, patience=6.0)
+
+
+def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
+    async def launch() -> Child:
+        return spawn(Command(argv, log))
+
+    return launch
 
 
 def _redis(facts: Facts) -> Part:
     places = facts.places
     argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
     argv += ["redis-server", str(places.redis_conf / "redis.conf")]
-    return Part("redis", Command(argv, places.log / "redis.log"), partial(answers, places.redis_socket))
+    log = places.log / "redis.log"
+    return Part(
+        "redis",
+        _BENEATH,
+        _daemon(argv, log),
+        log,
+        partial(answers, places.redis_socket),
+    )
 
 
 def _rspamd(facts: Facts) -> Part:
@@ -83,14 +87,29 @@ def _rspamd(facts: Facts) -> Part:
     variables = configuration.rspamd_variables(facts, places.rspamd_conf)
     argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
     wanted = (places.scan_socket, places.sign_socket)
-    return Part("rspamd", Command(argv, places.log / "rspamd.log"), _all_answer(wanted), _cleared(wanted))
+    log = places.log / "rspamd.log"
+    return Part(
+        "rspamd",
+        _BENEATH,
+        _daemon(argv, log),
+        log,
+        _all_answer(wanted),
+        _cleared(wanted),
+    )
 
 
 def _dovecot(facts: Facts) -> Part:
     places = facts.places
     argv = ["dovecot", "-F", "-c", str(places.dovecot_conf / "dovecot.conf")]
     wanted = (places.dovecot_lmtp, places.auth_socket)
-    return Part("dovecot", Command(argv, places.log / "dovecot.out.log"), _all_answer(wanted))
+    log = places.log / "dovecot.out.log"
+    return Part(
+        "dovecot",
+        _BENEATH,
+        _daemon(argv, log),
+        log,
+        _all_answer(wanted),
+    )
 
 
 def _postfix(settings: Settings, facts: Facts) -> Part:
@@ -103,7 +122,15 @@ def _postfix(settings: Settings, facts: Facts) -> Part:
         places.api_smtp.unlink(missing_ok=True)
         places.api_smtp.symlink_to(inner)
 
-    return Part("postfix", Command(argv, places.log / "postfix.out.log"), partial(greets, places.api_smtp), prepare)
+    log = places.log / "postfix.out.log"
+    return Part(
+        "postfix",
+        _POSTFIX,
+        _daemon(argv, log),
+        log,
+        partial(greets, places.api_smtp),
+        prepare,
+    )
 
 
 async def answers(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""One process of ours in a full instance: `mailkeep process NAME`, started and watched by `mailkeep up`.
+"""One process of ours in a full instance, started and watched by `mailkeep up`.
 
 Each has a module `mailkeep.run.NAME` with `async def serve(app, process)`: it serves until `process.ended` is set, and
 says `process.ready()` once it does. Listening sockets of the public ports are handed down by the supervisor, so that a
@@ -56,18 +56,26 @@ def ready_file(run: Path, name: str) -> Path:
 
 
 def run(name: str, data_dir: Path, descriptors: Mapping[str, int]) -> int:
-    """Serve until SIGTERM; the exit code."""
+    """Serve until SIGTERM, or until the end of the pipe `life`, which is that of the supervisor; the exit code."""
     loaded = load(data_dir)
     logs.configure(loaded.settings.log.level)
-    uvloop.run(_run(name, data_dir, {key: socket.socket(fileno=fd) for key, fd in descriptors.items()}))
+    life = descriptors["life"]
+    sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != "life"}
+    uvloop.run(_run(name, data_dir, life, sockets))
     return 0
 
 
-async def _run(name: str, data_dir: Path, sockets: Mapping[str, socket.socket]) -> None:
+async def _run(name: str, data_dir: Path, life: int, sockets: Mapping[str, socket.socket]) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
+
+    def orphaned() -> None:
+        loop.remove_reader(life)
+        ended.set()
+
+    loop.add_reader(life, orphaned)
     module = importlib.import_module(f"mailkeep.run.{MODULES[name]}")
     async with attached(data_dir, name) as app:
         await module.serve(app, Process(name, Places(data_dir, run_folder(data_dir)), ended, sockets))

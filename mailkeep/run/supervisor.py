@@ -1,7 +1,7 @@
-"""The supervisor: starts the parts in order, each when the one before is ready, and starts again what ends unasked.
+"""The supervisor: starts the parts in waves, each when the one before is ready, and starts again what ends unasked.
 
 A part that ends is started again after a pause that doubles from 0.1 to 5 seconds, and is back at 0.1 once it has
-lasted for a minute. A part that is there but does not answer (`alive`) is ended and started anew. Parts end in the
+lasted for a minute. A part that is there but does not answer (`alive`) is ended and started anew. The waves end in the
 reverse order.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ import structlog
 from mailkeep.core.errors import Failure
 from mailkeep.db.postgres_leftovers import wait_readable
 from mailkeep.run import child
-from mailkeep.run.child import Command
+from mailkeep.run.child import Child
 
 log = structlog.get_logger("mailkeep.supervisor")
 
@@ -35,14 +34,17 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One process to keep running.
+    """One process to keep running: `launch` starts it, what it says goes to `log`.
 
     `ready` tells whether it serves, `prepare` clears the way before each start, `alive` whether it still answers
-    (None: that it runs is enough); `patience` is what it gets to end by itself, in seconds.
+    (None: that it runs is enough); `patience` is what it gets to end by itself, in seconds. Parts of one `wave` start,
+    and end, side by side.
     """
 
     name: str
-    command: Command
+    wave: int
+    launch: Callable[[], Awaitable[Child]]
+    log: Path
     ready: Callable[[], Awaitable[bool]]
     prepare: Callable[[], Awaitable[None]] = _nothing
     alive: Callable[[], Awaitable[bool]] | None = None
@@ -54,7 +56,7 @@ class Running:
     """A part, its present process, and how often it was started again."""
 
     part: Part
-    process: subprocess.Popen[bytes]
+    process: Child
     since: float
     restarts: int = 0
     watchers: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
@@ -75,6 +77,16 @@ class Supervisor:
             if pid is not None:
                 log.warning("ended a process that an earlier run had left", part=name, pid=pid)
 
+    async def start_all(self, parts: Sequence[Part]) -> None:
+        """Start the parts, wave by wave; Failure with the last words of the first that is not to be had."""
+        for wave in sorted({part.wave for part in parts}):
+            starts = [asyncio.create_task(self.start(part)) for part in parts if part.wave == wave]
+            try:
+                await asyncio.gather(*starts)
+            finally:
+                # One that failed must not leave others behind that nobody knows of yet.
+                await asyncio.gather(*starts, return_exceptions=True)
+
     async def start(self, part: Part) -> None:
         """Start a part and wait until it is ready; Failure with its last words where it isn't."""
         running = await self._launch(part)
@@ -91,27 +103,24 @@ class Supervisor:
     async def stop(self) -> None:
         """End all parts, the last one first."""
         self._stopping = True
-        for running in reversed(list(self.running.values())):
-            for watcher in running.watchers:
-                watcher.cancel()
-            began = monotonic()
-            await self._end(running)
-            log.debug("ended", part=running.part.name, seconds=round(monotonic() - began, 2))
-            self._pid_file(running.part.name).unlink(missing_ok=True)
+        for wave in sorted({running.part.wave for running in self.running.values()}, reverse=True):
+            await asyncio.gather(*(self._end(one) for one in self.running.values() if one.part.wave == wave))
         self.running.clear()
 
     async def _launch(self, part: Part) -> Running:
         await part.prepare()
         began = monotonic()
-        process = child.spawn(part.command, self._pid_file(part.name))
+        child.rotate(part.log)
+        process = await part.launch()
+        child.write_pid(self._pid_file(part.name), process.pid)
         while not await part.ready():
             if process.poll() is not None:
                 await child.end(process.pid, 1.0)
-                raise Failure(f"{part.name} did not start: {_last_words(part.command.log)} (see {part.command.log})")
+                raise Failure(f"{part.name} did not start: {_last_words(part.log)} (see {part.log})")
             if monotonic() - began > _READY_WITHIN:
                 await child.end(process.pid, part.patience)
                 process.wait()
-                raise Failure(f"{part.name} is not ready after {_READY_WITHIN:.0f} s (see {part.command.log})")
+                raise Failure(f"{part.name} is not ready after {_READY_WITHIN:.0f} s (see {part.log})")
             await asyncio.sleep(0.02)
         log.info("ready", part=part.name, pid=process.pid, seconds=round(monotonic() - began, 2))
         return Running(part, process, monotonic())
@@ -148,16 +157,24 @@ class Supervisor:
             await child.end(watched.pid, 2.0)
 
     async def _end(self, running: Running) -> None:
+        began = monotonic()
+        for watcher in running.watchers:
+            watcher.cancel()
         await child.end(running.process.pid, running.part.patience)
         running.process.wait()
+        self._pid_file(running.part.name).unlink(missing_ok=True)
+        log.debug("ended", part=running.part.name, seconds=round(monotonic() - began, 2))
 
     def _pid_file(self, name: str) -> Path:
         return self.folder / f"{name}.pid"
 
 
-async def _ended(process: subprocess.Popen[bytes]) -> None:
+async def _ended(process: Child) -> None:
     if process.poll() is None:
-        handle = os.pidfd_open(process.pid)
+        try:
+            handle = os.pidfd_open(process.pid)
+        except ProcessLookupError:
+            return
         try:
             await wait_readable(handle, None)
         finally:
