@@ -13,7 +13,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.core.ids import uuid7
 from mailkeep.features.inbox import service as inbox
 from mailkeep.features.inbox.model import Brought
-from mailkeep.features.inbox.rules import for_delivery
+from mailkeep.features.inbox.rules import for_delivery, is_our_own, queue_id
 from mailkeep.features.receiving.model import Arrived
 from mailkeep.mail.head import MAX_HEAD, parse_head
 from mailkeep.mail.lmtp_client import LmtpClient
@@ -54,15 +54,16 @@ class LmtpHandler:
         """Filed before the 250."""
         envelope = session.envelope
         assert envelope is not None
+        head = parse_head(message.head(MAX_HEAD))
         mail = Arrived(
-            # Without XFORWARD the id is of this try alone, and a retry makes another copy.
-            queue_id=session.forwarded.get("IDENT") or uuid7(self._app.clock()).hex,
+            # An id of our own is of this try alone, and a retry would make another copy.
+            queue_id=queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
             mail_from=envelope.mail_from,
             recipients=[],
-            head=parse_head(message.head(MAX_HEAD)),
+            head=head,
             size=message.size,
             content=message.chunks,
-            source="system" if session.forwarded.get("SOURCE") == "LOCAL" else "smtp",
+            source="system" if is_our_own(session.forwarded) else "smtp",
         )
         try:
             return await inbox.deliver(self._app, self._filing, mail, _brought(session), partial(self._hand_over, mail))

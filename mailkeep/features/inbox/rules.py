@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from mailkeep.features.inbox.model import DELIVERY_FIELD
 from mailkeep.features.receiving.model import Verdict
@@ -11,6 +11,7 @@ from mailkeep.mail.head import MAX_HEAD, Head, head_end
 
 _SYMBOL = re.compile(r"([A-Z][A-Z0-9_]{1,63}+)\([-+0-9.]++\)")
 _MAX_SYMBOLS = 200
+_RECEIVED_ID = re.compile(r"\(Postfix[^)]{0,40}+\)\s*+(?:with \S{1,40}+ )?id ([0-9A-Za-z]{5,30}+)(?=[\s;]|$)")
 _OWN_FIELD = re.compile(
     rb"(?:\A|(?<=\n))" + DELIVERY_FIELD.encode() + rb"[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n)*", re.IGNORECASE
 )
@@ -30,6 +31,22 @@ def verdict(head: Head) -> Verdict | None:
         score = 0.0
     symbols = _SYMBOL.findall(by_name.get("x-spamd-result", ""))[:_MAX_SYMBOLS]
     return Verdict(score if abs(score) < 1e6 else 0.0, action.strip().lower()[:40], tuple(dict.fromkeys(symbols)))
+
+
+def queue_id(forwarded: Mapping[str, str], head: Head) -> str | None:
+    """Postfix's id of a message: as XFORWARD has it, else (bounces have none there) from its own field on top."""
+    if ident := forwarded.get("IDENT"):
+        return ident
+    top = next((field.value for field in head.fields if field.name.lower() == "received"), "")
+    found = _RECEIVED_ID.search(top)
+    return found[1] if found else None
+
+
+def is_our_own(forwarded: Mapping[str, str]) -> bool:
+    """Whether a message began here: made by Postfix, or handed in on a socket, where clients have no port."""
+    return forwarded.get("SOURCE") == "LOCAL" or (
+        forwarded.get("ADDR") in (None, "127.0.0.1", "::1") and "PORT" not in forwarded
+    )
 
 
 def for_delivery(delivery_id: str, chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -69,11 +69,12 @@ class Agent:
         queue_id: str = "4jW9T1xz0bz1",
         content: bytes = LETTER,
         asked: dict[str, str] | None = None,
-        source: str = "REMOTE",
+        forwarded: str | None = None,
     ) -> list[str]:
         """A message in a session of its own; the reply for each recipient."""
         reader, writer = await asyncio.open_unix_connection(self.path)
-        lines = ["LHLO mx.test", f"XFORWARD NAME=far.test ADDR=192.0.2.1 IDENT={queue_id} SOURCE={source}"]
+        known = forwarded or f"NAME=far.test ADDR=192.0.2.1 PORT=4711 IDENT={queue_id} SOURCE=REMOTE"
+        lines = ["LHLO mx.test", f"XFORWARD {known}"]
         lines.append("MAIL FROM:<someone@far.test> SIZE=100 RET=HDRS ENVID=x+2By")
         for each in recipients:
             original = (asked or {}).get(each)

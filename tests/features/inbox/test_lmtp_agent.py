@@ -187,7 +187,26 @@ async def test_the_whole_message_is_told_to_who_wants_it(agent: Agent) -> None:
     assert len(await agent.api.sql("SELECT queue_id FROM event_payloads")) == 1
 
 
-async def test_mail_of_our_own_is_of_the_system(agent: Agent) -> None:
-    await agent.bring(ALICE, source="LOCAL")
+@pytest.mark.parametrize(
+    "forwarded, source",
+    [
+        ("NAME=localhost ADDR=127.0.0.1 PORT=[UNAVAILABLE] IDENT=4jW9T1xz0bz1 SOURCE=REMOTE", "system"),
+        ("NAME=localhost ADDR=127.0.0.1 PORT=4711 IDENT=4jW9T1xz0bz1 SOURCE=REMOTE", "smtp"),
+        ("NAME=[UNAVAILABLE] ADDR=[UNAVAILABLE] SOURCE=LOCAL", "system"),
+    ],
+)
+async def test_mail_of_our_own_is_of_the_system(agent: Agent, forwarded: str, source: str) -> None:
+    await agent.bring(ALICE, forwarded=forwarded)
     (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
-    assert row["source"] == "system"
+    assert row["source"] == source
+
+
+async def test_a_bounce_has_its_queue_id_in_the_field_on_top(agent: Agent) -> None:
+    bounce = (
+        b"Received: by mx.lab.test (Postfix)\r\n\tid 4jWyWl542hz1WHfS; Sat, 21 Nov 2026 16:36:19 +0000 (UTC)\r\n"
+        b"Received: from x by y (Postfix) with ESMTP id 4jWyWl542hz1WHf9; Sat, 21 Nov 2026 16:36:18 +0000\r\n"
+    ) + LETTER
+    for expected in ("250 2.0.0 Saved", "250 2.0.0 Delivered before"):
+        assert await agent.bring(ALICE, content=bounce, forwarded="SOURCE=LOCAL") == [expected]
+    (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
+    assert row["queue_id"] == "4jWyWl542hz1WHfS"
