@@ -5,8 +5,10 @@ With --check, refuse where a file is not fresh.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,12 +16,14 @@ import sysconfig
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import typer
 from typer.main import get_command
 
 from mailkeep.core.principal import POLICY
+from mailkeep.features.events.model import CATALOGUE, EXAMPLES, Kind
 from mailkeep.run.cli import app
 from mailkeep.run.router import ENDPOINTS
 from mailkeep.settings import describe
@@ -85,6 +89,69 @@ def openapi() -> str:
     return json.dumps(document(ENDPOINTS), ensure_ascii=False, indent=2) + "\n"
 
 
+def events() -> str:
+    lines = [
+        "# Events",
+        "",
+        "Generated from `mailkeep/features/events/model.py`; change it there. What a webhook is sent, kind by kind.",
+        "`id` is the id of the message under `/messages`; of `system.*` kinds without a message, the event's own.",
+        "[How to receive them](../webhooks.md).",
+        "",
+        "`GET /events` and `GET /events/stream` show the same events, as `id` (the event's), `kind`, `created_at`,",
+        "`domain_id`, `message_id` and `data`. A subscription to `*` means all kinds but those that begin with",
+        "`system.`. New kinds and new fields may come at any time.",
+    ]
+    for kind, shape in CATALOGUE.items():
+        info = msgspec.inspect.type_info(shape)
+        assert isinstance(info, msgspec.inspect.StructType)
+        lines += ["", f"## {kind}", "", inspect.cleandoc(shape.__doc__ or ""), ""]
+        lines += ["| field of `data` | type | meaning |", "|---|---|---|"]
+        for field in info.fields:
+            assert isinstance(field.type, msgspec.inspect.Metadata)
+            meaning = cast(Any, field.type).extra_json_schema["description"]
+            lines.append(f"| `{field.encode_name}` | {_words(field.type.type, field.required)} | {meaning} |")
+        lines += ["", "```json", json.dumps(_delivered(kind), ensure_ascii=False, indent=2), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _delivered(kind: Kind) -> dict[str, Any]:
+    """A body of a delivery."""
+    event_id = "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a40"
+    message_id = "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37" if "message_id" in EXAMPLES[kind] else event_id
+    head = {"id": message_id, "event": kind, "event_id": event_id, "timestamp": "2026-03-01T12:00:00.000Z"}
+    return {**head, "data": EXAMPLES[kind]}
+
+
+def _words(kind: Any, required: bool) -> str:
+    """A type of a field, in words."""
+    known = {"StrType": "text", "IntType": "integer", "FloatType": "number", "BoolType": "boolean"}
+    match kind:
+        case msgspec.inspect.UnionType(types=types) if any(isinstance(one, msgspec.inspect.NoneType) for one in types):
+            others = [one for one in types if not isinstance(one, msgspec.inspect.NoneType)]
+            text = " or ".join(_words(one, True) for one in others) + " or null"
+        case msgspec.inspect.UnionType(types=types):
+            text = " or ".join(_words(one, True) for one in types)
+        case msgspec.inspect.ListType(item_type=item):
+            text = f"array of {_words(item, True)}"
+        case msgspec.inspect.DictType() | msgspec.inspect.StructType():
+            text = "object"
+        case _:
+            text = known[type(kind).__name__]
+    return text if required else f"{text}, may be absent"
+
+
+def webhooks() -> str:
+    """The page with its examples as the files have them now; its words are its own."""
+    page = (ROOT / "docs/webhooks.md").read_text(encoding="utf-8")
+
+    def shown(found: re.Match[str]) -> str:
+        content = (ROOT / "docs" / found["path"]).read_text(encoding="utf-8").rstrip()
+        return f"<!-- {found['path']} -->\n```{found['language']}\n{content}\n```"
+
+    block = r"<!-- (?P<path>examples/\S+) -->\n```(?P<language>\w+)\n.*?```"
+    return re.sub(block, shown, page, flags=re.DOTALL)
+
+
 def dashboard_policy() -> str:
     rules = {
         action: {"role": rule.role.value, "reach": rule.reach.value, "unenrolled": rule.unenrolled}
@@ -112,8 +179,10 @@ def dashboard_types() -> str:
 
 GENERATED: dict[str, Callable[[], str]] = {
     "docs/reference/openapi.json": openapi,
+    "docs/reference/events.md": events,
     "docs/reference/settings.md": settings,
     "docs/reference/cli.md": cli,
+    "docs/webhooks.md": webhooks,
     "dashboard/src/api/__generated__/policy.ts": dashboard_policy,
     "dashboard/src/api/__generated__/schema.ts": dashboard_types,
 }

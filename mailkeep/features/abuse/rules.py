@@ -8,6 +8,7 @@ from uuid import UUID
 from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.abuse.model import Suspension, Use, Verdict
+from mailkeep.features.events.model import Event
 
 
 def takes_over(who: Principal, present: Suspension | None) -> bool:
@@ -34,6 +35,17 @@ def by_the_rules(suspension_id: UUID, use: Use, threshold: int, at: datetime) ->
         by_rank=None,
         created_at=at,
     )
+
+
+def told(suspension: Suspension) -> Event:
+    """What subscribers hear of a suspension."""
+    data = {
+        "address": suspension.address,
+        "domain": suspension.domain_name,
+        "reason": suspension.reason,
+        "by": suspension.by_kind,
+    }
+    return Event("system.suspension", suspension.domain_id, None, data)
 
 
 def refusal(use: Use, verdict: Verdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:

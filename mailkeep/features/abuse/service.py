@@ -19,6 +19,7 @@ from mailkeep.features.admins import service as admins
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.domains import service as domains
+from mailkeep.features.events import service as events
 from mailkeep.features.mailboxes import rules as mailbox_rules, service as mailboxes
 from mailkeep.features.mailboxes.model import Mailbox
 
@@ -78,6 +79,7 @@ async def _suspend_by_rules(
         if await store.put(conn, suspension):
             before, after = _audited_sender(suspension, None), _audited_sender(suspension, suspension)
             await audit.record(conn, actor, at, Deed("sender.suspend", _target_sender(suspension), before, after))
+            await events.emit(conn, at, rules.told(suspension))
 
 
 async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRequest) -> Page[Suspension]:
@@ -140,6 +142,7 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
         await store.put(conn, suspension)
         deed = Deed("mailbox.suspend", _target(mailbox), _audited(present), _audited(suspension))
         await audit.record(conn, who, at, deed)
+        await events.emit(conn, at, rules.told(suspension))
     return await mailboxes.get(conn, who, mailbox_id)
 
 

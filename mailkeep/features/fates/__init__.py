@@ -12,7 +12,7 @@ client gets its row then, with the envelope that the policy agent noted, and the
 A recipient that is an alias has the fate of its expansions: told when the last has ended, delivered where one was.
 When the queue gives a message up, its open recipients have failed, with the last words about them; so have those of a
 message that an operator deletes. A message that is neither in the queue nor ended in the log gets the outcome `unknown`
-and an alert (`system.outcome_unknown`): never a guess.
+and an alert (`system.alert`): never a guess.
 
 What was refused on the port for other servers stands in the history, at most 60 rows a minute for one source.
 """

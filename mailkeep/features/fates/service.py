@@ -310,6 +310,7 @@ async def _tell_unknown(conn: Conn, at: datetime, lost: Missing, why: str) -> No
         return
     log.warning("what became of a message is unknown", queue_id=lost.queue_id, why=why)
     data = {
+        "alert": "outcome_unknown",
         "message_id": message.message_id,
         "from": message.from_address,
         "to": addresses,
@@ -318,4 +319,4 @@ async def _tell_unknown(conn: Conn, at: datetime, lost: Missing, why: str) -> No
         "queue_id": lost.queue_id,
         "reason": why,
     }
-    await events.emit(conn, at, Event("system.outcome_unknown", message.domain_id, message.id, data))
+    await events.emit(conn, at, Event("system.alert", message.domain_id, message.id, data))

@@ -176,7 +176,7 @@ async def test_a_message_that_leaves_without_a_word_of_a_recipient_is_unknown_wi
     log.tried(_ID, "a@far.test")
     log.removed(_ID)
     await log.read()
-    (told,) = await log.events("system.outcome_unknown")
+    (told,) = await log.events("system.alert")
     assert told[1]["to"] == ["b@far.test"]
     assert [each["status"] for each in (await message(log, sent.id))["recipients"]] == ["delivered", "unknown"]
 
@@ -410,7 +410,7 @@ async def test_what_is_neither_in_the_queue_nor_ended_becomes_unknown_and_may_st
     assert [each.id for each in found] == [sent.id]
     await fates.settle_missing(api.app, found)
     assert (await message(log, sent.id))["status"] == "unknown"
-    (alert,) = await log.events("system.outcome_unknown")
+    (alert,) = await log.events("system.alert")
     assert alert[1]["to"] == ["a@far.test"]
     assert await fates.missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) == []
     log.tried(_ID, "a@far.test")
