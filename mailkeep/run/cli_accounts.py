@@ -37,6 +37,7 @@ def add_to(app: typer.Typer) -> None:
     )(create_admin)
     admin.command("password", epilog=examples("mailkeep admin password sam@example.com"))(set_password)
     admin.command("reset-factors", epilog=examples("mailkeep admin reset-factors sam@example.com"))(reset_factors)
+    admin.command("disconnect", epilog=examples("mailkeep admin disconnect sam@example.com"))(disconnect)
     admin.command("list", epilog=examples("mailkeep admin list --json"))(list_admins)
     app.add_typer(admin, name="admin")
     key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="API keys.")
@@ -84,6 +85,14 @@ def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = Fals
     For who has lost them. The password stays, the account's sessions end.
     """
     conclude(as_json, _reset_factors(data_dir, email))
+
+
+def disconnect(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Unlink an administrator's identity: it logs in by no identity provider any more.
+
+    Its sessions end. An account that was made by a provider has no password: `mailkeep admin password` gives it one.
+    """
+    conclude(as_json, _disconnect(data_dir, email))
 
 
 def list_admins(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -171,6 +180,16 @@ async def _reset_factors(data_dir: Path | None, email: str) -> Answer:
             await service.forget_recovery_codes(conn, admin.id)
     told = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
     return Answer(told, [f"Administrator {admin.email} has no second factor any more; its sessions have ended."])
+
+
+async def _disconnect(data_dir: Path | None, email: str) -> Answer:
+    from mailkeep.features.oidc import service
+
+    async with opened(data_dir) as app, app.db.tx() as conn:
+        admin = await _admin_by_email(conn, email)
+        await service.unlink(conn, operator(), app.clock(), admin.id)
+    told = {"id": admin.id, "email": admin.email, "oidc_provider": None}
+    return Answer(told, [f"Administrator {admin.email} is linked to no identity any more; its sessions have ended."])
 
 
 async def _list_admins(data_dir: Path | None) -> Answer:

@@ -25,10 +25,13 @@ from mailkeep.db.instance import lock_holder
 from mailkeep.db.postgres_binaries import choose, cluster_major, installed
 from mailkeep.db.postgres_cluster import SHELTER
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.oidc.rules import callback_url
+from mailkeep.net.client import Outbound
+from mailkeep.net.openid import OpenId, ProviderFailed, Reach
 from mailkeep.run import state
 from mailkeep.run.schema import pending_in
 from mailkeep.run.toolbox import SECRET
-from mailkeep.settings import Loaded, SettingsError, endpoint, load
+from mailkeep.settings import Loaded, SettingsError, dns_servers, endpoint, load, networks
 
 _OLDEST_PYTHON = (3, 11)
 _DISK_WARNING, _DISK_WRONG = 1 << 30, 256 << 20
@@ -75,7 +78,7 @@ async def examine(data_dir: Path) -> list[Finding]:
     findings = [check(subject) for check in before] + [settings]
     for check in after:
         findings += check(subject)
-    return [*findings, await _schema(subject), _initial_admin(subject)]
+    return [*findings, await _schema(subject), _initial_admin(subject), *await _providers(subject)]
 
 
 def _python(_: Subject) -> Finding:
@@ -263,3 +266,40 @@ def _initial_admin(subject: Subject) -> Finding:
         f"The first administrator's password lies in {path}.",
         "Log in with it, and the file goes; or change it by `mailkeep admin password EMAIL`, and remove the file.",
     )
+
+
+async def _providers(subject: Subject) -> list[Finding]:
+    """Whether each identity provider publishes what logins need."""
+    if subject.loaded is None:
+        return []
+    settings = subject.loaded.settings
+    oidc, outbound = settings.oidc, Outbound(dns_servers(settings.dns.servers))
+    openid = OpenId(outbound)
+    reach = Reach(networks(oidc.allowed_networks), Path(oidc.extra_ca_file) if oidc.extra_ca_file else None)
+    findings: list[Finding] = []
+    try:
+        for provider in oidc.providers:
+            name = f"provider {provider.id}"
+            try:
+                keys = await openid.keys(provider, reach, utc_now())
+            except ProviderFailed as failed:
+                findings.append(Finding(name, Level.WRONG, failed.detail, _mended(failed.reason)))
+            else:
+                message = f"{provider.issuer} answers; keys: {len(keys)}."
+                callback = callback_url(settings.http.public_url, provider)
+                findings.append(Finding(name, Level.OK, message, f"It has to know {callback} as redirect URI."))
+    finally:
+        await outbound.close()
+    return findings
+
+
+def _mended(reason: str) -> str:
+    match reason:
+        case "address_refused":
+            return "A provider within your own network needs that network in oidc.allowed_networks."
+        case "tls":
+            return "A provider with a certificate of your own authority needs it in oidc.extra_ca_file."
+        case "issuer":
+            return "Write the issuer as the provider does, to the last slash."
+        case _:
+            return "Nobody can log in by it; the password and passkeys work. docs/howto/oidc.md tells what is needed."

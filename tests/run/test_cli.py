@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import psycopg
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -35,6 +36,7 @@ from typer.testing import CliRunner
 from mailkeep import __version__
 from mailkeep.core import totp
 from mailkeep.db.migrate import read_migrations
+from mailkeep.db.postgres import running_urls
 from mailkeep.run.cli import app
 from mailkeep.settings import describe
 
@@ -194,8 +196,9 @@ COMMANDS = dict(commands(get_command(app)))
 
 def test_these_are_the_commands():
     assert sorted(COMMANDS) == [
-        "admin create", "admin list", "admin password", "admin reset-factors", "audit verify", "config show", "doctor",
-        "down", "key create", "listen", "migrate", "openapi", "routing explain", "status", "up", "version",
+        "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
+        "config show", "doctor", "down", "key create", "listen", "migrate", "openapi", "routing explain", "status",
+        "up", "version",
     ]  # fmt: skip
 
 
@@ -556,6 +559,22 @@ def test_a_lost_second_factor_is_reset(running: Running):
     connection.close()
     assert "session_id" in running.call("POST", "/auth/login", login)[1]
     again = inside("admin", "reset-factors", "petra@example.test", "--json", data=running.data)
+    assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
+
+
+def test_an_identity_is_disconnected(running: Running, dora: dict[str, Any]):
+    urls = running_urls(running.data)
+    assert urls is not None
+    with psycopg.connect(urls.app) as conn:
+        row = (dora["admin"]["id"], datetime.now(UTC))
+        conn.execute("INSERT INTO oidc_identities VALUES (%s, 'https://id.test', 'd', %s)", row)
+        conn.execute("UPDATE admins SET oidc_provider = 'acme' WHERE id = %s", row[:1])
+    told = mailkeep("admin", "disconnect", "dora@example.test", data=running.data)
+    assert (told.code, told.out) == (
+        0,
+        "Administrator dora@example.test is linked to no identity any more; its sessions have ended.\n",
+    )
+    again = inside("admin", "disconnect", "dora@example.test", "--json", data=running.data)
     assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
 
 

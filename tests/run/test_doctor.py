@@ -1,6 +1,7 @@
 """What the doctor finds, each thing made wrong by hand; nothing is started here."""
 
 import base64
+import json
 import os
 import pwd
 import shutil
@@ -15,6 +16,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import Migration, read_migrations
 from mailkeep.run import doctor
 from mailkeep.run.doctor import Finding, Level, examine
+from tests.features.oidc.provider import Provider
 
 SECRET = base64.b64encode(bytes(32)).decode() + "\n"
 
@@ -206,3 +208,24 @@ async def test_the_first_administrators_password_lies_about(data: Path):
     one = (await found(data))["first administrator"]
     assert one.level is Level.WARNING
     assert "secret word" not in one.message
+
+
+async def test_an_identity_provider_that_is_not_to_be_had(data: Path, monkeypatch: pytest.MonkeyPatch):
+    provider = {"id": "acme", "issuer": "https://10.0.0.1", "client_id": "mailkeep"}
+    monkeypatch.setenv("MAILKEEP_OIDC__PROVIDERS", json.dumps([provider]))
+    one = (await found(data))["provider acme"]
+    assert one.level is Level.WRONG
+    assert "10.0.0.1" in one.message
+    assert "oidc.allowed_networks" in (one.advice or "")
+
+
+async def test_an_identity_provider_that_answers(data: Path, monkeypatch: pytest.MonkeyPatch):
+    provider = Provider()
+    await provider.start()
+    told = {"id": "acme", "issuer": provider.issuer, "client_id": "mailkeep"}
+    monkeypatch.setenv("MAILKEEP_OIDC__PROVIDERS", json.dumps([told]))
+    monkeypatch.setenv("MAILKEEP_OIDC__ALLOWED_NETWORKS", '["127.0.0.0/8"]')
+    one = (await found(data))["provider acme"]
+    await provider.stop()
+    assert (one.level, one.message) == (Level.OK, f"{provider.issuer} answers; keys: 1.")
+    assert "http://localhost:8080/api/v1/auth/oidc/callback/acme" in (one.advice or "")
