@@ -6,11 +6,15 @@ runs, else its case is left out, by name.
 
 from __future__ import annotations
 
+import base64
+import hmac
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
+import time
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -81,6 +85,29 @@ LANGUAGES: dict[str, Callable[[Sequence[Given], Path], list[Verdict]]] = {
     "php": by_php,
     "go": by_go,
 }
+
+
+def by_the_documentation_page(given: Sequence[Given], scratch: Path) -> list[Verdict]:
+    """The lines that stand in /docs."""
+    text = (ROOT / "mailkeep/web/docs_page/conventions.md").read_text()
+    [lines] = re.findall(r"```\n(key = .*?)```", text, re.DOTALL)
+    verdicts: list[Verdict] = []
+    for each in given:
+        known: dict[str, Any] = {"base64": base64, "hmac": hmac, "time": time}
+        known |= {"secret": each.secret, "headers": each.headers, "body": each.body}
+        try:
+            exec(lines, known)
+        except (KeyError, ValueError):
+            verdicts.append("no timestamp")
+            continue
+        if known["genuine"]:
+            verdicts.append(json.loads(each.body) if known["fresh"] else "too old, or from the future")
+        else:
+            verdicts.append("no signature of ours")
+    return verdicts
+
+
+LANGUAGES["the documentation page"] = by_the_documentation_page
 # Where everything is required, only what is set up for the tests is.
 if os.environ.get("MAILKEEP_REQUIRE_ALL") == "1" and shutil.which("go") is None:
     del LANGUAGES["go"]
