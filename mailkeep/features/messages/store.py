@@ -152,19 +152,20 @@ async def accept(conn: Conn, at: datetime, accepted: Sequence[tuple[UUID, str]],
 
 
 async def end_attempts(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> list[UUID]:
-    """End attempts that are still open: (id, lost | unknown | failed, the MTA's words); answers which those were."""
+    """End attempts that are still open, or unknown and now lost: (id, status, the MTA's words); answers which were."""
     cursor = await conn.execute(
         """
         WITH e AS (
             SELECT id, status, diagnostic FROM jsonb_to_recordset(%(ended)s) AS e(id uuid, status text, diagnostic text)
         ), m AS (
             SELECT messages.id, e.status, e.diagnostic FROM messages JOIN e ON e.id = messages.id
-            WHERE messages.status = 'submitting' ORDER BY messages.id FOR UPDATE OF messages
+            WHERE messages.status = 'submitting' OR (messages.status = 'unknown' AND e.status = 'lost')
+            ORDER BY messages.id FOR UPDATE OF messages
         ), u AS (
             UPDATE messages SET status = m.status FROM m WHERE messages.id = m.id
         ), r AS (
             UPDATE message_recipients SET status = m.status, diagnostic = m.diagnostic FROM m
-            WHERE message_recipients.message_id = m.id AND message_recipients.status = 'submitting'
+            WHERE message_recipients.message_id = m.id AND message_recipients.status IN ('submitting', 'unknown')
         )
         SELECT id FROM m
         """,

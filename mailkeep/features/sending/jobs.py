@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from mailkeep.app import App
 from mailkeep.core.principal import Actor, Principal, Role
@@ -14,6 +14,8 @@ from mailkeep.features.sending import service, store
 
 ABANDONED = timedelta(hours=1)
 """Longer than a submission takes with all its deadlines: an older attempt is nobody's any more."""
+_AFTER = timedelta(minutes=20)  # longer than a submission takes from its attempt to the MTA's word in the log
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _BATCH = 200
 _SYSTEM = Principal(None, "reconciliation", Role.SUPER_ADMIN, Actor.SYSTEM)
 
@@ -21,8 +23,9 @@ _SYSTEM = Principal(None, "reconciliation", Role.SUPER_ADMIN, Actor.SYSTEM)
 async def reconcile(app: App, before: datetime) -> int:
     """End the attempts that were begun before an instant and never ended; how many.
 
-    What the sandbox has is recorded as taken, with its one `mail.sent`. Of the others the sandbox's were `lost`;
-    what a smarthost has nobody knows (`unknown`). May run in any number of processes at once.
+    What the sandbox has is recorded as taken, with its one `mail.sent`. Of the others the sandbox's were `lost`, and so
+    were our own MTA's once its log is read to a time well after them: it would have told of them. What a smarthost has
+    nobody knows (`unknown`). May run in any number of processes at once.
     """
     ended, batch = 0, _BATCH
     while batch == _BATCH:
@@ -33,9 +36,14 @@ async def reconcile(app: App, before: datetime) -> int:
 
 async def _reconcile(app: App, before: datetime) -> int:
     at = app.clock()
-    ending = "lost" if app.settings.mta.mode == "sandbox" else "unknown"
+    mode = app.settings.mta.mode
+    ending = "unknown" if mode == "smtp" else "lost"
     async with app.db.tx() as conn:
-        found = await store.open_attempts(conn, before, _BATCH)
+        untaken_before = before
+        if mode == "postfix":
+            read_at = await store.log_read_at(conn)
+            untaken_before = min(before, read_at - _AFTER) if read_at else _NEVER
+        found = await store.open_attempts(conn, before, untaken_before, _BATCH, told_by_log=mode == "postfix")
         untaken = [(each.id, ending, "the attempt was broken off") for each in found if each.queue_id is None]
         ended = await messages.end_attempts(conn, at, untaken)
         attempts = {each.id: each for each in await messages.find_all(conn, [each.id for each in found])}

@@ -19,25 +19,47 @@ async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, Sender
     return {row["name"]: SenderDomain(**row) for row in await cursor.fetchall()}
 
 
-async def open_attempts(conn: Conn, before: datetime, most: int) -> list[OpenAttempt]:
+async def log_read_at(conn: Conn) -> datetime | None:
+    """The instant up to which our own MTA's log is known; None where it was never read to its end."""
+    cursor = await conn.execute(
+        "SELECT CASE WHEN bool_and(caught_up_at IS NOT NULL) THEN min(caught_up_at) END AS at FROM mail_logs"
+    )
+    row = await cursor.fetchone()
+    return row["at"] if row else None
+
+
+async def open_attempts(
+    conn: Conn, before: datetime, untaken_before: datetime, most: int, *, told_by_log: bool
+) -> list[OpenAttempt]:
     """Attempts begun before an instant that nobody ended or answered, and those called unknown that the sandbox has
-    after all.
+    after all. Of those that nobody took only the ones begun before `untaken_before`, and with `told_by_log` also those
+    called unknown.
     """
     cursor = await conn.execute(
         """
-        SELECT m.id, m.message_id, s.queue_id
+        SELECT m.id, m.message_id, coalesce(s.queue_id, m.queue_id) AS queue_id
         FROM messages m
         LEFT JOIN LATERAL (
             SELECT s.queue_id FROM sandbox_messages s
             WHERE s.message_id = m.message_id AND s.mail_from = m.mail_from ORDER BY s.id LIMIT 1
         ) s ON true
-        WHERE (m.status = 'submitting' AND m.created_at < %(before)s)
+        WHERE (m.status = 'submitting' AND m.created_at < CASE WHEN s.queue_id IS NULL THEN %(untaken_before)s
+                                                               ELSE %(before)s END)
            OR (m.status = 'unknown' AND s.queue_id IS NOT NULL)
+           -- Of what our own MTA was asked and did not answer, its log would have told.
+           OR (m.status = 'unknown' AND %(told_by_log)s AND m.accepted_at IS NULL AND m.source = 'api'
+               AND m.created_at < %(untaken_before)s)
            -- The fate of a recipient told of its acceptance, and whoever sent it was cut off before the answer.
-           OR (m.answered_at IS NULL AND m.accepted_at IS NOT NULL AND s.queue_id IS NOT NULL
+           OR (m.answered_at IS NULL AND m.accepted_at IS NOT NULL AND coalesce(s.queue_id, m.queue_id) IS NOT NULL
                AND m.source = 'api' AND m.direction = 'outbound' AND m.created_at < %(before)s AND m.id >= %(lately)s)
         ORDER BY m.id LIMIT %(most)s
         """,
-        {"before": before, "most": most, "lately": uuid7_floor(before - timedelta(days=2))},
+        {
+            "before": before,
+            "untaken_before": untaken_before,
+            "told_by_log": told_by_log,
+            "most": most,
+            "lately": uuid7_floor(before - timedelta(days=2)),
+        },
     )
     return [OpenAttempt(**row) for row in await cursor.fetchall()]

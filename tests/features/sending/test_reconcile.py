@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -238,3 +238,26 @@ async def test_one_message_of_a_batch_that_stumbles_takes_no_other_with_it(post:
     assert [each.get("code") for each in answer.data["results"]] == [None, "SEND_FAILED", None]
     assert await kinds(post) == ["mail.sent", "mail.sent"]
     assert sorted(row["status"] for row in await post.messages()) == ["lost", "queued", "queued"]
+
+
+READ_TO = """
+    INSERT INTO mail_logs (name, caught_up_at) VALUES ('postfix', %(at)s)
+    ON CONFLICT (name) DO UPDATE SET caught_up_at = excluded.caught_up_at RETURNING name
+"""
+
+
+@pytest.mark.parametrize("before", [Crash(), Lost("closed", "acceptance", "unknown")])
+async def test_an_attempt_at_our_own_mta_is_lost_once_its_log_is_read_beyond_it(post: Post, before: BaseException):
+    post.api.app.settings = replace(post.api.app.settings, mta=Mta(mode="postfix"))
+    break_way_out(post, before=before)
+    with suppress(Crash):
+        await post.send()
+    began, (first, _) = post.api.clock(), await status(post)
+    assert first == ("submitting" if isinstance(before, Crash) else "unknown")
+    post.api.clock.advance(hours=3)
+    for read_to, expected in ((None, first), (began, first), (post.api.clock(), "lost")):
+        if read_to is not None:
+            await post.api.sql(READ_TO, at=read_to)
+        await jobs.reconcile(post.api.app, post.api.clock() - jobs.ABANDONED)
+        assert await status(post) == (expected, [expected])
+    assert await kinds(post) == []
