@@ -41,10 +41,10 @@ def read_answer(pairs: Sequence[tuple[str, str]]) -> Answer:
 
     Parameters that we don't know are the provider's own business.
     """
-    given: dict[str, str] = {}
-    for name, value in pairs:
-        if name in ("state", "code", "iss", "error") and given.setdefault(name, value) is not value:
-            raise refuse("repeated_parameter")
+    ours = [pair for pair in pairs if pair[0] in ("state", "code", "iss", "error")]
+    given = dict(ours)
+    if len(given) != len(ours):
+        raise refuse("repeated_parameter")
     state, code, issuer = given.get("state", ""), given.get("code", ""), given.get("iss")
     if not state:
         raise refuse("no_state")

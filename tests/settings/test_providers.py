@@ -1,0 +1,159 @@
+"""Identity providers in the settings: what is taken, and how a wrong one is refused without telling a secret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mailkeep.settings import OidcProvider, SettingsError, load, show
+
+ACME: dict[str, Any] = {"id": "acme", "issuer": "https://id.acme.example/realms/main", "client_id": "mailkeep"}
+
+
+def loaded(tmp_path: Path, *providers: Any, **more: str) -> Any:
+    return load(tmp_path, {"MAILKEEP_OIDC__PROVIDERS": json.dumps(providers), **more})
+
+
+def refusal(tmp_path: Path, *providers: Any, **more: str) -> str:
+    with pytest.raises(SettingsError) as refused:
+        loaded(tmp_path, *providers, **more)
+    return str(refused.value)
+
+
+def test_a_provider_in_the_file_is_a_table(tmp_path: Path):
+    (tmp_path / "mailkeep.toml").write_text(
+        """
+        [oidc]
+        allowed_networks = ["10.0.0.0/8"]
+
+        [[oidc.providers]]
+        id = "acme"
+        name = "Acme"
+        issuer = "https://id.acme.example/"
+        client_id = "mailkeep"
+        client_secret = "s3cret"
+        scopes = ["openid", "email"]
+        trust_email = true
+        trusted_mfa = true
+        auto_create_role = "domain_admin"
+        allowed_email_domains = ["acme.example"]
+        """
+    )
+    (one,) = load(tmp_path, {}).settings.oidc.providers
+    assert (one.label, one.client_secret, one.scopes) == ("Acme", "s3cret", ("openid", "email"))
+    assert (one.trust_email, one.trusted_mfa, one.auto_create_role) == (True, True, "domain_admin")
+
+
+def test_three_fields_are_enough(tmp_path: Path):
+    (one,) = loaded(tmp_path, ACME).settings.oidc.providers
+    assert one == OidcProvider(**ACME)
+    assert (one.label, one.scopes, one.trust_email, one.auto_create_role) == (
+        "acme",
+        ("openid", "email", "profile"),
+        False,
+        "",
+    )
+
+
+def test_the_secret_may_stand_in_a_file(tmp_path: Path):
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret with spaces\n")
+    (one,) = loaded(tmp_path, ACME | {"client_secret_file": str(secret)}).settings.oidc.providers
+    assert one.client_secret == "s3cret with spaces"
+    whole = tmp_path / "providers.json"
+    whole.write_text(json.dumps([ACME | {"client_secret": "s3cret"}]))
+    (one,) = load(tmp_path, {"MAILKEEP_OIDC__PROVIDERS_FILE": str(whole)}).settings.oidc.providers
+    assert one.client_secret == "s3cret"
+
+
+def test_what_is_shown_has_no_secret(tmp_path: Path):
+    found = loaded(tmp_path, ACME | {"client_secret": "s3cret"})
+    (shown,) = show(found, changed_only=True)
+    (table,) = shown.value  # type: ignore[misc]
+    assert (table["client_secret"], table["issuer"]) == ("********", ACME["issuer"])
+    (shown,) = show(loaded(tmp_path, ACME), changed_only=True)
+    assert shown.value[0]["client_secret"] == ""  # type: ignore[index]
+    assert "s3cret" not in repr(found.settings)
+
+
+@pytest.mark.parametrize(
+    "changes, told",
+    [
+        ({"id": "Acme"}, "small letters"),
+        ({"id": "../x"}, "small letters"),
+        ({"id": ""}, "small letters"),
+        ({"id": "x" * 33}, "small letters"),
+        ({"issuer": "http://id.acme.example"}, "not on loopback"),
+        ({"issuer": "ftp://id.acme.example"}, "https://host"),
+        ({"issuer": "https://"}, "https://host"),
+        ({"issuer": "https://a@id.acme.example"}, "https://host"),
+        ({"issuer": "https://id.acme.example/?x=1"}, "a query"),
+        ({"issuer": "https://id.acme.example/#x"}, "a fragment"),
+        ({"issuer": "https://id acme.example/"}, "no URL"),
+        ({"client_id": ""}, "client_id is empty"),
+        ({"client_id": "a\nb"}, "can't be shown"),
+        ({"name": "a\x1b[1m"}, "can't be shown"),
+        ({"scopes": ["email"]}, "openid"),
+        ({"scopes": ["openid", "a b"]}, "openid"),
+        ({"auto_create_role": "root"}, "domain_admin, admin, super_admin"),
+        ({"allowed_email_domains": ["*.acme.example"]}, "allowed_email_domains"),
+        ({"allowed_email_domains": ["Acme.example"]}, "acme.example"),
+        ({"client_secret": "", "client_secret_file": "/nonexistent/secret"}, "can't be read"),
+        ({"client_secret": "", "client_secret_file": "secret"}, "no absolute path"),
+        ({"client_secret": "s3cret", "client_secret_file": "/x"}, "both"),
+        ({"trust_mail": True}, "trust_mail"),
+        ({"trust_email": "yes"}, "$[0].trust_email"),
+    ],
+)
+def test_a_wrong_provider_is_refused(tmp_path: Path, changes: dict[str, Any], told: str):
+    said = refusal(tmp_path, ACME | {"client_secret": "s3cret"} | changes)
+    assert "oidc.providers (MAILKEEP_OIDC__PROVIDERS): expected a list of providers" in said
+    assert told in said
+    assert "s3cret" not in said
+
+
+def test_a_field_that_lacks_is_named(tmp_path: Path):
+    assert "issuer" in refusal(tmp_path, {"id": "acme", "client_id": "x", "client_secret": "s3cret"})
+
+
+def test_an_empty_secret_file_is_refused(tmp_path: Path):
+    (tmp_path / "secret").write_text("\n")
+    assert "holds no secret" in refusal(tmp_path, ACME | {"client_secret_file": str(tmp_path / "secret")})
+
+
+def test_ids_are_of_one_provider_each(tmp_path: Path):
+    assert "the same id" in refusal(tmp_path, ACME, ACME)
+
+
+def test_http_needs_loopback_that_is_allowed(tmp_path: Path):
+    plain = ACME | {"issuer": "http://localhost:8090"}
+    assert "no loopback network stands in oidc.allowed_networks" in refusal(tmp_path, plain)
+    assert "no loopback" in refusal(tmp_path, plain, MAILKEEP_OIDC__ALLOWED_NETWORKS='["10.0.0.0/8"]')
+    allowed = {"MAILKEEP_OIDC__ALLOWED_NETWORKS": '["127.0.0.1"]'}
+    assert loaded(tmp_path, plain, **allowed).settings.oidc.providers[0].is_plain
+
+
+@pytest.mark.parametrize(
+    "key, text, right",
+    [
+        ("DNS__SERVERS", '["127.0.0.1", "127.0.0.1:5353", "[::1]:53", "::1", "[::1]"]', True),
+        ("DNS__SERVERS", '["dns.example"]', False),
+        ("DNS__SERVERS", '["127.0.0.1:0"]', False),
+        ("DNS__SERVERS", '["127.0.0.1:99999"]', False),
+        ("WEBHOOKS__RETRY_SECONDS", "[1, 2, 3]", True),
+        ("WEBHOOKS__RETRY_SECONDS", "[]", False),
+        ("WEBHOOKS__RETRY_SECONDS", "[0]", False),
+        ("OIDC__EXTRA_CA_FILE", "/etc/ca.pem", True),
+        ("OIDC__EXTRA_CA_FILE", "ca.pem", False),
+    ],
+)
+def test_what_the_outbound_client_is_told(tmp_path: Path, key: str, text: str, right: bool):
+    environ = {f"MAILKEEP_{key}": text}
+    if right:
+        load(tmp_path, environ)
+    else:
+        with pytest.raises(SettingsError, match=key.split("__")[1].lower()):
+            load(tmp_path, environ)
