@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mailkeep.features import oidc
+from mailkeep.features.auth import service as auth_service
 from mailkeep.settings import OidcProvider, SettingsError, load, show
+from mailkeep.settings.tree import Oidc
 
 ACME: dict[str, Any] = {"id": "acme", "issuer": "https://id.acme.example/realms/main", "client_id": "mailkeep"}
 
@@ -157,3 +162,31 @@ def test_what_the_outbound_client_is_told(tmp_path: Path, key: str, text: str, r
     else:
         with pytest.raises(SettingsError, match=key.split("__")[1].lower()):
             load(tmp_path, environ)
+
+
+HOWTO = (Path(__file__).parents[2] / "docs/howto/oidc.md").read_text("utf-8")
+
+
+def test_the_example_that_people_copy_is_taken(tmp_path: Path):
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret")
+    examples = re.findall(r"```toml\n(.*?)```", HOWTO, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        text = textwrap.dedent(example).replace("/etc/mailkeep/acme-secret", str(secret))
+        (tmp_path / "mailkeep.toml").write_text(text)
+        assert load(tmp_path, {}).settings.oidc != Oidc()
+
+
+def test_every_field_is_told():
+    table = HOWTO.partition("## What a provider may decide")[2].partition("\n\n-")[0]
+    told = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert told == set(OidcProvider.__struct_fields__)
+
+
+def test_every_reason_that_is_told_exists():
+    sources = "".join(path.read_text() for path in Path(oidc.__path__[0]).glob("*.py"))
+    sources += Path(auth_service.__file__).read_text()
+    reasons = set(re.findall(r"^\| `[A-Z_]+`, `(\w+)`", HOWTO, re.MULTILINE))
+    assert len(reasons) > 6
+    assert {reason for reason in reasons if f'"{reason}"' not in sources} <= {"network"}
