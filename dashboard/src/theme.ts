@@ -9,6 +9,7 @@ export const theme = createTheme({
   primaryColor: 'blue',
   defaultRadius: 'md',
   cursorType: 'pointer',
+  respectReducedMotion: true,
   components: {
     Modal: Modal.extend({
       defaultProps: { lockScroll: false, centered: true, closeButtonProps: { 'aria-label': 'Close' } },

@@ -147,8 +147,8 @@ async def turn_to(page: Page, path: str) -> None:
 
 # The address as the browser's own buttons change it; what stands there already is no news.
 _TURN = """(path) => {
-  if (location.pathname + location.search === path) return
-  document.querySelectorAll('h1').forEach((each) => each.setAttribute('data-left', ''))
+  if (location.pathname !== path.split('?')[0])
+    document.querySelectorAll('h1').forEach((each) => each.setAttribute('data-left', ''))
   history.pushState({}, '', path)
   dispatchEvent(new PopStateEvent('popstate', { state: {} }))
 }"""
