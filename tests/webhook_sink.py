@@ -81,6 +81,7 @@ class Sink:
     most_at_once: int = 0
     now: int = 0
     statuses: dict[str, int] = field(default_factory=dict[str, int])  # what a path answers, changed by a test
+    chooses: Callable[[Posted], int] | None = None  # in place of all paths
     gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])  # a path that waits for it
 
     def url(self, path: str, kind: str = "good") -> str:
@@ -110,14 +111,14 @@ class Sink:
         try:
             if path in self.gates:
                 await self.gates[path].wait()
-            return await self._answer(path, writer)
+            return await self._answer(posted, writer)
         finally:
             self.now -= 1
 
-    async def _answer(self, path: str, writer: asyncio.StreamWriter) -> bool:
-        mode = path.strip("/").partition("/")[0]
-        if path in self.statuses or mode.isdigit():
-            status = self.statuses.get(path) or int(mode)
+    async def _answer(self, posted: Posted, writer: asyncio.StreamWriter) -> bool:
+        path, mode = posted.path, posted.path.strip("/").partition("/")[0]
+        if self.chooses or path in self.statuses or mode.isdigit():
+            status = self.chooses(posted) if self.chooses else self.statuses.get(path) or int(mode)
             body = b"" if status == 204 else f"told {status}".encode()
             extra = f"Location: {self.url('/200')}\r\n" if status in (301, 307) else ""
             await _write(writer, status, body, extra)

@@ -8,6 +8,7 @@ import json
 import shutil
 import sys
 import urllib.request
+from collections.abc import Mapping
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import make_msgid
@@ -35,8 +36,8 @@ LIMITS = {
 class Product:
     """A running instance with a domain and a key that may send for it."""
 
-    def __init__(self, sink_port: int | None) -> None:
-        """Mail goes to the sink; without one to the sandbox."""
+    def __init__(self, sink_port: int | None, settings: Mapping[str, str] | None = None) -> None:
+        """Mail goes to the sink; without one to the sandbox. `settings`: more of them, as environment."""
         self.folder = new_directory("mailkeep-bench-", 0o755)
         (self.folder / "data").mkdir(mode=0o711)
         (self.folder / "data").chmod(0o711)
@@ -46,16 +47,18 @@ class Product:
             "MAILKEEP_MTA__PORT": str(sink_port),
             "MAILKEEP_MTA__TLS": "none",
         }
-        self.running = instances.start(self.folder / "data", LIMITS | (way_out if sink_port else {}))
+        environ = LIMITS | (way_out if sink_port else {}) | dict(settings or {})
+        self.running = instances.start(self.folder / "data", environ)
         self.port = int(self.running.http.rpartition(":")[2])
         self.pid = self.running.process.pid
         password = (self.folder / "data" / "initial-admin").read_text().strip()
-        cookie = self._ask("/auth/login", {"email": "admin@localhost", "password": password})[1]
-        self._ask("/domains", {"name": "example.test"}, {"cookie": cookie})
-        key = self._ask("/api-keys", {"name": "bench", "rate_limit": 1_000_000}, {"cookie": cookie})[0]["key"]
+        cookie = self.ask("/auth/login", {"email": "admin@localhost", "password": password})[1]
+        self.ask("/domains", {"name": "example.test"}, {"cookie": cookie})
+        key = self.ask("/api-keys", {"name": "bench", "rate_limit": 1_000_000}, {"cookie": cookie})[0]["key"]
         self.headers = {"authorization": f"Bearer {key}"}
 
-    def _ask(self, path: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> tuple[Any, str]:
+    def ask(self, path: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> tuple[Any, str]:
+        """POST: `data`, and the cookie that comes with it."""
         request = urllib.request.Request(
             f"{self.running.http}/api/v1{path}",
             json.dumps(body).encode(),

@@ -20,7 +20,8 @@ log = structlog.get_logger("mailkeep.jobs")
 T = TypeVar("T")
 
 POLL_SECONDS = 1.0
-_LINGER_SECONDS = 0.01
+_LINGER_SECONDS = 0.005
+_AWAKE_SECONDS = 0.1
 _AWAY_SECONDS = 1.0
 
 
@@ -59,6 +60,7 @@ class Worker(Generic[T]):
         self._busy: Counter[UUID] = Counter()
         self._after = UUID(int=0)
         self._ring = asyncio.Event()
+        self._found_at = 0.0
         self._stopping = False
 
     async def fill(self) -> int:
@@ -123,9 +125,14 @@ class Worker(Generic[T]):
 
     async def _round(self, bell: Bell) -> None:
         self._ring.clear()
+        now = asyncio.get_running_loop().time
         if await self.fill():
-            # More is likely to come, or to be settled, at once: let it gather rather than go to sleep.
+            self._found_at = now()
+            # More is likely to come, or to be settled, at once: let it gather.
             await asyncio.sleep(_LINGER_SECONDS)
+            return
+        if self._tasks and now() - self._found_at < _AWAKE_SECONDS:
+            await self._pause(_LINGER_SECONDS)
             return
         await bell.listen()
         if len(self._tasks) < self._slots and await self.fill():
@@ -134,7 +141,6 @@ class Worker(Generic[T]):
         await bell.rung(self._ring, POLL_SECONDS)
 
     async def _pause(self, seconds: float) -> None:
-        self._ring.clear()
         try:
             await asyncio.wait_for(self._ring.wait(), seconds)
         except TimeoutError:

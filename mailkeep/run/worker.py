@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Protocol
+
+import structlog
+import uvloop
 
 from mailkeep.app import App
 from mailkeep.features.webhooks.jobs import Deliveries
+from mailkeep.run import logs
+from mailkeep.run.toolbox import attached
+from mailkeep.settings import load
+
+log = structlog.get_logger("mailkeep")
 
 _GRACE_SECONDS = 2.0
 
@@ -43,3 +53,20 @@ async def serve(app: App, process: Process) -> None:
     async with delivering(app):
         process.ready()
         await process.ended.wait()
+
+
+def run(data_dir: Path) -> int:
+    """Work beside a running instance, in the foreground, until told to end; the exit code."""
+    logs.configure(load(data_dir).settings.log.level)
+    uvloop.run(_run(data_dir))
+    return 0
+
+
+async def _run(data_dir: Path) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with attached(data_dir, "worker") as app, delivering(app):
+        log.info("working")
+        await ended.wait()
+        log.info("ending")

@@ -2,13 +2,18 @@
 
 Where and when is armed while it runs: a line `NAME N` written to the FIFO that MAILKEEP_TESTS_ARM names. Beside the
 product's own places there is `answer.half_written`: half of the answer to a send is on its way to the client.
+MAILKEEP_TESTS_LEASE shortens the lease of deliveries to so many seconds, MAILKEEP_TESTS_NO_WORKER leaves them to
+others.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
+from collections.abc import AsyncGenerator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,8 @@ from mailkeep.core import failpoint
 from mailkeep.web.pipeline import Pipeline
 
 ARM = "MAILKEEP_TESTS_ARM"
+LEASE = "MAILKEEP_TESTS_LEASE"
+NO_WORKER = "MAILKEEP_TESTS_NO_WORKER"
 HALF_WRITTEN = "answer.half_written"
 
 
@@ -66,10 +73,26 @@ def _halve_answers(trap: _Trap) -> None:
     Pipeline._serve = halved
 
 
+def _other_worker() -> None:
+    from mailkeep.features.webhooks import jobs
+    from mailkeep.run import worker
+
+    if seconds := os.environ.get(LEASE):
+        jobs.LEASE = timedelta(seconds=float(seconds))
+    if os.environ.get(NO_WORKER):
+        worker.delivering = _nobody_delivers
+
+
+@contextlib.asynccontextmanager
+async def _nobody_delivers(app: Any) -> AsyncGenerator[None]:
+    yield
+
+
 def main() -> None:
     trap = _Trap()
     failpoint.reach = trap.reach
     _halve_answers(trap)
+    _other_worker()
     threading.Thread(target=_listen, args=(trap, Path(os.environ[ARM])), daemon=True).start()
     from mailkeep.run.cli import main as run
 

@@ -198,7 +198,7 @@ def test_these_are_the_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
         "config show", "doctor", "down", "key create", "listen", "migrate", "openapi", "routing explain", "status",
-        "up", "version",
+        "up", "version", "worker",
     ]  # fmt: skip
 
 

@@ -28,7 +28,7 @@ log = structlog.get_logger("mailkeep.webhooks")
 LEASE = timedelta(seconds=30)
 """Three times an attempt's time: what a worker that died has held is another's after it."""
 _SLOTS = 256
-_ROOM, _MOST_ROOM = 8, 32
+_ROOM, _MOST_ROOM = 8, 64
 _FULL = "mail.received.full"
 _FULL_AT_A_TIME = 4
 _LEFT_FOR_AN_ATTEMPT = timedelta(seconds=TIMEOUT_SECONDS + 5)

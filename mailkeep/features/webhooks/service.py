@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from uuid import UUID
 
@@ -224,8 +225,8 @@ async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Co
         url=url,
         headers=signature.headers(body, content.event_id, content.kind, at, secrets),
         body=body,
-        allowed_networks=networks(settings.allowed_networks),
-        extra_ca_file=Path(settings.extra_ca_file) if settings.extra_ca_file else None,
+        allowed_networks=_networks(settings.allowed_networks),
+        extra_ca_file=_path(settings.extra_ca_file),
         timeout=TIMEOUT_SECONDS,
         max_answer=MOST_ANSWER_BYTES,
     )
@@ -238,6 +239,14 @@ async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Co
         return rules.unanswered(at, failed.kind, failed.detail, elapsed)
     failpoint.reach("webhook.answered")
     return rules.answered(at, answer.status, answer.duration_ms, answer.body)
+
+
+_networks = lru_cache(networks)
+
+
+@lru_cache
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None
 
 
 def _seal(vault: Vault, webhook_id: UUID, secret: str) -> bytes:

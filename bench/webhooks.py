@@ -1,0 +1,270 @@
+"""Webhooks: deliveries a second, what a claim costs, and how long an event is on its way.
+
+- One worker with 16 webhooks at one loopback sink over TLS, and with a single one; beside it aiohttp, which posts the
+  same bytes to the same sink, as many at a time, and writes nothing down. CPU of the worker and of its PostgreSQL.
+  Promise: ≥ 0.2 of the bare client, ≥ 1,000 a second.
+- A claim of 20 deliveries of 20 webhooks, with 1,000 and with 1,000,000 that wait for a dead one. Promise: ratio ≤ 1.2.
+- From POST /send of a running instance to the sink: median and p99 of one send after the other, and under load.
+
+`python -m bench.webhooks [DELIVERIES] [PENDING]`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import aiohttp
+import uvloop
+
+from bench.rig.calls import call_all, cpu_of_children
+from bench.rig.sends import Product, message
+from mailkeep.app import App
+from mailkeep.core.clock import utc_now
+from mailkeep.core.ids import uuid7
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.secret import Vault
+from mailkeep.db import migrate, postgres
+from mailkeep.db.partitions import ensure_partitions
+from mailkeep.db.pool import Database
+from mailkeep.features.events import service as events
+from mailkeep.features.events.model import Event
+from mailkeep.features.webhooks import jobs, service, store
+from mailkeep.features.webhooks.model import NewWebhook
+from mailkeep.settings import Settings
+from tests.webhook_sink import HERE, authority, trusting
+
+WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.SUPER_ADMIN, Actor.SESSION)
+NOBODY = UUID(int=0)
+DATA = {
+    "message_id": "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.test>",
+    "from": "shop@example.test",
+    "to": ["customer@elsewhere.test"],
+    "subject": "Your order",
+    "domain": "example.test",
+}
+AT_A_TIME = 32
+ROUNDS = 3
+PENDING = """
+    INSERT INTO webhook_deliveries (id, webhook_id, event_id, kind, state, next_attempt_at, created_at)
+    SELECT gen_random_uuid(), %(webhook)s, gen_random_uuid(), 'mail.sent', 'pending', %(at)s, %(at)s
+    FROM generate_series(1, %(count)s)
+"""
+
+
+class HookSink:
+    """The sink, in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        certificate = folder / "sink.pem"
+        issued = authority().issue_cert(HERE)
+        certificate.write_bytes(issued.private_key_and_cert_chain_pem.bytes())
+        command = [sys.executable, "-m", "bench.rig.hook_sink", str(certificate)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = f"https://{HERE}:{self._line()}/hook"
+
+    def _line(self) -> str:
+        assert self.process.stdout
+        return self.process.stdout.readline().strip()
+
+    def heard(self) -> Mapping[str, Any]:
+        assert self.process.stdin
+        print(file=self.process.stdin, flush=True)
+        return json.loads(self._line())
+
+    def end(self) -> None:
+        self.process.communicate(timeout=20)
+
+
+async def webhook(app: App, url: str) -> UUID:
+    async with app.db.tx() as conn:
+        made, _ = await service.create(conn, app.vault, WHO, utc_now(), NewWebhook(url, ["mail.sent"], None))
+    return made.id
+
+
+async def emit(app: App, count: int) -> None:
+    for _ in range(0, count, 500):
+        async with app.db.tx() as conn:
+            await events.emit_all(conn, utc_now(), [Event("mail.sent", None, uuid7(utc_now()), DATA)] * min(count, 500))
+
+
+async def deliver(app: App, count: int) -> tuple[float, float, float]:
+    """Deliveries a second of a worker that runs, CPU of it and of the database a delivery."""
+    worker = jobs.Deliveries(app)
+    before = time.process_time(), cpu_of_children(_self())
+    start = time.perf_counter()
+    task = asyncio.create_task(worker.run())
+    while await waiting(app):
+        await asyncio.sleep(0.05)
+    seconds = time.perf_counter() - start
+    used = time.process_time() - before[0], cpu_of_children(_self()) - before[1]
+    await worker.stop(1)
+    await task
+    return count / seconds, used[0] / count, used[1] / count
+
+
+def _self() -> int:
+    return int(Path("/proc/self").readlink().name)
+
+
+async def waiting(app: App) -> bool:
+    async with app.db.autocommit() as conn:
+        cursor = await conn.execute("SELECT FROM webhook_deliveries d WHERE d.next_attempt_at IS NOT NULL LIMIT 1")
+        return await cursor.fetchone() is not None
+
+
+async def bare(url: str, folder: Path, count: int) -> tuple[float, float]:
+    """Requests a second of aiohttp, and its CPU a request."""
+    context = ssl.create_default_context(cafile=str(folder / "sink-authority.pem"))
+    body = json.dumps({"id": str(uuid7(utc_now())), "event": "mail.sent", "data": DATA}).encode()
+    headers = {"Content-Type": "application/json", "X-Svc-Signature": "0" * 64, "webhook-signature": "v1," + "A" * 44}
+    connector = aiohttp.TCPConnector(limit=AT_A_TIME, ssl=context)
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def post(times: int) -> None:
+            for _ in range(times):
+                async with session.post(url, data=body, headers=headers) as answer:
+                    await answer.read()
+
+        await post(AT_A_TIME)
+        cpu, start = time.process_time(), time.perf_counter()
+        await asyncio.gather(*(post(count // AT_A_TIME) for _ in range(AT_A_TIME)))
+        return count / (time.perf_counter() - start), (time.process_time() - cpu) / count
+
+
+async def measure_deliveries(app: App, sink: HookSink, folder: Path, count: int) -> None:
+    print(f"deliveries a second, {count:,} each, median of {ROUNDS}; CPU of the worker and its PostgreSQL each")
+    found: dict[str, list[tuple[float, ...]]] = {"aiohttp alone": [], "one webhook": [], "16 webhooks": []}
+    for _ in range(ROUNDS):
+        found["aiohttp alone"].append(await bare(sink.url, folder, count))
+        for webhooks in (1, 16):
+            made = [await webhook(app, sink.url) for _ in range(webhooks)]
+            await emit(app, count // webhooks)
+            name = "one webhook" if webhooks == 1 else "16 webhooks"
+            found[name].append(await deliver(app, count))
+            for each in made:
+                async with app.db.tx() as conn:
+                    await service.delete(conn, WHO, utc_now(), each)
+            await jobs.prune(app)
+    alone = statistics.median(rate for rate, *_ in found["aiohttp alone"])
+    for name, rounds in found.items():
+        rate = statistics.median(each[0] for each in rounds)
+        costs = [statistics.median(each[i] for each in rounds) * 1e6 for i in range(1, len(rounds[0]))]
+        cpu = "  ".join(f"{cost:6,.0f} µs" for cost in costs)
+        print(f"  {name:16}{rate:8,.0f} a second  {rate / alone:5.2f} of the bare client  {cpu}")
+    print("promise: ≥ 0.2 of the bare client, ≥ 1,000 a second")
+
+
+async def claims(app: App, times: int) -> list[float]:
+    """Seconds of claims of 20 deliveries, each given back by a rollback."""
+    seconds: list[float] = []
+    for _ in range(times):
+        async with app.db.autocommit() as conn, conn.transaction(force_rollback=True):
+            at = utc_now()
+            start = time.perf_counter()
+            found = await store.claim(conn, at, at + jobs.LEASE, NOBODY, (64, 1, {}))
+            seconds.append(time.perf_counter() - start)
+            assert len(found) == 21
+    return seconds
+
+
+async def measure_claims(app: App, pending: int) -> None:
+    dead = await webhook(app, "https://dead.example/")
+    for _ in range(20):
+        await webhook(app, "https://alive.example/")
+    await emit(app, 5)
+    told: dict[int, list[float]] = {}
+    there = 0
+    for size in (1_000, pending):
+        for _ in range(there, size, 100_000):
+            async with app.db.autocommit() as conn:
+                count = min(size - there, 100_000)
+                await conn.execute(PENDING, {"webhook": dead, "at": utc_now(), "count": count})
+                there += count
+        async with app.db.autocommit() as conn:
+            await conn.execute("ANALYZE webhook_deliveries")
+        await claims(app, 50)
+        told[size] = await claims(app, 500)
+    medians = {size: statistics.median(seconds) * 1e3 for size, seconds in told.items()}
+    for size, seconds in told.items():
+        p99 = statistics.quantiles(seconds, n=100)[98] * 1e3
+        print(f"a claim of 21 with {size:>9,} pending for a dead one: median {medians[size]:.2f} ms, p99 {p99:.2f} ms")
+    print(f"ratio {medians[pending] / medians[1_000]:.2f}; promise: ≤ 1.2")
+
+
+async def measure_way(sink: HookSink, folder: Path) -> None:
+    settings = {
+        "MAILKEEP_WEBHOOKS__ALLOWED_NETWORKS": '["127.0.0.0/8"]',
+        "MAILKEEP_WEBHOOKS__EXTRA_CA_FILE": str(folder / "sink-authority.pem"),
+    }
+    product = await asyncio.to_thread(Product, None, settings)
+    try:
+        await asyncio.to_thread(
+            product.ask, "/webhooks", {"url": sink.url, "events": ["mail.sent"]}, dict(product.headers)
+        )
+        body = json.dumps(message()).encode()
+        begun: dict[str, int] = {}
+        answered: dict[str, int] = {}
+
+        async def send() -> None:
+            start = time.monotonic_ns()
+            [answer] = await call_all(product.port, "POST", "/api/v1/send", product.headers, [body], 1)
+            message_id = json.loads(answer)["data"]["id"]
+            begun[message_id], answered[message_id] = start, time.monotonic_ns()
+
+        for quiet in (True, False):
+            begun.clear()
+            answered.clear()
+            for _ in range(150):
+                await asyncio.gather(*(send() for _ in range(1 if quiet else 10)))
+                await asyncio.sleep(0.05 if quiet else 0)
+            await asyncio.sleep(3)
+            heard = sink.heard()["heard"]
+            assert begun.keys() <= heard.keys()
+            for name, since in (("the call", begun), ("its answer", answered)):
+                took = sorted((heard[each] - at) / 1e6 for each, at in since.items())
+                p99 = statistics.quantiles(took, n=100)[98]
+                under = "one after the other" if quiet else "10 at a time"
+                times = f"median {statistics.median(took):5.1f} ms, p99 {p99:5.1f} ms"
+                print(f"from {name:10} of /send to the sink, {under:19}: {times}")
+    finally:
+        await asyncio.to_thread(product.end)
+
+
+async def main(deliveries: int, pending: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="mailkeep-bench-", dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        settings = Settings(webhooks=trusting(folder))
+        sink = HookSink(folder)
+        server = await postgres.start(folder)
+        try:
+            await migrate.migrate(server.urls.owner, utc_now)
+            db = Database(server.urls.app, max_size=10)
+            await db.open()
+            async with db.tx() as conn:
+                await ensure_partitions(conn, utc_now())
+            app = App(settings, folder, utc_now, Vault(bytes(range(32))), db)
+            await measure_deliveries(app, sink, folder, deliveries)
+            await measure_claims(app, pending)
+            await app.outbound.close()
+            await db.close()
+        finally:
+            await server.stop()
+        await measure_way(sink, folder)
+        sink.end()
+
+
+if __name__ == "__main__":
+    numbers = [int(text) for text in sys.argv[1:]]
+    uvloop.run(main(*(numbers + [8_000, 1_000_000][len(numbers) :])))

@@ -1,0 +1,54 @@
+"""`mailkeep worker`: deliveries in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.instance import PROGRAM, ROOT, Instance, Launch
+
+
+def worker(data_dir: Path, log: Path) -> subprocess.Popen[bytes]:
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [*PROGRAM, "worker", "--data-dir", str(data_dir)],
+            cwd=ROOT,
+            env=Launch().environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def test_it_works_beside_an_instance_until_it_is_told_to_end(instance: Instance, tmp_path: Path):
+    log = tmp_path / "worker.log"
+    process = worker(instance.data_dir, log)
+    try:
+        deadline = time.monotonic() + 30
+        while b'"working"' not in log.read_bytes():
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(10) == 0, log.read_text()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait(5)
+    assert b"Traceback" not in log.read_bytes()
+
+
+def test_without_an_instance_it_refuses(tmp_path: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mailkeep.run.cli", "worker", "--data-dir", str(tmp_path / "none")],
+        check=False,
+        cwd=ROOT,
+        env=Launch().environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.returncode == 1
+    assert "does not run" in done.stderr
