@@ -5,6 +5,7 @@ dashboard stands in its place.
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -256,6 +257,19 @@ async def test_a_login_by_a_provider_that_waits_goes_on_here(page: Page, device:
     assert page.url == site.http + PLAIN  # it stays in no history
     await page.get_by_role("button", name="Sign in with a passkey").click()
     await is_in(page, site)
+
+
+async def test_what_the_guide_shows_to_programs_runs(page: Page, device: Device, site: Site):
+    guide = (instances.ROOT / "docs" / "howto" / "passkeys.md").read_text("utf-8")
+    shown = re.findall(r"```js\n(.*?)```", guide, re.DOTALL)
+    assert len(shown) == 1
+    await page.goto(site.http + PLAIN)
+    await fill_in(page, site)
+    await expect(page.get_by_text(f"Signed in as {site.email}")).to_be_visible()
+    answer = await page.evaluate(f"async () => {{ {shown[0]}; return (await fetch('/api/v1/auth/passkeys')).json() }}")
+    (listed,) = answer["data"]
+    assert listed["name"] == "My laptop"
+    assert listed["last_used_at"] is not None
 
 
 ERRORS = (
