@@ -80,6 +80,10 @@ class Endpoint:
     settle: Callable[[Any, Call, UUID], Awaitable[Reply | None]] | None = None
     """Set where an Idempotency-Key is taken: what a request (by its id) that was cut off has answered, from the
     records of its effect; None where it had none. Refuses with IdempotencyInProgress while nobody knows."""
+    posts: Mapping[str, tuple[type[Struct], Mapping[str, Any]]] = field(
+        default_factory=dict[str, tuple[type[Struct], Mapping[str, Any]]]
+    )
+    """What is posted to a URL that the call gives: by kind of event the type of its data, and an example."""
     secrets: tuple[str, ...] = ()  # members of `data` that are shown once: null when it is answered again
 
 

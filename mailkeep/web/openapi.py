@@ -23,6 +23,7 @@ from mailkeep.web import codes
 from mailkeep.web.decode import body_required
 from mailkeep.web.docs import docs_endpoints
 from mailkeep.web.endpoint import PREFIX, Call, Endpoint, Example, Reply
+from mailkeep.web.openapi_webhooks import posted_operation
 from mailkeep.web.samples import SAMPLE_TIME, filled, sample, sample_id
 from mailkeep.web.schemas import Schema, Schemas
 
@@ -59,7 +60,9 @@ def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
 def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[str, Any]:
     """The document of all endpoints that are to be documented, in their order."""
     shown = [endpoint for endpoint in endpoints if endpoint.documented]
-    schemas = Schemas(kind for endpoint in shown for kind in (endpoint.body, endpoint.data) if kind is not None)
+    posted = {kind: told for endpoint in shown for kind, told in endpoint.posts.items()}
+    answered = (kind for endpoint in shown for kind in (endpoint.body, endpoint.data) if kind is not None)
+    schemas = Schemas([*answered, *(shape for shape, _ in posted.values())])
     paths: dict[str, dict[str, Any]] = {}
     refused: dict[str, Any] = {}
     for endpoint in shown:
@@ -82,6 +85,9 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
         "security": [{"session": []}, {"api_key": []}],
         "tags": _tags(shown),
         "paths": paths,
+        "webhooks": {
+            kind: posted_operation(kind, schemas.of(shape), shape, data) for kind, (shape, data) in posted.items()
+        },
         "components": {
             "schemas": {**_SCHEMAS, **schemas.components},
             "responses": dict(sorted(refused.items())),

@@ -14,6 +14,7 @@ from openapi_spec_validator import validate
 from mailkeep.core import errors
 from mailkeep.core.errors import Refusal
 from mailkeep.core.principal import POLICY
+from mailkeep.features.events.model import CATALOGUE
 from mailkeep.run.router import ENDPOINTS
 from mailkeep.web.endpoint import Call, Endpoint, Listing, Reply
 from mailkeep.web.fields import Body, MayBeEmpty, Patch, Query, Text, Timestamp
@@ -53,6 +54,16 @@ def conforms(value: Any, schema: dict[str, Any]) -> None:
 def test_it_is_a_valid_openapi_document():
     assert DOCUMENT["openapi"].startswith("3.1.")
     validate(DOCUMENT)
+
+
+def test_what_is_posted_to_webhooks_is_described_kind_by_kind():
+    assert list(DOCUMENT["webhooks"]) == list(CATALOGUE)
+    for kind, item in DOCUMENT["webhooks"].items():
+        content = item["post"]["requestBody"]["content"]["application/json"]
+        conforms(content["example"], content["schema"])
+        assert content["example"]["event"] == kind
+        assert item["post"]["security"] == []
+        assert {each["name"] for each in item["post"]["parameters"]} >= {"webhook-signature", "X-Svc-Signature"}
 
 
 def test_it_is_the_same_each_time():

@@ -97,7 +97,7 @@ _Metadata = Annotated[dict[str, str], Meta(description="As it was sent with, whe
 _Truncated = Annotated[bool, Meta(description="Content is left out: it is over 25 MB, or no longer kept (3 days).")]
 
 
-class _Data(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Data(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The data of a kind."""
 
 

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, InvalidPagination, InvalidUrl, NotFound
 from mailkeep.features.audit import service as audit
+from mailkeep.features.events.model import CATALOGUE, EXAMPLES
 from mailkeep.features.webhooks import service, wire
 from mailkeep.features.webhooks.model import NewWebhook, Span
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
@@ -112,6 +113,7 @@ ENDPOINTS = (
         status=201,
         settle=audit.made_before(_made),
         secrets=("secret",),
+        posts={kind: (shape, EXAMPLES[kind]) for kind, shape in CATALOGUE.items()},
         audit="webhook.create",
         resource="webhook",
         refusals=(InvalidUrl, DomainNotFound, ApiKeyDomainScope),

@@ -30,7 +30,9 @@ def api_settings() -> Settings:
 
 def held(kind: str, data: Any) -> None:
     """Whether the data has exactly the fields of its kind, each of its type, in JSON."""
-    msgspec.convert(msgspec.json.decode(msgspec.json.encode(data)), CATALOGUE[kind], strict=True)  # type: ignore[index]
+    told = msgspec.json.decode(msgspec.json.encode(data))
+    shaped = msgspec.convert(told, CATALOGUE[kind], strict=True)  # type: ignore[index]
+    assert msgspec.to_builtins(shaped) == told, kind
 
 
 def test_every_kind_has_a_shape_with_words_and_an_example_of_it():

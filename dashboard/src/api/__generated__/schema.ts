@@ -429,7 +429,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a passkey
-         * @description Ends the other sessions. The recovery codes go with the last factor. CONFLICT (`last_factor`) where the role needs a second factor and this is the last. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
+         * @description Ends the other sessions. The recovery codes go with the last factor. CONFLICT (`last_factor`) where the role needs a second factor and this is the last; (`last_way_in`) where the account has no password and no identity beside it. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
          */
         delete: operations["deleteAuthPasskeysById"];
         options?: never;
@@ -1055,6 +1055,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the mail server's queue
+         * @description What waits to be delivered, newest first, with the last word about each recipient. The full profile's; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Where the agent of the mail server's node does not answer within ten seconds: node_agent_away.
+         */
+        get: operations["getQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queue/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Flush, hold, release or delete queued mail
+         * @description By `ids` or by `filter` (`{}`: all). `flush` tries now, `hold` keeps until `release`, `delete` removes: open recipients have failed then (`mail.failed`). `dry_run` only counts. The full profile's; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Where the agent of the mail server's node does not answer within ten seconds: node_agent_away.
+         */
+        post: operations["postQueueActions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -1380,7 +1420,208 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "mail.bounced": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.bounced
+         * @description The server of a recipient refused the message; `temporary`: for now, told once, at the first time.
+         */
+        post: operations["onMailBounced"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "mail.delivered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.delivered
+         * @description The server of a recipient took the message: once a recipient.
+         */
+        post: operations["onMailDelivered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "mail.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.failed
+         * @description The message did not reach a recipient, and nobody tries any more: no server took it in time.
+         */
+        post: operations["onMailFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "mail.received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.received
+         * @description An inbound message was delivered to a mailbox: once for each mailbox that it reached.
+         */
+        post: operations["onMailReceived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "mail.received.full": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.received.full
+         * @description The same as `mail.received`, with the message taken apart: made while a webhook wants it (`*` does).
+         */
+        post: operations["onMailReceivedFull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "mail.sent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.sent
+         * @description An outbound message was accepted for delivery: once a message, whatever its recipients.
+         */
+        post: operations["onMailSent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "mail.spam": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.spam
+         * @description An inbound message was flagged as spam; it lies in its mailbox's Junk folder, told as `mail.received` too.
+         */
+        post: operations["onMailSpam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "system.alert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * system.alert
+         * @description Somebody should have a look: `outcome_unknown`, when nobody can tell what became of a message.
+         */
+        post: operations["onSystemAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "system.suspension": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * system.suspension
+         * @description Sending was suspended for an address, by the abuse rules or by an administrator.
+         */
+        post: operations["onSystemSuspension"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "system.webhook_disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * system.webhook_disabled
+         * @description A webhook was made inactive: for `webhooks.disable_after_hours` nothing has arrived there.
+         */
+        post: operations["onSystemWebhookDisabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -1480,6 +1721,11 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description How many messages the action was, or in a dry run would be, done to. */
+        Affected: {
+            affected: number;
+            dry_run: boolean;
+        };
         /** @description An alias to make. */
         AliasCreate: {
             /** @default true */
@@ -1553,6 +1799,13 @@ export interface components {
         Attached: {
             content_type: string;
             filename: string;
+            size: number;
+        };
+        /** @description A part of a message that is a file. */
+        Attachment: {
+            content_base64: string | null;
+            content_type: string;
+            filename: string | null;
             size: number;
         };
         /** @description A file to attach; with `content_id` and `disposition` inline, an image that the html shows as `cid:…`. */
@@ -1818,6 +2071,11 @@ export interface components {
         Done: {
             message: string;
         };
+        /** @description The addresses of SMTP; `rcpt_to` before aliases. */
+        Envelope: {
+            mail_from: string;
+            rcpt_to: string[];
+        };
         /** @description Something that happened; `message_id` is the id under /messages, `data` is that of the kind. */
         Event: {
             /**
@@ -1907,6 +2165,21 @@ export interface components {
             checks: components["schemas"]["CheckTold"][];
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
+        };
+        /** @description A recipient and what became of it; the remote server's words stand in `diagnostic`. */
+        HistoryRecipient: {
+            address: string;
+            attempts: number;
+            diagnostic: string | null;
+            enhanced_code: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_attempt_at: string | null;
+            remote_host: string | null;
+            smtp_code: number | null;
+            status: string;
         };
         /** @description A key to make. What is left out is as usual, or as the key that makes it has it, if that is less. */
         KeyCreate: {
@@ -2013,6 +2286,39 @@ export interface components {
             expires_at: string;
             options: components["schemas"]["RequestOptions"];
         };
+        /** @description The server of a recipient refused the message; `temporary`: for now, told once, at the first time. */
+        MailBounced: {
+            /** @description How many tries it took so far. */
+            attempts: number;
+            /** @description `permanent` or `temporary`. */
+            bounce_type: string;
+            /** @description The same in words. */
+            diagnostic: string | null;
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The same in detail (RFC 3463), if it said so. */
+            enhanced_code: string | null;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description As it was sent with, where it was. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description What the mail server calls it, if it does. */
+            queue_id: string | null;
+            /** @description The other server. */
+            remote_host: string | null;
+            /** @description What the other server answered (RFC 5321), if it did. */
+            smtp_code: number | null;
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description As it was sent with, where it was. */
+            tags?: string[];
+            /** @description The recipient. */
+            to: string;
+        };
         /** @description A mailbox to make, with `password` or, to migrate one, `password_hash` in Dovecot's format ({SCHEME}…). */
         MailboxCreate: {
             /** @default true */
@@ -2092,6 +2398,158 @@ export interface components {
             updated_at: string;
             used_bytes: number;
         };
+        /** @description The server of a recipient took the message: once a recipient. */
+        MailDelivered: {
+            /** @description How many tries it took so far. */
+            attempts: number;
+            /** @description The same in words. */
+            diagnostic: string | null;
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The same in detail (RFC 3463), if it said so. */
+            enhanced_code: string | null;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description As it was sent with, where it was. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description What the mail server calls it, if it does. */
+            queue_id: string | null;
+            /** @description The other server. */
+            remote_host: string | null;
+            /** @description What the other server answered (RFC 5321), if it did. */
+            smtp_code: number | null;
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description As it was sent with, where it was. */
+            tags?: string[];
+            /** @description The recipient. */
+            to: string;
+        };
+        /** @description The message did not reach a recipient, and nobody tries any more: no server took it in time. */
+        MailFailed: {
+            /** @description How many tries it took so far. */
+            attempts: number;
+            /** @description The same in words. */
+            diagnostic: string | null;
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The same in detail (RFC 3463), if it said so. */
+            enhanced_code: string | null;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description As it was sent with, where it was. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description What the mail server calls it, if it does. */
+            queue_id: string | null;
+            /** @description Why, in words. */
+            reason: string | null;
+            /** @description The other server. */
+            remote_host: string | null;
+            /** @description What the other server answered (RFC 5321), if it did. */
+            smtp_code: number | null;
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description As it was sent with, where it was. */
+            tags?: string[];
+            /** @description The recipient. */
+            to: string;
+        };
+        /** @description An inbound message was delivered to a mailbox: once for each mailbox that it reached. */
+        MailReceived: {
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description What the mail server calls it. */
+            queue_id: string;
+            /** @description Bytes. */
+            size: number;
+            /** @description Its subject, decoded. */
+            subject: string;
+        };
+        /** @description The same as `mail.received`, with the message taken apart: made while a webhook wants it (`*` does). */
+        MailReceivedFull: {
+            /** @description `filename`, `content_type`, `size` and `content_base64` of each. */
+            attachments: components["schemas"]["Attachment"][];
+            /** @description Its HTML as it came: not made safe. */
+            body_html: string | null;
+            /** @description Its text, if it has one. */
+            body_text: string | null;
+            /** @description The same of its Cc field. */
+            cc: components["schemas"]["Named"][];
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description `mail_from` and `rcpt_to`, before aliases. */
+            envelope: components["schemas"]["Envelope"];
+            /** @description Its sender: `name`, `email`. */
+            from: components["schemas"]["Named"];
+            /** @description All by name; a list where one is repeated. */
+            headers: {
+                [key: string]: string | string[];
+            } | null;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description Why it could not be taken apart, where it couldn't. */
+            parse_error?: string | null;
+            /** @description What the mail server calls it. */
+            queue_id: string;
+            /** @description Where answers shall go, where it says so. */
+            reply_to: components["schemas"]["Named"] | null;
+            /** @description Bytes. */
+            size: number;
+            /** @description What the filter made of it, like `add header`. */
+            spam_action: string;
+            /** @description What the filter counted. */
+            spam_score: number;
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description `name` and `email` of each in its To field. */
+            to: components["schemas"]["Named"][];
+            /** @description Content is left out: it is over 25 MB, or no longer kept (3 days). */
+            truncated: boolean;
+        };
+        /** @description An outbound message was accepted for delivery: once a message, whatever its recipients. */
+        MailSent: {
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description As it was sent with, where it was. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description As it was sent with, where it was. */
+            tags?: string[];
+            /** @description The addresses of its To field. */
+            to: string[];
+        };
+        /** @description An inbound message was flagged as spam; it lies in its mailbox's Junk folder, told as `mail.received` too. */
+        MailSpam: {
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description What the filter made of it, like `add header`. */
+            spam_action: string;
+            /** @description What the filter counted. */
+            spam_score: number;
+        };
         /** @description A message of the history. */
         Message: {
             /** Format: uuid */
@@ -2115,7 +2573,7 @@ export interface components {
             message_id: string;
             metadata: Record<string, unknown>;
             queue_id: string | null;
-            recipients: components["schemas"]["Recipient"][];
+            recipients: components["schemas"]["HistoryRecipient"][];
             size: number;
             /** @enum {string} */
             source: "api" | "smtp" | "system";
@@ -2132,6 +2590,11 @@ export interface components {
             request_id: string;
             /** Format: date-time */
             timestamp: string;
+        };
+        /** @description An address of a header. */
+        Named: {
+            email: string;
+            name: string;
         };
         /** @description A code that is valid now. */
         OwnCode: {
@@ -2253,20 +2716,51 @@ export interface components {
             login_path: string;
             name: string;
         };
-        /** @description A recipient and what became of it; the remote server's words stand in `diagnostic`. */
-        Recipient: {
-            address: string;
-            attempts: number;
-            diagnostic: string | null;
-            enhanced_code: string | null;
+        /** @description What to do to which messages: those with these ids, or those that the filter means. */
+        QueueAction: {
+            /** @enum {string} */
+            action: "delete" | "flush" | "hold" | "release";
+            /** @default false */
+            dry_run?: boolean;
+            filter?: components["schemas"]["QueueFilter"];
+            ids?: string[];
+        };
+        /** @description A message that waits in the queue. */
+        QueuedMessage: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            arrived_at: string;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
              */
             next_attempt_at: string | null;
-            remote_host: string | null;
-            smtp_code: number | null;
-            status: string;
+            queue_id: string;
+            recipients: components["schemas"]["QueueRecipient"][];
+            sender: string;
+            size: number;
+            /** @enum {string} */
+            state: "active" | "deferred" | "hold" | "incoming";
+        };
+        /** @description The filters of the list; none of them means every message. */
+        QueueFilter: {
+            domain: string | null;
+            queue_id: string | null;
+            recipient: string | null;
+            sender: string | null;
+            /** Format: date-time */
+            since: string | null;
+            /** @enum {string|null} */
+            state: "active" | "deferred" | "hold" | "incoming" | null;
+            /** Format: date-time */
+            until: string | null;
+        };
+        /** @description Who is not delivered to yet; `reason` is the last word about it, empty before the first try. */
+        QueueRecipient: {
+            address: string;
+            reason: string;
         };
         /** @description Recovery codes, shown this once: each works once, in place of a code of the authenticator. */
         RecoveryCodes: {
@@ -2521,6 +3015,49 @@ export interface components {
             at: string;
             by: string;
             reason: string;
+        };
+        /** @description Somebody should have a look: `outcome_unknown`, when nobody can tell what became of a message. */
+        SystemAlert: {
+            /** @description What it is about: `outcome_unknown`. */
+            alert: string;
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description What the mail server calls it, if it does. */
+            queue_id: string | null;
+            /** @description Why, in words. */
+            reason: string;
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description The recipients in question. */
+            to: string[];
+        };
+        /** @description Sending was suspended for an address, by the abuse rules or by an administrator. */
+        SystemSuspension: {
+            /** @description Who may send no more. */
+            address: string;
+            /** @description `rules` or `admin`. */
+            by: string;
+            /** @description Its domain. */
+            domain: string;
+            /** @description Why, in words. */
+            reason: string;
+        };
+        /** @description A webhook was made inactive: for `webhooks.disable_after_hours` nothing has arrived there. */
+        SystemWebhookDisabled: {
+            /** @description When it was made inactive. */
+            disabled_at: string | null;
+            /** @description Its domain; null: it was told of all. */
+            domain: string | null;
+            /** @description When the first of these attempts failed. */
+            failing_since: string | null;
+            /** @description Where it was. */
+            url: string;
+            /** @description Its id. */
+            webhook_id: string;
         };
         /** @description What came of a test: the answer, or in `error` why there is none. */
         TestResult: {
@@ -6251,6 +6788,97 @@ export interface operations {
             500: components["responses"]["500.INTERNAL_ERROR"];
         };
     };
+    getQueue: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                order?: components["parameters"]["order"];
+                queue_id?: string;
+                recipient?: string;
+                sender?: string;
+                since?: string;
+                sort?: "arrived_at";
+                state?: "active" | "deferred" | "hold" | "incoming";
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["QueuedMessage"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postQueueActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QueueAction"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Affected"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getReadyz: {
         parameters: {
             query?: never;
@@ -7046,6 +7674,466 @@ export interface operations {
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["500.INTERNAL_ERROR"];
             503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    onMailBounced: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailBounced"];
+                    /** @constant */
+                    event: "mail.bounced";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailDelivered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailDelivered"];
+                    /** @constant */
+                    event: "mail.delivered";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailFailed"];
+                    /** @constant */
+                    event: "mail.failed";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailReceived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailReceived"];
+                    /** @constant */
+                    event: "mail.received";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailReceivedFull: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailReceivedFull"];
+                    /** @constant */
+                    event: "mail.received.full";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailSent: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailSent"];
+                    /** @constant */
+                    event: "mail.sent";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailSpam: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailSpam"];
+                    /** @constant */
+                    event: "mail.spam";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSystemAlert: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["SystemAlert"];
+                    /** @constant */
+                    event: "system.alert";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSystemSuspension: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["SystemSuspension"];
+                    /** @constant */
+                    event: "system.suspension";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSystemWebhookDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same for each attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                "webhook-signature": string;
+                /** @description When the attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["SystemWebhookDisabled"];
+                    /** @constant */
+                    event: "system.webhook_disabled";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, without a message the event's.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It arrived; whatever else is answered, it is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

@@ -1,0 +1,55 @@
+"""The document's `webhooks`: how a delivery of an event looks to its receiver."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from mailkeep.web.samples import SAMPLE_TIME, sample_id
+from mailkeep.web.schemas import Schema
+
+_SIGNED = {
+    "webhook-id": "The event's id, the same for each attempt.",
+    "webhook-timestamp": "When the attempt was made, in seconds since 1970.",
+    "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of.",
+    "X-Svc-Signature": "The HMAC-SHA256 of the body in hex, by the secret as it is shown.",
+    "X-Svc-Event": "The kind of the event.",
+}
+
+
+def posted_operation(kind: str, data: Schema, shape: type[Struct], example: Mapping[str, Any]) -> dict[str, Any]:
+    """The Path Item of a kind of event (OpenAPI 3.1 §4.8.9); `data` is the schema of `shape`."""
+    uuid: Schema = {"type": "string", "format": "uuid"}
+    properties: dict[str, Schema] = {
+        "id": {**uuid, "description": "The message's id, without a message the event's."},
+        "event": {"type": "string", "const": kind},
+        "event_id": uuid,
+        "timestamp": {"type": "string", "format": "date-time"},
+        "data": data,
+    }
+    event_id = sample_id("event_id")
+    body = {
+        "id": sample_id("message_id") if "message_id" in example else event_id,
+        "event": kind,
+        "event_id": event_id,
+        "timestamp": SAMPLE_TIME,
+        "data": example,
+    }
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    operation = {
+        "operationId": "on" + "".join(word.capitalize() for word in kind.replace("_", ".").split(".")),
+        "summary": kind,
+        "description": inspect.cleandoc(shape.__doc__ or ""),
+        "tags": ["Webhooks"],
+        "security": [],
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "schema": {"type": "string"}, "description": meaning}
+            for name, meaning in _SIGNED.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": body}}},
+        "responses": {"2XX": {"description": "It arrived; whatever else is answered, it is tried again."}},
+    }
+    return {"post": operation}
