@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mailkeep.net.guard import Host, HostRefused, parse_host
 
@@ -47,6 +48,7 @@ class Target:
 _PORTS = {"https": 443, "http": 80}
 
 
+@lru_cache(maxsize=1024)
 def parse_target(url: str, *, allow_http: bool = False) -> Target:
     """A URL's parts; UrlRefused for one that is not https (or http, where that is allowed), has userinfo, a fragment,
     a host of several readings, or a character that doesn't belong where it stands.
