@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mailkeep.features.webhooks.jobs import Deliveries
 from tests.client import EXAMPLE
 from tests.plugins.post import Post, letter
 from tests.statements import Statement, traced
@@ -58,6 +59,10 @@ async def test_each_life_costs_the_statements_that_the_document_tells(
     page = (await key.get("/aliases", limit=1)).json["meta"]["pagination"]
     await lives("A list", lambda: key.get("/aliases", limit=1, cursor=page["next_cursor"]))
     await lives("A read", lambda: api.dora.get(f"/mailboxes/{alice}"))
+    await api.webhook(EXAMPLE)
+    await api.sql("DELETE FROM webhook_deliveries")
+    await key.post("/send", letter())
+    await lives("A delivery to a webhook", Deliveries(api.app).drain)
     expected = told()
     assert list(expected) == [title for title in expected if title in found]
     for title, statements in found.items():

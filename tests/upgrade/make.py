@@ -118,6 +118,9 @@ async def _manage(api: Api) -> None:
         answer = await api.sue.post("/aliases", body)
         assert answer.status == 201, answer.body
     await api.suspension(f"noisy@{OTHER}")
+    answer = await api.sue.post("/webhooks", {"url": "https://hooks.elsewhere.test/in", "events": ["*"]})
+    assert answer.status == 201, answer.body
+    assert (await api.sue.post(f"/webhooks/{answer.data['id']}/rotate-secret")).status == 200
 
 
 async def _mail(post: Post) -> None:
