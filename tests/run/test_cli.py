@@ -39,6 +39,7 @@ from mailkeep.db.migrate import read_migrations
 from mailkeep.db.postgres import running_urls
 from mailkeep.run.cli import app
 from mailkeep.settings import describe
+from tests.authenticator import SoftKey
 
 ROOT = Path(__file__).parent.parent.parent
 FREE = "127.0.0.1:0"
@@ -531,10 +532,12 @@ def test_a_refusal_without_json_stands_on_standard_error_alone(running: Running)
     assert told == Ran(1, "", "error: There is no administrator nobody@example.test.\n")
 
 
-def test_a_lost_second_factor_is_reset(running: Running):
+@pytest.mark.parametrize("kinds", ["authenticator", "passkey", "authenticator and passkey"])
+def test_a_lost_second_factor_is_reset(running: Running, kinds: str):
     """Enrolled over HTTP, taken away from the command line: the password alone logs in again."""
-    made = inside("admin", "create", "petra@example.test", "--json", data=running.data).json
-    login = {"email": "petra@example.test", "password": made["password"]}
+    email = f"{kinds.replace(' ', '-')}@example.test"
+    made = inside("admin", "create", email, "--json", data=running.data).json
+    login = {"email": email, "password": made["password"]}
     connection = http.client.HTTPConnection(running.told["http"].removeprefix("http://"), timeout=10)
     headers = {"content-type": "application/json"}
 
@@ -545,20 +548,24 @@ def test_a_lost_second_factor_is_reset(running: Running):
         return json.loads(answer.read())["data"]
 
     call("/auth/login", login)
-    (secret,) = parse_qs(urlsplit(call("/auth/totp/setup")["provisioning_uri"]).query)["secret"]
-    code = totp.hotp(b32decode(secret), totp.step_of(datetime.now(UTC)))
-    assert call("/auth/totp/verify", {"code": code})["totp_enabled"] is True
+    if "authenticator" in kinds:
+        (secret,) = parse_qs(urlsplit(call("/auth/totp/setup")["provisioning_uri"]).query)["secret"]
+        code = totp.hotp(b32decode(secret), totp.step_of(datetime.now(UTC)))
+        assert call("/auth/totp/verify", {"code": code})["totp_enabled"] is True
+    if "passkey" in kinds:
+        credential = SoftKey().create(call("/auth/passkeys/register/options")["options"])
+        assert call("/auth/passkeys/register/verify", {"credential": credential})["passkey"]["name"] == "Passkey"
     assert running.call("POST", "/auth/login", login)[1]["requires_totp"] is True
-    told = mailkeep("admin", "reset-factors", "petra@example.test", data=running.data)
+    told = mailkeep("admin", "reset-factors", email, data=running.data)
     assert (told.code, told.out) == (
         0,
-        "Administrator petra@example.test has no second factor any more; its sessions have ended.\n",
+        f"Administrator {email} has no second factor any more; its sessions have ended.\n",
     )
     connection.request("GET", "/api/v1/auth/me", headers=headers)
     assert connection.getresponse().status == 401
     connection.close()
     assert "session_id" in running.call("POST", "/auth/login", login)[1]
-    again = inside("admin", "reset-factors", "petra@example.test", "--json", data=running.data)
+    again = inside("admin", "reset-factors", email, "--json", data=running.data)
     assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
 
 
