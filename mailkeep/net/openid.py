@@ -21,13 +21,12 @@ from urllib.parse import quote, urlencode
 import msgspec
 import structlog
 
+from mailkeep.core.identity_provider import OidcProvider, is_loopback_name
 from mailkeep.core.network import Network
 from mailkeep.core.secret import to_text
 from mailkeep.net.client import Outbound, OutboundAnswer, OutboundFailed, OutboundRequest
 from mailkeep.net.openid_token import Expected, PublicKey, TokenRefused, find_key, read_head, read_keys, verify
 from mailkeep.net.target import UrlRefused, parse_target
-from mailkeep.settings import OidcProvider
-from mailkeep.settings.providers import is_loopback_name
 
 log = structlog.get_logger("mailkeep.openid")
 

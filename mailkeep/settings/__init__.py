@@ -11,8 +11,8 @@ environment; everybody else is handed a `Settings`. `docs/reference/settings.md`
 
 from __future__ import annotations
 
+from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.grammar import dns_servers, endpoint, networks
-from mailkeep.settings.providers import OidcProvider
 from mailkeep.settings.sources import (
     FILE_NAME,
     Described,

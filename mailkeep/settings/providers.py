@@ -1,17 +1,16 @@
-"""One identity provider of `oidc.providers`."""
+"""Identity providers in the settings: what is taken, and secrets from files."""
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec.structs import replace
 
 from mailkeep.core.address import AddressError, normalize_domain
+from mailkeep.core.identity_provider import OidcProvider, is_loopback_name
 from mailkeep.core.principal import Role
 
 SECRET_MEMBERS = ("client_secret",)
@@ -20,40 +19,6 @@ SECRET_MEMBERS = ("client_secret",)
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _SCOPE = re.compile(r"[!#-\[\]-~]+")  # RFC 6749 §3.3
 _MAX_SECRET_BYTES = 4096
-
-
-class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A provider as the settings have it.
-
-    `id` names it in paths, `name` to people. `trust_email`: an account without an identity is logged in, and linked,
-    by an email that the provider calls verified. `auto_create_role`: who has no account gets one of this role.
-    `allowed_email_domains` bounds both. `trusted_mfa`: our second factor isn't asked for where the token tells of one.
-    """
-
-    id: str
-    issuer: str
-    client_id: str
-    name: str = ""
-    client_secret: str = ""
-    client_secret_file: str = ""
-    scopes: tuple[str, ...] = ("openid", "email", "profile")
-    trust_email: bool = False
-    trusted_mfa: bool = False
-    auto_create_role: str = ""
-    allowed_email_domains: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """The name for people."""
-        return self.name or self.id
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is spoken to without TLS, on loopback."""
-        return self.issuer.startswith("http://")
-
-    def __repr__(self) -> str:
-        return f"OidcProvider(id={self.id!r}, issuer={self.issuer!r})"
 
 
 def check_providers(providers: Sequence[OidcProvider]) -> None:
@@ -98,14 +63,6 @@ def _check_issuer(issuer: str) -> None:
         raise ValueError("its issuer is not of the form https://host[/path]")
     if parts.scheme == "http" and not is_loopback_name(parts.hostname):
         raise ValueError("its issuer is http:// and not on loopback (localhost, 127.0.0.1, [::1])")
-
-
-def is_loopback_name(host: str) -> bool:
-    """Whether a URL's host is on this machine by its own words."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def with_secrets(providers: Sequence[OidcProvider]) -> tuple[OidcProvider, ...]:

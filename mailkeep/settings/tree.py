@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.grammar import (
     ADDRESSES,
     DELAYS,
@@ -22,7 +23,6 @@ from mailkeep.settings.grammar import (
     URL,
     Grammar,
 )
-from mailkeep.settings.providers import OidcProvider
 
 
 def _setting(

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Conflict, Forbidden, InvalidCredentials, Refusal, Unavailable
+from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.core.secret import Vault
 from mailkeep.features.oidc.model import COOKIE, LIFETIME, Answer, Person
-from mailkeep.settings import OidcProvider
 
 CALLBACK_PATH = "/api/v1/auth/oidc/callback/"
 LOGIN_PATH = "/api/v1/auth/oidc/login/"

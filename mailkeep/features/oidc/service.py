@@ -21,6 +21,7 @@ from mailkeep.core.errors import (
     SessionInvalid,
     Unavailable,
 )
+from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.core.principal import Actor, Principal, Role, allow
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
@@ -34,7 +35,7 @@ from mailkeep.features.oidc import rules, store
 from mailkeep.features.oidc.model import COOKIE, LIFETIME, Answer, End, Flow, Linking, Person, Start
 from mailkeep.net.openid import CodeRefused, ProviderFailed, Reach, challenge_of
 from mailkeep.net.openid_token import TokenRefused
-from mailkeep.settings import OidcProvider, networks
+from mailkeep.settings import networks
 from mailkeep.web.endpoint import Call
 
 log = structlog.get_logger("mailkeep.oidc")

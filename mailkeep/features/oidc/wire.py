@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.features.oidc.rules import LOGIN_PATH
-from mailkeep.settings import OidcProvider
 from mailkeep.web.fields import Query
 
 
