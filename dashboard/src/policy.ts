@@ -20,6 +20,6 @@ export const ROLE_NAMES: Readonly<Record<Role, string>> = {
 export function barred(account: Schema['Account'], action: Action): string | null {
   const rule = POLICY[action]
   if (account.second_factor_required && !rule.unenrolled) return 'Your role needs a second factor: enrol one first.'
-  if (ROLES.indexOf(account.role) < ROLES.indexOf(rule.role)) return `Only a ${ROLE_NAMES[rule.role].toLowerCase()} may do this.`
+  if (ROLES.indexOf(account.role) < ROLES.indexOf(rule.role)) return `Only ${ROLE_NAMES[rule.role].toLowerCase()}s may do this.`
   return null
 }

@@ -82,7 +82,7 @@ class Scene:
     def password(self, role: str) -> tuple[str, str]:
         """Email and password."""
         if role == "super_admin":
-            return "admin@localhost", (self.instance.data_dir / "initial-admin").read_text().strip()
+            return "admin@localhost", PASSWORD
         return f"{'adam' if role == 'admin' else 'dora'}@{EXAMPLE}", PASSWORD
 
     async def login(self, role: str) -> Caller:
@@ -135,6 +135,8 @@ async def scenes(folder: Path) -> AsyncIterator[Scene]:
     path = folder / "authority.pem"
     authority().cert_pem.write_to_path(str(path))
     environ = {
+        "MAILKEEP_ADMIN_EMAIL": "admin@localhost",
+        "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
         "MAILKEEP_WEBHOOKS__ALLOWED_NETWORKS": json.dumps(["127.0.0.0/8"]),
         "MAILKEEP_WEBHOOKS__EXTRA_CA_FILE": str(path),
     }

@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Group, Modal, Switch, TagsInput, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, Modal, Switch, TextInput, Tooltip } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ask, askPage, client, type Schema } from '../api/client'
 import { useAddress } from '../search'
+import { Addresses } from '../ui/Addresses'
 import { Allowed, useAccount, useBarred } from '../ui/Allowed'
 import { Badge } from '../ui/Badge'
 import { Confirm } from '../ui/Confirm'
@@ -179,12 +180,10 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
           <DomainSelect label="Domain" description="What stands after the @" placeholder="Choose one" {...form.value('domain_id')} />
         </div>
       )}
-      <TagsInput
+      <Addresses
         label="Leads to"
         description="One to ten addresses; press Enter after each"
         placeholder="alice@example.com"
-        splitChars={[',', ' ', ';']}
-        acceptValueOnBlur
         maxTags={10}
         {...form.value('destinations')}
         error={form.faultOf('destination')}

@@ -5,6 +5,7 @@ import { type DragEvent, type FormEvent, useRef, useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { fieldFaults } from '../api/errors'
 import { PATHS } from '../paths'
+import { Addresses } from '../ui/Addresses'
 import { bytes } from '../ui/bytes'
 import { domainsQuery } from '../ui/Domains'
 import { ErrorNote } from '../ui/ErrorNote'
@@ -70,12 +71,12 @@ export function Send() {
           <TextInput label="From" type="email" placeholder={`shop@${example}`} autoComplete="off" {...form.text('from')} error={form.faultOf('from') ?? form.faultOf('from.email')} />
           <TextInput label="Name" placeholder="The Shop" autoComplete="off" {...form.text('from_name')} error={form.faultOf('from.name')} />
         </div>
-        <Recipients label="To" {...form.value('to')} error={faultsOf(send.error, 'to')} />
+        <Addresses label="To" placeholder="customer@elsewhere.example" {...form.value('to')} error={faultsOf(send.error, 'to')} />
         {isMore ? (
           <>
             <div className="pair">
-              <Recipients label="Copies (Cc)" {...form.value('cc')} error={faultsOf(send.error, 'cc')} />
-              <Recipients label="Hidden copies (Bcc)" {...form.value('bcc')} error={faultsOf(send.error, 'bcc')} />
+              <Addresses label="Copies (Cc)" {...form.value('cc')} error={faultsOf(send.error, 'cc')} />
+              <Addresses label="Hidden copies (Bcc)" {...form.value('bcc')} error={faultsOf(send.error, 'bcc')} />
             </div>
             <div className="pair">
               <TextInput label="Answers go to" type="email" autoComplete="off" {...form.text('reply_to')} />
@@ -118,10 +119,6 @@ export function Send() {
       </form>
     </Page>
   )
-}
-
-function Recipients(props: { label: string; value: string[]; onChange: (value: string[]) => void; error?: string | undefined }) {
-  return <TagsInput placeholder={props.value.length ? '' : 'customer@elsewhere.example'} splitChars={[',', ' ', ';']} acceptValueOnBlur {...props} />
 }
 
 /** Faults of a list and of its members. */

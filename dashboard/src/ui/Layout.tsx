@@ -105,8 +105,9 @@ function Version() {
   )
 }
 
+// Transitions are kept, because Mantine would switch them off by a style element, which the policy forbids.
 export function SchemeSwitch() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   const isDark = colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
   const label = isDark ? 'Light theme' : 'Dark theme'
   return (

@@ -1,6 +1,7 @@
-import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Switch, TagsInput, TextInput } from '@mantine/core'
+import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { ask, client, type Schema } from '../api/client'
+import { Addresses } from './Addresses'
 import { DomainSelect } from './Domains'
 import { ErrorNote } from './ErrorNote'
 import { useChange, useFields } from './form'
@@ -43,12 +44,10 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         {...form.text('password')}
       />
       <NumberInput label="Quota" description="0 is without limit; empty is what the domain says" suffix=" GB" min={0} decimalScale={2} {...form.value('quota')} error={form.faultOf('quota_bytes')} />
-      <TagsInput
+      <Addresses
         label="Forward to"
         description="Addresses that get a copy; press Enter after each"
         placeholder="alice@elsewhere.example"
-        splitChars={[',', ' ', ';']}
-        acceptValueOnBlur
         {...form.value('forward_to')}
         error={form.faultOf('forward.destinations') ?? form.faultOf('forward')}
       />

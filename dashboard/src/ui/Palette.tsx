@@ -129,7 +129,7 @@ function useFixed(): readonly Command[] {
   const account = useAccount()
   const navigate = useNavigate()
   const logout = useLogout()
-  const { setColorScheme } = useMantineColorScheme()
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   const screens = NAVIGATION.flatMap((group) => group.entries)
     .filter((entry) => !barred(account, entry.action))
     .map((entry): Command => ({

@@ -46,6 +46,7 @@ export function useFields<Values extends object>(initial: Values, error: unknown
       value: String(values[name] ?? ''),
       onChange: (event: { currentTarget: { value: string } }) => set(name, event.currentTarget.value as Values[Name]),
       error: faultOf(name),
+      'aria-invalid': faultOf(name) ? (true as const) : undefined,
     }),
     /** For a switch or a box. */
     checked: <Name extends keyof Values & string>(name: Name) => ({

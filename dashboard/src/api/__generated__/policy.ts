@@ -140,6 +140,16 @@ export const POLICY = {
     "reach": "account",
     "unenrolled": true
   },
+  "queue.list": {
+    "role": "admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "queue.write": {
+    "role": "admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "routing.explain": {
     "role": "domain_admin",
     "reach": "domain",

@@ -14,6 +14,7 @@ export function Password() {
     then: () => form.setAll({ current_password: '', new_password: '' }),
   })
   const form = useFields({ current_password: '', new_password: '' }, save.error)
+  const weak = form.faultOf('new_password') ?? form.faultOf('password')
   function submit(event: FormEvent) {
     event.preventDefault()
     save.mutate(form.values)
@@ -23,7 +24,7 @@ export function Password() {
       <form onSubmit={submit} className="stack" noValidate>
         <div className="pair">
           <PasswordInput label="Present password" autoComplete="current-password" {...form.text('current_password')} />
-          <PasswordInput label="New password" description="8 to 256 characters, and not a common one" inputWrapperOrder={['label', 'input', 'description', 'error']} autoComplete="new-password" {...form.text('new_password')} error={form.faultOf('new_password') ?? form.faultOf('password')} />
+          <PasswordInput label="New password" description="8 to 256 characters, and not a common one" inputWrapperOrder={['label', 'input', 'description', 'error']} autoComplete="new-password" {...form.text('new_password')} error={weak} aria-invalid={Boolean(weak)} />
         </div>
         <ErrorNote error={save.error} besides={[...form.names, 'password']} />
         <Group justify="flex-end">

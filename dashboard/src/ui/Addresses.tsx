@@ -1,0 +1,17 @@
+import { TagsInput, type TagsInputProps } from '@mantine/core'
+
+type Props = Omit<TagsInputProps, 'value' | 'onChange'> & { value: string[]; onChange: (value: string[]) => void }
+
+/** Addresses, one after the other: parted by Enter, commas, spaces or semicolons, typed or pasted. */
+export function Addresses({ value, onChange, placeholder, ...rest }: Props) {
+  return (
+    <TagsInput
+      splitChars={[',', ' ', ';']}
+      acceptValueOnBlur
+      placeholder={value.length ? '' : (placeholder ?? '')}
+      value={value}
+      onChange={(given) => onChange([...new Set(given.flatMap((each) => each.split(/[\s,;]+/)).filter(Boolean))])}
+      {...rest}
+    />
+  )
+}

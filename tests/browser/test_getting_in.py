@@ -1,0 +1,262 @@
+"""Getting in and out: password, authenticator, recovery codes, passkey, sessions; and the first steps after it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from base64 import b32decode
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from mailkeep.core import totp
+from tests import instance as instances
+from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene
+from tests.browser.screens import BUILT, Watch, context
+from tests.instance import Instance, Launch
+
+
+@dataclass(frozen=True)
+class AtLocalhost(Launch):
+    """On a port that is known before, since passkeys belong to the public address."""
+
+    port: int = 0
+
+    def command(self, data_dir: Path) -> list[str]:
+        whole = super().command(data_dir)
+        whole[whole.index("--http") + 1] = f"127.0.0.1:{self.port}"
+        return whole
+
+
+@pytest.fixture(scope="module")
+async def fresh(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Instance]:
+    """An instance with nothing in it but its first administrator, at `localhost`."""
+    if not BUILT.is_file():
+        pytest.skip("the dashboard is not built: make dev")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environ = {
+        "MAILKEEP_ADMIN_EMAIL": f"sue@{EXAMPLE}",
+        "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
+        "MAILKEEP_HTTP__PUBLIC_URL": f"http://localhost:{port}",
+    }
+    launch = AtLocalhost(environ=environ, port=port)
+    running = await asyncio.to_thread(instances.start, tmp_path_factory.mktemp("fresh") / "data", None, 30, launch)
+    running.http = f"http://localhost:{port}"
+    yield running
+    assert await asyncio.to_thread(running.stop) == 0, running.log
+
+
+async def fill_in(page: Page, email: str, password: str) -> None:
+    await page.get_by_label("Email").fill(email)
+    await page.get_by_label("Password").fill(password)
+    await page.get_by_role("button", name="Log in", exact=True).click()
+
+
+async def log_out(page: Page) -> None:
+    await page.get_by_role("button", name=re.compile("^Account of")).click()
+    await page.get_by_role("menuitem", name="Log out").click()
+    await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+
+
+async def is_in(page: Page) -> None:
+    await expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_who_wants_a_screen_logs_in_and_comes_to_it(browser: Browser, scene: Scene, role: str):
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        watch = Watch(scene.http)
+        watch.begin(page)
+        await page.goto(f"{scene.http}/messages?q=invoice")
+        await fill_in(page, scene.password(role)[0], "certainly not it")
+        wrong = page.get_by_role("alert")
+        await expect(wrong).to_contain_text("Wrong email or password.")
+        await expect(wrong).to_contain_text(re.compile(r"request [0-9a-f-]{36}"))
+        await fill_in(page, *scene.password(role))
+        await expect(page.get_by_role("link", name="Your invoice 2026-1041")).to_be_visible()
+        assert page.url.endswith("/messages?q=invoice")
+        await log_out(page)
+        await page.go_back()
+        await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+        assert watch.faults == []
+
+
+@pytest.mark.parametrize("next_path", ["//evil.test/", "/\\evil.test", "https://evil.test/", "javascript:alert(1)"])
+async def test_nobody_is_led_elsewhere_after_the_login(browser: Browser, scene: Scene, next_path: str):
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        await page.goto(f"{scene.http}/login?next={next_path}")
+        await fill_in(page, *scene.password("admin"))
+        await is_in(page)
+        assert page.url == f"{scene.http}/"
+
+
+async def test_the_authenticator_is_enrolled_asked_for_and_turned_off(browser: Browser, scene: Scene):
+    email = f"totp@{EXAMPLE}"
+    await scene.sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        watch = Watch(scene.http)
+        watch.begin(page)
+        await page.goto(f"{scene.http}/login?next=/account")
+        await fill_in(page, email, PASSWORD)
+        await page.get_by_role("button", name="Set up an authenticator").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog.get_by_role("img", name="QR code")).to_be_visible()
+        secret = b32decode(await dialog.get_by_test_id("secret").inner_text() or "")
+        await dialog.get_by_label("Code", exact=True).fill("000000")
+        await dialog.get_by_role("button", name="Confirm").click()
+        await expect(dialog.get_by_role("alert")).to_contain_text("TOTP_INVALID")
+        await dialog.get_by_label("Code", exact=True).fill(code_of(secret, 0))
+        await dialog.get_by_role("button", name="Confirm").click()
+        codes = await page.get_by_role("list", name="Recovery codes").get_by_role("listitem").all_inner_texts()
+        assert len(codes) == 10
+        await page.get_by_role("button", name="I have kept them").click()
+        await expect(page.get_by_text("in use", exact=True)).to_be_visible()
+        await log_out(page)
+        await fill_in(page, email, PASSWORD)
+        await expect(page.get_by_role("heading", name="One more step")).to_be_visible()
+        await page.get_by_label("Code", exact=True).fill(code_of(secret, 1))  # the present one was used up by enrolling
+        await page.get_by_role("button", name="Log in", exact=True).click()
+        await is_in(page)
+        await log_out(page)
+        await fill_in(page, email, PASSWORD)
+        await page.get_by_role("button", name="Use a recovery code").click()
+        await page.get_by_label("Recovery code").fill(codes[0])
+        await page.get_by_role("button", name="Log in", exact=True).click()
+        await is_in(page)
+        await page.goto(f"{scene.http}/account")
+        await page.get_by_role("button", name="Turn off").click()
+        await dialog.get_by_label("Code", exact=True).fill(codes[1])
+        await dialog.get_by_role("button", name="Turn off").click()
+        await expect(page.get_by_role("button", name="Set up an authenticator")).to_be_visible()
+        assert watch.faults == []
+
+
+def code_of(secret: bytes, steps_ahead: int) -> str:
+    return totp.hotp(secret, totp.step_of(datetime.now(UTC)) + steps_ahead)
+
+
+async def test_a_session_that_ends_elsewhere_leads_to_the_login_and_back(browser: Browser, scene: Scene):
+    own = await scene.login("admin")
+    async with context(browser, own) as made:
+        page = await made.new_page()
+        await page.goto(f"{scene.http}/domains")
+        await expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
+        [current] = [each for each in await own.ask("GET", "/auth/sessions") if each["current"]]
+        await scene.by("admin").ask("DELETE", f"/auth/sessions/{current['id']}")
+        await page.get_by_role("link", name="Mailboxes").first.click()
+        await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+        await fill_in(page, *scene.password("admin"))
+        await expect(page.get_by_role("heading", level=1, name="Mailboxes")).to_be_visible()
+
+
+async def test_sessions_are_listed_and_ended(browser: Browser, scene: Scene):
+    email = f"sessions@{EXAMPLE}"
+    await scene.sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
+    async with context(browser, None) as here, context(browser, None, user_agent="The other browser") as there:
+        page, other = await here.new_page(), await there.new_page()
+        for each in (page, other):
+            await each.goto(f"{scene.http}/login?next=/account")
+            await fill_in(each, email, PASSWORD)
+            await expect(each.get_by_role("heading", level=1, name="Your account")).to_be_visible()
+        await page.reload()
+        row = page.get_by_role("listitem").filter(has_text="The other browser")
+        await row.get_by_role("button").click()
+        await expect(row).to_have_count(0)
+        await other.get_by_role("link", name="Domains").first.click()
+        await expect(other.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+        await page.get_by_label("Present password").fill(PASSWORD)
+        await page.get_by_label("New password").fill("password")
+        await page.get_by_role("button", name="Change password").click()
+        await expect(page.get_by_label("New password")).to_have_attribute("aria-invalid", "true")
+        await page.get_by_label("New password").fill(f"{PASSWORD}!")
+        await page.get_by_role("button", name="Change password").click()
+        await expect(page.get_by_role("status").filter(has_text="Your password is changed")).to_be_visible()
+        await page.get_by_role("button", name="End all").click()
+        await page.get_by_role("dialog").get_by_role("button", name="End all").click()
+        await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+
+
+async def test_a_passkey_is_made_used_renamed_and_deleted(browser: Browser, fresh: Instance):
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        watch = Watch(fresh.http)
+        watch.begin(page)
+        device = await made.new_cdp_session(page)
+        await device.send("WebAuthn.enable")
+        options = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+                   "isUserVerified": True, "automaticPresenceSimulation": True}  # fmt: skip
+        await device.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        await page.goto(f"{fresh.http}/login?next=/account")
+        await fill_in(page, f"sue@{EXAMPLE}", PASSWORD)
+        await page.get_by_role("button", name="Add a passkey").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill("My laptop")
+        await dialog.get_by_role("button", name="Add").click()
+        await page.get_by_role("button", name="I have kept them").click()
+        await log_out(page)
+        await page.get_by_role("button", name="Sign in with a passkey").click()
+        await is_in(page)
+        await log_out(page)
+        await fill_in(page, f"sue@{EXAMPLE}", PASSWORD)  # no longer enough
+        await page.get_by_role("button", name="Sign in with a passkey").click()
+        await is_in(page)
+        await page.goto(f"{fresh.http}/account")
+        await page.get_by_role("button", name="Rename My laptop").click()
+        await dialog.get_by_label("Name").fill("The old laptop")
+        await dialog.get_by_role("button", name="Rename").click()
+        await page.get_by_role("button", name="Delete The old laptop").click()
+        await dialog.get_by_role("button", name="Delete passkey").click()
+        await expect(page.get_by_text("None yet.")).to_be_visible()
+        assert watch.faults == []
+
+
+async def test_the_first_steps_tick_themselves_off(browser: Browser, fresh: Instance):
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        watch = Watch(fresh.http)
+        watch.begin(page)
+        await page.goto(f"{fresh.http}/login?next=/start")
+        await fill_in(page, f"sue@{EXAMPLE}", PASSWORD)
+        dialog, next_step = page.get_by_role("dialog"), page.locator("[aria-current=step]")
+        await expect(next_step).to_contain_text("Add a domain")
+        await next_step.get_by_role("link").click()
+        await dialog.get_by_label("Domain name").fill(EXAMPLE)
+        await dialog.get_by_role("button", name="Make domain").click()
+        await page.get_by_role("link", name="First steps").click()
+        await expect(next_step).to_contain_text("Make a mailbox")
+        await next_step.get_by_role("link").click()
+        await dialog.get_by_label("Name before the @").fill("alice")
+        await dialog.get_by_role("textbox", name="Domain", exact=True).click()
+        await page.get_by_role("option", name=EXAMPLE).click()
+        await dialog.get_by_label("Password").fill(PASSWORD)
+        await dialog.get_by_role("button", name="Make mailbox").click()
+        await page.get_by_role("link", name="First steps").click()
+        await expect(next_step).to_contain_text("Make an API key")
+        await next_step.get_by_role("link").click()
+        await dialog.get_by_label("Name").fill("shop")
+        await dialog.get_by_role("button", name=re.compile("Make|Create")).click()
+        await expect(page.get_by_test_id("secret")).to_contain_text("svc_sk_")
+        await page.keyboard.press("Escape")
+        await page.goto(f"{fresh.http}/start")
+        await expect(next_step).to_contain_text("Send the first message")
+        await next_step.get_by_role("link").click()
+        await page.get_by_label("From").fill(f"shop@{EXAMPLE}")
+        await page.get_by_role("textbox", name="To", exact=True).fill(f"alice@{EXAMPLE}")
+        await page.get_by_label("Subject").fill("The first")
+        await page.get_by_role("textbox", name="Message").fill("Hello.")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await expect(page.get_by_role("heading", level=1, name="The first")).to_be_visible()
+        await expect(page.locator(".timeline").get_by_text("delivered")).to_be_visible(timeout=15_000)
+        await page.get_by_role("link", name="First steps").click()
+        await expect(page.get_by_text("All done: mail flows.")).to_be_visible()
+        assert watch.faults == []
