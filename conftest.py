@@ -13,7 +13,13 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["tests.plugins.api", "tests.plugins.browser", "tests.plugins.post", "tests.plugins.running"]
+pytest_plugins = [
+    "tests.plugins.api",
+    "tests.plugins.browser",
+    "tests.plugins.post",
+    "tests.plugins.running",
+    "tests.plugins.stack",
+]
 
 REQUIRE_ALL = "MAILKEEP_REQUIRE_ALL"
 

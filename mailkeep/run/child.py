@@ -45,7 +45,7 @@ class Child(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its number; also that of its session."""
+        """Its number; also that of its session, once it lives."""
         ...
 
     def poll(self) -> int | None:

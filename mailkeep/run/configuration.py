@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import grp
+import ipaddress
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -22,11 +25,12 @@ _SECONDS = 60
 
 def put_in_place(settings: Settings, facts: Facts) -> None:
     """Render, check and install the configuration of every daemon; Failure, with the checker's words, changes none."""
+    _expect_addresses(settings.server.addresses)
     places = facts.places
     parts = (
         (places.redis_conf, render.redis(facts), "_rspamd"),
         (places.rspamd_conf, render.rspamd(settings, facts), "_rspamd"),
-        (places.dovecot_conf, render.dovecot(settings, facts), "root"),
+        (places.dovecot_conf, render.dovecot(settings, facts), facts.mail_account),
         (places.postfix_conf, render.postfix(settings, facts), "postfix"),
     )
     for folder, files, group in parts:
@@ -42,6 +46,8 @@ def put_in_place(settings: Settings, facts: Facts) -> None:
             str(_draft(places.dovecot_conf) / "before.sieve"),
         ],
     )
+    # Each delivery reads it as the mailboxes' account.
+    os.chown(_draft(places.dovecot_conf) / "before.svbin", -1, grp.getgrnam(facts.mail_account).gr_gid)
     # Makes the queue's folders too, with the owners that Postfix wants.
     _check("postfix", ["postfix", "-c", str(_draft(places.postfix_conf)), "check"])
     for folder, _, _ in parts:
@@ -58,6 +64,24 @@ def rspamd_variables(facts: Facts, confdir: Path) -> list[str]:
         "LOGDIR": places.log,
     }
     return [f"--var={name}={value}" for name, value in variables.items()]
+
+
+def _expect_addresses(asked: Sequence[str]) -> None:
+    """Postfix would end over an address that no interface has, and say so to its log alone."""
+    present = _addresses() if asked else set[str]()
+    for address in asked:
+        if str(ipaddress.ip_address(address)) not in present:
+            raise Failure(f"server.addresses: {address} is no address of this machine.", permanent=True)
+
+
+def _addresses() -> set[str]:
+    """The addresses of this machine's interfaces, as the kernel tells them."""
+    trie = Path("/proc/net/fib_trie").read_text("ascii")
+    found = set(re.findall(r"\|-- ([0-9.]+)\n +/32 host LOCAL", trie))
+    with contextlib.suppress(FileNotFoundError):  # no IPv6 here
+        for line in Path("/proc/net/if_inet6").read_text("ascii").splitlines():
+            found.add(str(ipaddress.IPv6Address(int(line.split()[0], 16))))
+    return found
 
 
 def _check_rspamd(facts: Facts) -> None:
@@ -83,7 +107,7 @@ def _check(what: str, argv: Sequence[str]) -> None:
         argv, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS, cwd="/", env=ENVIRONMENT
     )
     if done.returncode != 0:
-        said = " / ".join((done.stderr + done.stdout).strip().splitlines()[-4:])
+        said = " / ".join((done.stderr + done.stdout).strip().splitlines()[-4:]) or f"status {done.returncode}"
         raise Failure(f"The configuration made for {what} is refused by its own checker: {said}", permanent=True)
 
 

@@ -15,7 +15,7 @@ import pwd
 import secrets
 import signal
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 
 import structlog
@@ -34,7 +34,7 @@ from mailkeep.mail.places import Places
 from mailkeep.mail.render import HYPERSCAN_CACHE, Facts
 from mailkeep.run import certificate, configuration, http, install, keys, logs, parts, process, state
 from mailkeep.run.nursery import Nursery
-from mailkeep.run.supervisor import Supervisor
+from mailkeep.run.supervisor import Part, Supervisor
 from mailkeep.run.toolbox import attached, make_data_dir, open_vault
 from mailkeep.run.up import background, banner, first_admin, say
 from mailkeep.settings import Loaded, endpoint, load
@@ -84,7 +84,8 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         nursery = Nursery(parts.environment(options), places.log / "nursery.log")
         stack.callback(nursery.close)
         stack.push_async_callback(supervisor.stop)
-        await supervisor.start_all(parts.all_parts(settings, facts, nursery, sockets))
+        if not await _started(supervisor, parts.all_parts(settings, facts, nursery, sockets), ended):
+            return
         url = http.HttpListener.on(sockets["public"]).url
         internal = http.HttpListener.on(sockets["internal"]).url
         address = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - told, not bound
@@ -93,6 +94,21 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         banner(url, address, first)
         await ended.wait()
         log.info("ending")
+
+
+async def _started(supervisor: Supervisor, all_parts: Sequence[Part], ended: asyncio.Event) -> bool:
+    """Start all parts; False where we are told to end meanwhile."""
+    starting = asyncio.create_task(supervisor.start_all(all_parts))
+    told = asyncio.create_task(ended.wait())
+    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    if starting.done():
+        await starting
+        return True
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await starting
+    return False
 
 
 @contextlib.asynccontextmanager

@@ -13,13 +13,13 @@ import ctypes
 import gc
 import importlib
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -43,18 +43,26 @@ class Birth(msgspec.Struct, frozen=True):
     descriptors: list[str]
 
 
-@dataclass(frozen=True, slots=True)
 class Born:
-    """A process that is nobody's child but the nursery's: what is known of it is its number."""
+    """A process that is nobody's child but the nursery's: watched by a pidfd, so that no other can take its number."""
 
-    pid: int
+    __slots__ = ("_handle", "pid")
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._handle = os.pidfd_open(pid)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_handle"):
+            os.close(self._handle)
 
     def poll(self) -> int | None:
         """None while it runs, else -1: how it ended is not told."""
-        return None if child.session_of(self.pid) and Path(f"/proc/{self.pid}").exists() else -1
+        return -1 if select.select([self._handle], [], [], 0)[0] else None
 
     def wait(self) -> int:
-        """It has ended already where this is asked."""
+        """Wait for its end."""
+        select.select([self._handle], [], [])
         return -1
 
 
@@ -106,7 +114,10 @@ class Nursery:
                 raise Failure(f"the nursery does not answer: {error}") from error
         if not answer:
             raise Failure("the nursery has ended")
-        return Born(int(answer))
+        try:
+            return Born(int(answer))
+        except ProcessLookupError as error:
+            raise Failure(f"{birth.name} ended at once") from error
 
     def close(self) -> None:
         """Nobody is born any more."""

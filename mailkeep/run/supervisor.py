@@ -113,17 +113,22 @@ class Supervisor:
         child.rotate(part.log)
         process = await part.launch()
         child.write_pid(self._pid_file(part.name), process.pid)
-        while not await part.ready():
-            if process.poll() is not None:
-                await child.end(process.pid, 1.0)
-                raise Failure(f"{part.name} did not start: {_last_words(part.log)} (see {part.log})")
-            if monotonic() - began > _READY_WITHIN:
-                await child.end(process.pid, part.patience)
-                process.wait()
-                raise Failure(f"{part.name} is not ready after {_READY_WITHIN:.0f} s (see {part.log})")
-            await asyncio.sleep(0.02)
+        try:
+            await self._until_ready(part, process, began + _READY_WITHIN)
+        except BaseException:
+            await child.end(process.pid, part.patience)
+            process.wait()
+            raise
         log.info("ready", part=part.name, pid=process.pid, seconds=round(monotonic() - began, 2))
         return Running(part, process, monotonic())
+
+    async def _until_ready(self, part: Part, process: Child, deadline: float) -> None:
+        while not await part.ready():
+            if process.poll() is not None:
+                raise Failure(f"{part.name} did not start: {_last_words(part.log)} (see {part.log})")
+            if monotonic() > deadline:
+                raise Failure(f"{part.name} is not ready after {_READY_WITHIN:.0f} s (see {part.log})")
+            await asyncio.sleep(0.02)
 
     async def _keep(self, running: Running) -> None:
         """Start it again whenever it ends."""

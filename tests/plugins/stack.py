@@ -1,0 +1,74 @@
+"""`stack`: one full instance for the whole run, started by whichever process of it asks first, ended with the run.
+
+Scenarios share it and stay apart by their domains. One that disturbs the others takes `alone`: they wait meanwhile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mailkeep.run import install
+from tests.scratch import new_directory
+from tests.stack import stand
+from tests.stack.stand import Stack
+
+_SHARED = "mailkeep_test_stack"
+_folder: Path | None = None
+
+
+def _the_folder() -> Path:
+    """The folder of this run, made by the process that outlives all others (with xdist the controller)."""
+    global _folder
+    if _folder is None:
+        _folder = new_directory("mailkeep-stack-", 0o755, programs=True)
+    return _folder
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """xdist, in the controller, for each worker before it starts."""
+    node.workerinput[_SHARED] = str(_the_folder())
+
+
+def pytest_unconfigure() -> None:
+    global _folder
+    if _folder is not None:
+        stand.stop(_folder)
+        shutil.rmtree(_folder, ignore_errors=True)
+        _folder = None
+
+
+@pytest.fixture(scope="session")
+def stack_folder(request: pytest.FixtureRequest) -> Path:
+    """The folder of the running instance."""
+    if lacking := install.plan().steps:
+        pytest.skip(f"the full profile lacks: {'; '.join(lacking)} (`mailkeep install` does it)")
+    given = getattr(request.config, "workerinput", None)
+    folder = Path(given[_SHARED]) if given else _the_folder()
+    with (folder / "start").open("ab") as start:
+        fcntl.flock(start, fcntl.LOCK_EX)
+        if not (folder / "stack.json").exists():
+            stand.start(folder)
+    return folder
+
+
+@pytest.fixture
+def stack(stack_folder: Path) -> Iterator[Stack]:
+    """The running instance, with others beside us."""
+    with (stack_folder / "turn").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_SH)
+        yield Stack(stack_folder)
+
+
+@pytest.fixture
+def alone(stack_folder: Path) -> Iterator[Stack]:
+    """The running instance, and nobody beside us."""
+    with (stack_folder / "turn").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield Stack(stack_folder)

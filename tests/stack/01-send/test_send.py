@@ -1,0 +1,53 @@
+"""Mail that the API sends: signed with every key of its domain, or not sent; its bounces come back."""
+
+import dkim
+import pytest
+
+from tests.stack.keys import give_ed25519_key, retire_all_keys
+from tests.stack.stand import Stack, eventually
+
+
+def test_both_signatures_verify_at_the_other_end(stack: Stack):
+    domain = stack.make_domain("send.test")
+    before = stack.send("shop@send.test", "customer+one@remote.test")
+    give_ed25519_key(stack, "send.test")
+    after = stack.send("shop@send.test", "customer+two@remote.test")
+    assert (before.status, after.status) == (200, 200), (before.body, after.body)
+    records = {key["dns"]["name"]: key["dns"]["value"] for key in stack.ask("GET", f"/domains/{domain}/dkim-keys").data}
+    assert len(records) == 2
+
+    def record(name: bytes, timeout: float = 5) -> bytes:
+        return records[name.decode().rstrip(".")].encode()
+
+    # The key came between two messages of one connection: it signs from the next one on, without a reload.
+    for recipient, signatures in (("customer+one@remote.test", 1), ("customer+two@remote.test", 2)):
+        mail = eventually(lambda wanted=recipient: stack.caught(wanted))[0]
+        assert mail.count(b"\r\nDKIM-Signature:") + mail.startswith(b"DKIM-Signature:") == signatures
+        for index in range(signatures):
+            assert dkim.DKIM(mail).verify(index, record)
+        assert b"X-Rspamd" not in mail
+        assert b"X-Spam" not in mail
+
+
+def test_without_a_key_nothing_leaves(stack: Stack):
+    stack.make_domain("keyless.test")
+    retire_all_keys(stack, "keyless.test")
+    refused = stack.send("shop@keyless.test", "customer@remote.test")
+    assert refused.body["error"]["details"]["smtp_code"] == 451
+    give_ed25519_key(stack, "keyless.test")
+    assert stack.send("shop@keyless.test", "customer+signed@remote.test").status == 200
+
+
+@pytest.mark.parametrize("local_part", ["bounce", "content"])
+def test_what_the_other_end_refuses_comes_back_to_the_sender(stack: Stack, local_part: str):
+    domain = stack.make_domain(f"{local_part}s.test")
+    stack.make_mailbox(domain, "writer")
+    assert stack.send(f"writer@{local_part}s.test", f"{local_part}@remote.test").status == 200
+    (bounce,) = eventually(lambda: stack.mail_of(f"writer@{local_part}s.test"))
+    assert b"report-type=delivery-status" in bounce
+
+
+def test_what_is_put_off_is_tried_again(stack: Stack):
+    stack.make_domain("later.test")
+    assert stack.send("shop@later.test", "defer+later@remote.test").status == 200
+    assert eventually(lambda: stack.caught("defer+later@remote.test"))

@@ -1,0 +1,108 @@
+"""Mail from outside: judged at RCPT by the routing function, judged by the filter, read by IMAP."""
+
+import smtplib
+
+import pytest
+
+from tests.stack.stand import PASSWORD, Stack, eventually, letter
+
+
+def test_a_message_is_read_by_imap(stack: Stack):
+    domain = stack.make_domain("in.test")
+    stack.make_mailbox(domain, "alice")
+    stack.deliver("alice@in.test", "Plain")
+    stack.deliver("alice+books@in.test", "Tagged")
+    assert eventually(lambda: len(stack.mail_of("alice@in.test")) == 2)
+
+
+def test_who_is_refused_at_rcpt_and_how(stack: Stack):
+    domain = stack.make_domain("rcpt.test")
+    stack.make_mailbox(domain, "alice")
+    off = stack.make_mailbox(domain, "off")
+    stack.do("PATCH", f"/mailboxes/{off['id']}", {"active": False})
+    asleep = stack.make_domain("asleep.test")
+    stack.make_mailbox(asleep, "alice")
+    stack.do("PATCH", f"/domains/{asleep}", {"active": False})
+    told: dict[str, tuple[int, bytes]] = {}
+    with stack.smtp() as client:
+        client.mail("someone@remote.test")
+        for recipient in ("alice@rcpt.test", "nobody@rcpt.test", "off@rcpt.test", "alice@asleep.test", "x@other.test"):
+            code, words = client.rcpt(recipient)
+            told[recipient] = (code, words.split()[0])
+    assert told == {
+        "alice@rcpt.test": (250, b"2.1.5"),
+        "nobody@rcpt.test": (550, b"5.1.1"),
+        "off@rcpt.test": (550, b"5.2.1"),
+        "alice@asleep.test": (450, b"4.2.1"),
+        "x@other.test": (554, b"5.7.1"),
+    }
+
+
+def test_a_change_of_an_alias_holds_on_an_open_connection(stack: Stack):
+    domain = stack.make_domain("alias.test")
+    stack.make_mailbox(domain, "alice")
+    with stack.smtp() as client:
+        client.mail("someone@remote.test")
+        assert client.rcpt("sales@alias.test")[0] == 550
+        body = {"domain_id": domain, "source_local_part": "sales", "destination": "alice@alias.test"}
+        alias = stack.ask("POST", "/aliases", body).data
+        assert client.rcpt("sales@alias.test")[0] == 250
+        client.data(letter("sales@alias.test"))
+        stack.ask("DELETE", f"/aliases/{alias['id']}")
+        client.mail("someone@remote.test")
+        assert client.rcpt("sales@alias.test")[0] == 550
+    assert eventually(lambda: stack.mail_of("alice@alias.test"))
+
+
+def test_an_alias_leads_to_the_end_and_outside(stack: Stack):
+    domain = stack.make_domain("team.test")
+    for name in ("alice", "bob"):
+        stack.make_mailbox(domain, name)
+    destination = "alice@team.test, bob+team@team.test, friend+team@remote.test"
+    stack.do("POST", "/aliases", {"domain_id": domain, "source_local_part": "team", "destination": destination})
+    stack.deliver("team@team.test", "To all")
+    for address in ("alice@team.test", "bob@team.test"):
+        assert len(eventually(lambda whose=address: stack.mail_of(whose))) == 1
+    assert len(eventually(lambda: stack.caught("friend+team@remote.test"))) == 1
+
+
+def test_a_full_mailbox_bounces_and_takes_mail_again_once_there_is_room(stack: Stack):
+    domain = stack.make_domain("full.test")
+    mailbox = stack.make_mailbox(domain, "alice", quota_bytes=1_000_000)
+    stack.make_mailbox(domain, "bob")
+    with stack.smtp() as client:
+        client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test"))
+        big = ("0123456789" * 7 + "\r\n") * 20_000
+        client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test", "Too big", body=big))
+    (bounce,) = eventually(lambda: stack.mail_of("bob@full.test"))
+    assert b"5.2.2" in bounce
+    assert len(stack.mail_of("alice@full.test")) == 1
+    stack.do("PATCH", f"/mailboxes/{mailbox['id']}", {"quota_bytes": 100_000_000})
+    with stack.smtp() as client:
+        client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test", "Now it fits", body=big))
+    assert eventually(lambda: len(stack.mail_of("alice@full.test")) == 2)
+
+
+def test_spam_goes_to_junk_and_a_forged_verdict_counts_for_nothing(stack: Stack):
+    domain = stack.make_domain("junk.test")
+    stack.make_mailbox(domain, "alice")
+    forged = "X-Spam: Yes\r\nX-Rspamd-Score: -50\r\nX-Rspamd-Action: no action\r\n"
+    stack.deliver("alice@junk.test", "Ham", forged)
+    gtube = "XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
+    with pytest.raises(smtplib.SMTPDataError) as refused:
+        stack.deliver("alice@junk.test", "Spam", body=gtube)
+    assert refused.value.smtp_code == 554
+    (ham,) = eventually(lambda: stack.mail_of("alice@junk.test"))
+    assert b"X-Rspamd-Score: -50" not in ham
+    assert b"X-Spam: Yes" not in ham
+
+
+def test_a_login_is_for_those_who_may(stack: Stack):
+    domain = stack.make_domain("login.test")
+    mailbox = stack.make_mailbox(domain, "alice")
+    stack.imap("alice@login.test").logout()
+    with pytest.raises(Exception, match="AUTHENTICATIONFAILED"):
+        stack.imap("alice@login.test", PASSWORD + "!")
+    stack.do("PATCH", f"/mailboxes/{mailbox['id']}", {"protocols": {"imap": False}})
+    with pytest.raises(Exception, match="AUTHENTICATIONFAILED"):
+        stack.imap("alice@login.test")

@@ -1,0 +1,52 @@
+"""DKIM keys changed behind the API's back, in the instance's own database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from mailkeep.app import App
+from mailkeep.features.dkim import service as dkim
+from mailkeep.features.domains import service as domains
+from mailkeep.run.toolbox import opened
+from tests.stack.stand import Stack
+
+
+def _with_app(stack: Stack, work: Callable[[App], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with opened(stack.data_dir) as app:
+            await work(app)
+
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(run())
+    finally:
+        loop.close()
+
+
+def give_ed25519_key(stack: Stack, domain_name: str) -> None:
+    """A second key, beside the RSA key that a domain is born with."""
+
+    async def work(app: App) -> None:
+        async with app.db.tx() as conn:
+            domain = await domains.find_by_name(conn, domain_name)
+            assert domain is not None
+            await dkim.insert(conn, dkim.make(app.vault, domain.id, app.clock(), "ed25519"))
+
+    _with_app(stack, work)
+
+
+def retire_all_keys(stack: Stack, domain_name: str) -> None:
+    """No key of the domain signs any more."""
+
+    async def work(app: App) -> None:
+        async with app.db.tx() as conn:
+            await conn.execute(
+                """
+                UPDATE dkim_keys k SET stage = 'retired' FROM domains d
+                WHERE d.id = k.domain_id AND d.name = %(name)s
+                """,
+                {"name": domain_name},
+            )
+
+    _with_app(stack, work)
