@@ -1,0 +1,401 @@
+"""The full profile under a stream of mail out and in, while its parts are killed: what is lost, what is doubled, and
+how long each takes to come back.
+
+Every message has a token in its subject. Out: accepted by the API, told as sent, at the second mail server (`Far`),
+told as delivered. In: accepted by Postfix, told as received, one copy in the mailbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from mailkeep.db.instance import run_folder
+from mailkeep.mail.reply import Reply
+from mailkeep.mail.session import Envelope, Limits, Session
+from mailkeep.mail.smtp_server import serve
+from mailkeep.mail.spool import Received
+from tests.crash.wire import Cut, NeverAsked, call, deliver
+from tests.ledger import Balance, Ledger, compare
+
+ALICE, DOMAIN = "alice@stack.test", "stack.test"
+ADMIN, PASSWORD = "root@stack.test", "correct-horse-battery"
+FAR = "127.0.7.3"
+OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys")
+DAEMONS = ("postfix", "dovecot", "rspamd", "redis")
+_SUBJECT = re.compile(rb"^Subject: (\S+)\r?$", re.MULTILINE)
+_STARTED_WITHIN = 180.0
+_SETTLED_WITHIN = 120.0
+_LOOK = 0.1
+_CONFIG = """
+[http]
+listen = "127.0.0.1:{http}"
+internal = "127.0.0.1:0"
+[server]
+hostname = "mx.stack.test"
+addresses = ["127.0.0.1"]
+[ports]
+smtp = {smtp}
+submission = {submission}
+submissions = 0
+imap = {imap}
+imaps = 0
+pop3 = 0
+pop3s = 0
+sieve = {sieve}
+reinjection = {reinjection}
+[filter]
+network_checks = false
+[outbound]
+relay = "{far}:{far_port}"
+tls = "none"
+first_retry_seconds = 1
+longest_retry_seconds = 2
+give_up_hours = {give_up_hours}
+[limits]
+requests_per_second = 0
+[abuse]
+sender_per_hour = 10000000
+domain_per_hour = 10000000
+"""
+
+
+@dataclass
+class Far:
+    """The Internet: takes mail for everybody, but for some local parts by their first letters, and counts it."""
+
+    taken: list[str] = field(default_factory=list[str])
+    tried: Counter[str] = field(default_factory=Counter[str])
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        self.tried[address] += 1
+        if address.startswith("refused"):
+            return Reply(550, "5.1.1", "No such user here")
+        if address.startswith("never") or (address.startswith("later") and self.tried[address] == 1):
+            return Reply(451, "4.3.0", "Try later")
+        return Reply(250, "2.1.5", "Ok")
+
+    async def data(self, session: Session, message: Received) -> Reply:
+        envelope = session.envelope
+        assert envelope is not None
+        if any(address.startswith("content") for address in envelope.rcpt_to):
+            return Reply(554, "5.7.1", "Content refused")
+        self.taken.append(subject_of(message.head(65536)))
+        return Reply(250, "2.0.0", "Ok: queued as far")
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        pass
+
+
+def subject_of(content: bytes) -> str:
+    found = _SUBJECT.search(content)
+    return found[1].decode() if found else ""
+
+
+@dataclass
+class Stack:
+    """A running full instance, its database, and what it sends to."""
+
+    data: Path
+    process: subprocess.Popen[bytes]
+    http: str
+    smtp: str
+    submission: str
+    far: Far
+    db: psycopg.AsyncConnection[Any]
+    key: str = ""
+    mailbox_id: str = ""
+
+    async def __call__(self, method: str, path: str, body: Any = None) -> Any:
+        told = await call(self.http, method, path, body, {"Authorization": f"Bearer {self.key}"})
+        assert told.status < 300, told
+        return told.body["data"]
+
+    async def rows(self, query: str, **named: Any) -> list[Any]:
+        """A query, tried again while the database is away."""
+        for _ in range(600):
+            try:
+                if self.db.closed:
+                    self.db = await _connect(self.data)
+                cursor = await self.db.execute(query, named)  # type: ignore[arg-type]
+                return await cursor.fetchall()
+            except psycopg.OperationalError:
+                await self.db.close()
+                await asyncio.sleep(0.2)
+        raise TimeoutError("the database stays away")
+
+    def pid(self, name: str) -> int:
+        """The process of a part."""
+        return int((run_folder(self.data) / "pids" / f"{name}.pid").read_text().split()[0])
+
+    async def database_pid(self) -> int:
+        """The postmaster: whose child the process behind our connection is."""
+        ((backend,),) = await self.rows("SELECT pg_backend_pid()")
+        return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
+
+    async def kill(self, name: str, number: int = signal.SIGKILL) -> None:
+        os.kill(await self.database_pid() if name == "postgresql" else self.pid(name), number)
+
+    def copies(self, folder: str = ".") -> list[str]:
+        """The subjects of what lies in a folder of Alice's mailbox."""
+        found: list[str] = []
+        for name in ("new", "cur"):
+            for path in (self.data / "mail" / self.mailbox_id / folder / name).glob("*"):
+                with contextlib.suppress(FileNotFoundError):
+                    found.append(subject_of(path.read_bytes()))
+        return found
+
+    def rotate(self) -> None:
+        """Rotate Postfix's log."""
+        subprocess.run(
+            ["postfix", "-c", str(self.data / "postfix" / "conf"), "logrotate"], check=True, timeout=30,
+            capture_output=True,
+        )  # fmt: skip
+
+    def queued(self) -> int:
+        """How many messages Postfix has."""
+        conf = str(self.data / "postfix" / "conf")
+        told = subprocess.run(["postqueue", "-c", conf, "-j"], check=False, timeout=30, capture_output=True)
+        return told.stdout.count(b"\n")
+
+
+async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
+    url = f"host={run_folder(data) / 'pg'} user=mailkeep_app dbname=mailkeep connect_timeout=3"
+    return await psycopg.AsyncConnection.connect(url, autocommit=True)
+
+
+@contextlib.asynccontextmanager
+async def running(give_up_hours: float = 120) -> AsyncIterator[Stack]:
+    """A full instance of its own with a domain and a mailbox, ended at the end."""
+    numbers = free_ports(6)
+    names = ("http", "smtp", "submission", "imap", "sieve", "reinjection")
+    ports = dict(zip(names, numbers, strict=True))
+    far = Far()
+    sink = await serve(FAR, 0, far, Limits(sessions_per_source=0), hostname="mx.far.test")
+    data = Path(tempfile.mkdtemp(prefix="mailkeep-stack-")) / "data"
+    data.parent.chmod(0o711)
+    data.mkdir(mode=0o711)
+    (data / "mailkeep.toml").write_text(
+        _CONFIG.format(far=FAR, far_port=sink.port, give_up_hours=give_up_hours, **ports)
+    )
+    log = data.parent / "up.log"
+    environ = {name: text for name, text in os.environ.items() if not name.startswith("MAILKEEP_")}
+    environ |= {"MAILKEEP_ADMIN_EMAIL": ADMIN, "MAILKEEP_ADMIN_PASSWORD": PASSWORD}
+    command = [sys.executable, "-m", "mailkeep.run.cli", "up", "--profile", "full", "--data-dir", str(data)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environ)
+    try:
+        await until(lambda: (data / "run.json").exists() or process.poll() is not None, _STARTED_WITHIN)
+        assert process.poll() is None, log.read_text()[-3000:]
+        http = f"http://127.0.0.1:{ports['http']}"
+        smtp, submission = (f"127.0.0.1:{ports[name]}" for name in ("smtp", "submission"))
+        stack = Stack(data, process, http, smtp, submission, far, await _connect(data))
+        await _furnish(stack)
+        yield stack
+        await stack.db.close()
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(30)
+        process.kill()
+        await sink.close(1)
+        subprocess.run(["rm", "-rf", str(data.parent)], check=False, timeout=60)
+
+
+async def _furnish(stack: Stack) -> None:
+    login = await call(stack.http, "POST", "/auth/login", {"email": ADMIN, "password": PASSWORD})
+    cookie = {"Cookie": login.headers["set-cookie"].split(";")[0]}
+    made = await call(stack.http, "POST", "/api-keys", {"name": "stream", "rate_limit": 0}, cookie)
+    assert made.status == 201, made
+    stack.key = made.body["data"]["key"]
+    domain = await stack("POST", "/domains", {"name": DOMAIN})
+    body = {"domain_id": domain["id"], "local_part": "alice", "name": "Alice", "password": PASSWORD}
+    stack.mailbox_id = (await stack("POST", "/mailboxes", body))["id"]
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on just now."""
+    import socket
+
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in opened:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in opened]
+
+
+async def until(done: Callable[[], object], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        await asyncio.sleep(_LOOK)
+
+
+@dataclass
+class Stream:
+    """Mail out and in at a steady pace, each message tried once; when each stage was reached, by token."""
+
+    stack: Stack
+    a_second: float = 5.0
+    out: Ledger = field(default_factory=lambda: Ledger("mail out"))
+    inbound: Ledger = field(default_factory=lambda: Ledger("mail in"))
+    begun: dict[str, float] = field(default_factory=dict[str, float])
+    reached: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    permanent: list[str] = field(default_factory=list[str])
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
+    _name: str = field(default_factory=lambda: secrets.token_hex(3))
+
+    @contextlib.asynccontextmanager
+    async def flowing(self) -> AsyncIterator[None]:
+        """Flows while the block lasts; then what is open is waited for."""
+        tasks = [asyncio.create_task(self._flow()), asyncio.create_task(self._watch())]
+        try:
+            yield
+        finally:
+            tasks[0].cancel()
+            await asyncio.wait([tasks[0]])
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=60)
+            tasks[1].cancel()
+            await asyncio.wait([tasks[1]])
+
+    async def _flow(self) -> None:
+        while True:
+            for work in (self._send, self._bring):
+                token = f"{self._name}-{next(self._numbers)}"
+                self.begun[token] = time.monotonic()
+                task = asyncio.create_task(work(token))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            await asyncio.sleep(1 / self.a_second)
+
+    def reach(self, stage: str, token: str) -> None:
+        self.reached.setdefault(stage, {}).setdefault(token, time.monotonic())
+
+    async def _send(self, token: str) -> None:
+        body = {"from": {"email": ALICE}, "to": [{"email": f"a-{token}@far.test"}], "subject": token, "text_body": "x"}
+        self.out.invoke(token)
+        try:
+            told = await call(self.stack.http, "POST", "/send", body, {"Authorization": f"Bearer {self.stack.key}"})
+        except NeverAsked:
+            return self.out.fail(token)
+        except Cut:
+            return self.out.info(token)
+        if told.status == 200:
+            self.reach("api", token)
+            return self.out.ok(token)
+        certain = told.code in ("SEND_FAILED", "SEND_UNAVAILABLE") and told.details.get("submitted") in (None, "no")
+        return self.out.fail(token) if certain else self.out.info(token)
+
+    async def _bring(self, token: str) -> None:
+        content = f"From: bob@far.test\r\nMessage-ID: <{token}@far.test>\r\nSubject: {token}\r\n\r\nHi.\r\n".encode()
+        self.inbound.invoke(token)
+        try:
+            code, step = await deliver(self.stack.smtp, ALICE, content)
+        except NeverAsked:
+            return self.inbound.fail(token)
+        except Cut:
+            return self.inbound.info(token)
+        if code == 250:
+            self.reach("smtp", token)
+            return self.inbound.ok(token)
+        if code >= 500:
+            self.permanent.append(f"{token}: {code} at {step}")
+        return self.inbound.fail(token)
+
+    async def _watch(self) -> None:
+        """When each event came; a little late, as everything that is seen by looking."""
+        seen = 0
+        while True:
+            rows = await self.stack.rows(
+                "SELECT kind, data->>'subject' FROM events WHERE data->>'subject' LIKE %(name)s "
+                "ORDER BY id OFFSET %(o)s",
+                name=f"{self._name}-%",
+                o=max(0, seen - 200),
+            )
+            seen = max(0, seen - 200) + len(rows)
+            for kind, token in rows:
+                self.reach(kind, token)
+            await asyncio.sleep(_LOOK)
+
+    async def recovery(self, stages: Sequence[str], killed_at: float, seconds: float) -> float:
+        """Seconds from a kill until mail that was begun after it has reached each of these stages."""
+        deadline = time.monotonic() + seconds
+
+        def back() -> float | None:
+            firsts: list[float] = []
+            for stage in stages:
+                after = [at for token, at in self.reached.get(stage, {}).items() if self.begun[token] > killed_at]
+                if not after:
+                    return None
+                firsts.append(min(after))
+            return max(firsts) - killed_at
+
+        while (took := back()) is None:
+            assert time.monotonic() < deadline, f"{stages} not reached within {seconds} s: {self.stack.data}"
+            await asyncio.sleep(_LOOK)
+        return took
+
+    async def settle(self) -> None:
+        """Wait until everything that was accepted is told of, and the queue is empty."""
+
+        async def settled() -> bool:
+            told = await self._told()
+            return (
+                self.out.succeeded <= told["mail.delivered"].keys()
+                and self.inbound.succeeded <= told["mail.received"].keys()
+                and await asyncio.to_thread(self.stack.queued) == 0
+            )
+
+        deadline = time.monotonic() + _SETTLED_WITHIN
+        while not await settled():
+            if time.monotonic() > deadline:
+                return  # the balance says what is missing
+            await asyncio.sleep(0.5)
+
+    async def _told(self) -> dict[str, Counter[str]]:
+        found: dict[str, Counter[str]] = {name: Counter() for name in ("mail.sent", "mail.delivered", "mail.received")}
+        for kind, token in await self.stack.rows(
+            "SELECT kind, data->>'subject' FROM events WHERE data->>'subject' LIKE %(name)s", name=f"{self._name}-%"
+        ):
+            found.setdefault(kind, Counter())[token] += 1
+        return found
+
+    async def balances(self, *, far_may_double: bool) -> list[Balance]:
+        """What does not add up. An MTA that was killed may deliver to the outside once more: it says so itself."""
+        told = await self._told()
+        at_far = [token for token in self.stack.far.taken if token.startswith(self._name)]
+        copies = [token for token in self.stack.copies() if token.startswith(self._name)]
+        return [
+            self.out.weigh(set(at_far) if far_may_double else at_far),
+            self.inbound.weigh(copies),
+            compare("mail.sent of what is at the other server", set(at_far), told["mail.sent"].elements()),
+            compare("mail.delivered of it", set(at_far), told["mail.delivered"].elements()),
+            compare("mail.received of each copy", set(copies), told["mail.received"].elements()),
+            Balance("permanent refusals", unexpected=self.permanent),
+            Balance(
+                "bounces",
+                unexpected=[t for kind in ("mail.bounced", "mail.failed") for t in told.get(kind, Counter())],
+            ),
+        ]
