@@ -21,7 +21,7 @@ SOURCES := mailkeep tests bench docs conftest.py
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup dev browser up test check fmt generate bench lock clean
+.PHONY: help setup dev browser up test check fmt generate bench lock clean daemons
 
 # A virtual environment does not survive that its folder is moved or copied.
 $(shell [ ! -e $(VENV)/.place ] || [ "$$(cat $(VENV)/.place)" = "$$(pwd -P)" ] || rm -rf $(VENV))
@@ -38,8 +38,13 @@ dev: $(VENV)/.dev $(DASHBOARD) ## .venv with the tools of `make check` and `make
 up: setup ## start Mailkeep on ./data (ARGS="--http 127.0.0.1:9090 …" for `mailkeep up`)
 	@exec $(BIN)/mailkeep up $(ARGS)
 
-test: dev browser $(OIDC_PROVIDER) check ## everything: checks, then all tests (ARGS="-k name" for pytest)
+test: dev browser daemons $(OIDC_PROVIDER) check ## everything: checks, then all tests (ARGS="-k name" for pytest)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+# Only root can install them; without them the tests of the full profile are skipped by name.
+daemons: dev
+	@[ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || $(BIN)/mailkeep install >&2 || \
+		echo "The mail daemons can't be installed: tests of the full profile will be skipped." >&2
 
 # Only root can install it; without it the tests that need a browser are skipped by name.
 browser:
