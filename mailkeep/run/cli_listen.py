@@ -116,8 +116,10 @@ def _kinds(text: str) -> Sequence[str]:
 async def _listen(asked: _Asked) -> None:
     from contextlib import AsyncExitStack
 
+    from mailkeep.run import logs
     from mailkeep.run.listen import forward
 
+    logs.configure("error")  # standard output is for the answers
     async with AsyncExitStack() as stack:
         source, secret = await _source(asked, stack)
         await _until_interrupted(asked, forward(source, asked.forward, secret, asked.kinds))

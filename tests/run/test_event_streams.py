@@ -18,6 +18,7 @@ from bench.flood import ALICE, DOMAIN, House, furnish
 from bench.login_flood import SETTINGS
 from mailkeep.db import postgres
 from tests import instance as instances
+from tests.run.test_listen import listening
 from tests.scratch import new_directory
 
 pytestmark = pytest.mark.timeout(90)
@@ -134,10 +135,21 @@ def test_a_stream_lasts_a_reader_that_stops_is_cut_off_and_the_end_is_told(house
     # And the first one has gone on.
     send(house, "to the end")
     reader.until("to the end")
-    started = time.monotonic()
-    assert house.running.stop() == 0, house.running.log
-    assert time.monotonic() - started < 8
-    reader.join(5)
-    assert reader.end is not None
-    assert reader.end["code"] == "UNAVAILABLE"
-    assert reader.whole
+    with listening("--forward", "http://127.0.0.1:9/", "--json", "--data-dir", str(house.running.data_dir)) as listener:
+        assert "listening" in listener.told()
+        started = time.monotonic()
+        assert house.running.stop() == 0, house.running.log
+        assert time.monotonic() - started < 8
+        reader.join(5)
+        assert reader.end is not None
+        assert reader.end["code"] == "UNAVAILABLE"
+        assert reader.whole
+
+        # `mailkeep listen` waits for its server to come back.
+        running = instances.start(house.running.data_dir, SETTINGS | HURRIED)
+        try:
+            send(House(running, house.key), "after the restart")
+            assert listener.told()["event"] == "mail.sent"
+            assert listener.end() == (0, "")
+        finally:
+            assert running.stop() == 0, running.log
