@@ -1,0 +1,70 @@
+"""Answers that last: how many there may be, and how they are woken and ended."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from uuid import UUID
+
+import pytest
+
+from mailkeep.core.errors import RateLimitExceeded, Unavailable
+from mailkeep.web.streams import Streams
+
+SUE, ADAM = UUID(int=1), UUID(int=2)
+BOUNDS = {"most": 3, "most_per_caller": 2}
+
+
+def test_places_are_bounded_by_caller_and_in_all_and_given_back():
+    streams = Streams()
+    with ExitStack() as held:
+        held.enter_context(streams.place(SUE, **BOUNDS))
+        with streams.place(SUE, **BOUNDS):
+            with pytest.raises(RateLimitExceeded) as refused:
+                streams.refuse_full(SUE, **BOUNDS)
+            assert refused.value.details == {"reason": "too_many_streams"}
+        held.enter_context(streams.place(ADAM, **BOUNDS))
+        held.enter_context(streams.place(ADAM, **BOUNDS))
+        with pytest.raises(Unavailable), streams.place(SUE, **BOUNDS):
+            pass
+        assert len(streams) == 3
+    assert len(streams) == 0
+    streams.refuse_full(SUE, **BOUNDS)
+
+
+async def test_a_stream_is_woken_once_for_what_came_while_it_was_busy():
+    streams = Streams()
+    with streams.place(SUE, **BOUNDS) as place, streams.place(ADAM, **BOUNDS) as other:
+        streams.wake()
+        streams.wake()
+        assert await place.wait(5)
+        assert not await place.wait(0.01)
+        assert await other.wait(5)
+        waiting = asyncio.create_task(place.wait(5))
+        await asyncio.sleep(0)
+        streams.wake()
+        assert await waiting
+
+
+async def test_whoever_watches_waits_until_there_is_a_stream():
+    streams = Streams()
+    waiting = asyncio.create_task(streams.wanted())
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    with streams.place(SUE, **BOUNDS):
+        await asyncio.wait_for(waiting, 5)
+        await streams.wanted()
+    waiting = asyncio.create_task(streams.wanted())
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    waiting.cancel()
+
+
+async def test_the_end_wakes_all_and_lets_none_in():
+    streams = Streams()
+    with streams.place(SUE, **BOUNDS) as place:
+        streams.close()
+        assert await place.wait(5)
+        assert place.streams.closing
+        with pytest.raises(Unavailable):
+            streams.refuse_full(ADAM, **BOUNDS)
