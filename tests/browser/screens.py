@@ -82,7 +82,7 @@ class Watch:
 
     def begin(self, page: Page) -> None:
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self.faults.append(f"{page.url}: {error}"))
+        page.on("pageerror", lambda error: self.faults.append(f"{page.url}: {error.stack or error}"))
         page.on("response", self._answered)
         page.on("request", lambda request: self._asked(request.url))
 

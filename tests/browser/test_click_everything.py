@@ -17,6 +17,7 @@ from tests.browser.screens import SCREENS, Screen, Watch, context, turn_to, visi
 
 PRESSABLE = "a[href], button, summary, label:has(input[type=radio]), input[type=checkbox]"
 LEAVES = ("Log out",)
+LEADS_OUT = ("Documentation", "API reference", "API documentation")
 # Of a list, the first rows: the others have the same controls.
 ROWS = 2
 
@@ -66,6 +67,9 @@ async def press(page: Page, control: Control) -> bool:
             raise
         return False
     await page.wait_for_timeout(80)
+    if control.label in LEADS_OUT:
+        await page.wait_for_url("**/docs")
+        return True
     await expect(page.locator("[aria-label^=Loading]")).to_have_count(0)
     return True
 
@@ -80,7 +84,7 @@ async def come_back(page: Page, http: str, path: str, who: tuple[str, str]) -> N
     if "/login" in page.url:
         again = await log_in(http, *who)
         await page.context.add_cookies([{"name": COOKIE, "value": again.token, "url": http}])
-    if not page.url.startswith(http) or not await page.locator(".frame").count():
+    if not page.url.startswith(http) or not await page.locator("#root .frame").count():
         await visit(page, http, path)
     elif page.url != http + path:
         await turn_to(page, path)
