@@ -256,7 +256,7 @@ async def test_the_first_steps_tick_themselves_off(browser: Browser, fresh: Inst
         await page.get_by_role("textbox", name="Message").fill("Hello.")
         await page.get_by_role("button", name="Send", exact=True).click()
         await expect(page.get_by_role("heading", level=1, name="The first")).to_be_visible()
-        await expect(page.locator(".timeline").get_by_text("delivered")).to_be_visible(timeout=15_000)
+        await expect(page.locator(".timeline").get_by_text("delivered", exact=True)).to_be_visible(timeout=15_000)
         await page.get_by_role("link", name="First steps").click()
         await expect(page.get_by_text("All done: mail flows.")).to_be_visible()
         assert watch.faults == []

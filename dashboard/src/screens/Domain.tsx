@@ -137,6 +137,7 @@ function DeleteDomain(props: { domain: Schema['DomainRecord']; opened: boolean; 
   const remove = useChange({
     change: () => ask(client.DELETE('/domains/{id}', { params: { path: { id: domain.id } } })),
     refreshes: ['domains'],
+    forgets: ['domains', 'one', domain.id],
     told: `${domain.unicode_name} is deleted.`,
     then: () => void navigate({ to: PATHS.domains }),
   })

@@ -52,17 +52,15 @@ export function Mailbox() {
           <LinkButton to={PATHS.messages} search={{ q: data.address }} variant="default" leftSection={<Icon name="mail" size={16} />}>
             Its messages
           </LinkButton>
-          {!data.deleted_at && (
-            <Allowed to="mailbox.write">
-              <Button leftSection={<Icon name="edit" size={16} />} onClick={() => setEditing(true)}>
-                Change
-              </Button>
-            </Allowed>
-          )}
+          <Allowed to="mailbox.write">
+            <Button leftSection={<Icon name="edit" size={16} />} onClick={() => setEditing(true)}>
+              Change
+            </Button>
+          </Allowed>
         </>
       }
     >
-      {data.deleted_at ? <Trashed mailbox={data} /> : data.suspended && <Suspended mailbox={data} />}
+      {data.suspended && <Suspended mailbox={data} />}
       <Section title="Mailbox">
         <Facts
           rows={[
@@ -77,7 +75,7 @@ export function Mailbox() {
           ]}
         />
       </Section>
-      {!data.deleted_at && <Hazards mailbox={data} />}
+      <Hazards mailbox={data} />
       <Modal opened={isEditing} onClose={() => setEditing(false)} title={`Change ${data.address}`} size="lg">
         <MailboxForm mailbox={data} onDone={() => setEditing(false)} onCancel={() => setEditing(false)} />
       </Modal>
@@ -88,33 +86,6 @@ export function Mailbox() {
 function protocols({ protocols: may }: Record_): string {
   const names = Object.entries({ IMAP: may.imap, POP3: may.pop3, SMTP: may.smtp, ManageSieve: may.sieve }).filter(([, can]) => can)
   return names.map(([name]) => name).join(', ') || 'nothing'
-}
-
-function Trashed({ mailbox }: { mailbox: Record_ }) {
-  const restore = useChange({
-    change: () => ask(client.POST('/mailboxes/{id}/restore', { params: { path: { id: mailbox.id } } })),
-    refreshes: REFRESHES,
-    told: `${mailbox.address} is back.`,
-  })
-  return (
-    <div className="note note-warn">
-      <Icon name="trash" />
-      <div>
-        <p className="note-title">
-          In the trash since <Time at={mailbox.deleted_at} />
-        </p>
-        <p>It takes no mail. Its mail is kept for 30 days from then, and comes back with it.</p>
-        <ErrorNote error={restore.error} />
-        <div>
-          <Allowed to="mailbox.write">
-            <Button size="xs" loading={restore.isPending} onClick={() => restore.mutate(undefined)}>
-              Restore
-            </Button>
-          </Allowed>
-        </div>
-      </div>
-    </div>
-  )
 }
 
 function Suspended({ mailbox }: { mailbox: Record_ }) {
@@ -208,6 +179,7 @@ function DeleteMailbox({ mailbox, opened, onClose }: { mailbox: Record_; opened:
   const remove = useChange({
     change: () => ask(client.DELETE('/mailboxes/{id}', { params: { path: { id: mailbox.id }, query: { purge: isPurged } } })),
     refreshes: REFRESHES,
+    forgets: ['mailboxes', 'one', mailbox.id],
     told: (answer) => answer.message,
     then: () => void navigate({ to: PATHS.mailboxes }),
   })

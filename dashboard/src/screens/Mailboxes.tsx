@@ -1,6 +1,6 @@
 import { Button, Modal, Progress } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { askPage, client, type Schema } from '../api/client'
+import { ask, askPage, client, type Schema } from '../api/client'
 import { PATHS } from '../paths'
 import { useAddress } from '../search'
 import { Allowed, useBarred } from '../ui/Allowed'
@@ -8,7 +8,9 @@ import { Badge } from '../ui/Badge'
 import { bytes } from '../ui/bytes'
 import { type Column, DataList } from '../ui/DataList'
 import { Empty } from '../ui/Empty'
+import { ErrorNote } from '../ui/ErrorNote'
 import { ChoiceFilter, DomainFilter, Filters, TextFilter } from '../ui/Filters'
+import { useChange } from '../ui/form'
 import { Icon } from '../ui/Icon'
 import { MailboxForm } from '../ui/MailboxForm'
 import { Page } from '../ui/Page'
@@ -38,8 +40,36 @@ const COLUMNS: readonly Column<Mailbox>[] = [
   { head: 'Last login', cell: (row) => <Time at={row.last_login.at} form="ago" /> },
 ]
 
+/** Of those in the trash: their address may be another's by now, so none leads to a mailbox. */
+const TRASHED: readonly Column<Mailbox>[] = [
+  { head: 'Address', sort: 'address', wide: true, cell: (row) => <span className="strong">{row.address}</span> },
+  { head: 'Stored', cell: (row) => bytes(row.used_bytes) },
+  { head: 'Messages', align: 'right', cell: (row) => row.message_count.toLocaleString() },
+  { head: 'Deleted', cell: (row) => <Time at={row.deleted_at} form="ago" /> },
+  { head: '', align: 'right', cell: (row) => <Restore mailbox={row} /> },
+]
+
+function Restore({ mailbox }: { mailbox: Mailbox }) {
+  const restore = useChange({
+    change: () => ask(client.POST('/mailboxes/{id}/restore', { params: { path: { id: mailbox.id } } })),
+    refreshes: ['mailboxes', 'domains', 'routing'],
+    told: `${mailbox.address} is back.`,
+  })
+  return (
+    <>
+      <Allowed to="mailbox.write">
+        <Button size="xs" variant="default" loading={restore.isPending} aria-label={`Restore ${mailbox.address}`} onClick={() => restore.mutate(undefined)}>
+          Restore
+        </Button>
+      </Allowed>
+      <Modal opened={restore.isError} onClose={() => restore.reset()} title={`${mailbox.address} could not be restored`}>
+        <ErrorNote error={restore.error} />
+      </Modal>
+    </>
+  )
+}
+
 export function MailboxState({ mailbox }: { mailbox: Mailbox }) {
-  if (mailbox.deleted_at) return <Badge tone="bad">in the trash</Badge>
   if (mailbox.suspended) return <Badge tone="bad">sending suspended</Badge>
   return mailbox.active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>
 }
@@ -95,12 +125,12 @@ export function Mailboxes() {
         label="Mailboxes"
         of={['mailboxes', 'list', filter]}
         load={(page) => askPage(client.GET('/mailboxes', { params: { query: { ...filter, ...page, sort: page.sort as 'address' } } }))}
-        columns={COLUMNS}
+        columns={trashed ? TRASHED : COLUMNS}
         rowKey={(row) => row.id}
         empty={
           Object.keys(filter).length > 0 ? (
-            <Empty icon="search" title="No mailbox is like that">
-              Clear the filters to see all of them.
+            <Empty icon={trashed ? 'trash' : 'search'} title={trashed ? 'The trash is empty' : 'No mailbox is like that'}>
+              {trashed ? 'Deleted mailboxes are kept here with their mail for 30 days.' : 'Clear the filters to see all of them.'}
             </Empty>
           ) : (
             <Empty icon="inbox" title="No mailbox yet" action={make}>

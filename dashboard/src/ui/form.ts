@@ -8,6 +8,8 @@ export function useChange<Given, Answer>(options: {
   change: (given: Given) => Promise<Answer>
   /** First members of the keys of what it changes. */
   refreshes: readonly string[]
+  /** The key of what is gone after it, not to be asked for again. */
+  forgets?: readonly unknown[]
   told?: string | ((answer: Answer, given: Given) => string)
   then?: (answer: Answer, given: Given) => void
 }) {
@@ -17,6 +19,7 @@ export function useChange<Given, Answer>(options: {
     onSuccess: async (answer, given) => {
       const told = typeof options.told === 'function' ? options.told(answer, given) : options.told
       if (told) toast(told)
+      if (options.forgets) queries.removeQueries({ queryKey: options.forgets })
       options.then?.(answer, given)
       await Promise.all(options.refreshes.map((name) => queries.invalidateQueries({ queryKey: [name] })))
     },
