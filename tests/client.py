@@ -18,6 +18,7 @@ from uuid import UUID
 
 import cbor2
 from psycopg import AsyncConnection
+from psycopg.pq import ExecStatus
 from psycopg.sql import SQL, Identifier, Placeholder
 
 from mailkeep.app import App
@@ -280,7 +281,9 @@ class Api:
         """Whatever the application's role may do; the rows, if there are any."""
         async with self.app.db.autocommit() as conn:
             cursor = await conn.execute(statement, named)
-            return await cursor.fetchall() if cursor.description else []
+            # Not by `description`, which a SELECT without columns has none of.
+            rows = cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.TUPLES_OK
+            return await cursor.fetchall() if rows else []
 
     async def audited(self, action: str) -> list[dict[str, Any]]:
         """The entries of the audit log for an action, oldest first."""
