@@ -101,7 +101,7 @@ class Worker(Generic[T]):
     async def drain(self) -> int:
         """Do all that is due now, and return when it is done; how many jobs that was."""
         done = 0
-        while begun := await self.fill():
+        while (begun := await self.fill()) or self._tasks:
             done += begun
             await self.settled()
         return done

@@ -37,8 +37,8 @@ Victim = Literal["instance", "worker"]
 HEARD = "sink.heard"
 PLACES = ("webhook.claimed", "webhook.begun", HEARD, "webhook.answered", "webhook.settled")
 LEASE_SECONDS = 2.0
-_LOAD_SECONDS, _SETTLED_SECONDS = 30.0, 30.0
-_SLACK_SECONDS = 8.0  # on a busy machine: for dying, and for looking again
+_LOAD_SECONDS, _SETTLED_SECONDS = 30.0, 60.0
+_SLACK_SECONDS = 20.0  # on a busy machine: what is due waits its turn behind what was due before
 _EMAIL, _PASSWORD = "sue@example.test", "correct horse battery staple"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -84,28 +84,31 @@ class Deliveries:
 
     async def _attempt(self, job: Claimed) -> Outcome | None:
         """What an attempt has made of it; None where its lease is too near its end to begin one."""
-        waits = self._app.settings.webhooks.retry_seconds
         if job.content is None:
-            gone = rules.unanswered(self._app.clock(), rules.EVENT_GONE, None, None)
-            return rules.outcome(job, gone, self._app.clock(), waits)
-        async with AsyncExitStack() as stack:
-            if job.content.kind == _FULL:
-                await stack.enter_async_context(self._full)
-                if self._app.clock() > job.until - _LEFT_FOR_AN_ATTEMPT:
-                    return None
-            body = await self._body(job.content)
-            attempt = await service.post(self._app, job.webhook_id, job.url, job.sealed, job.content, body)
-        return rules.outcome(job, attempt, self._app.clock(), waits)
+            return self._outcome(job, rules.unanswered(self._app.clock(), rules.EVENT_GONE, None, None))
+        if job.content.kind != _FULL:
+            body = rules.body(job.content, msgspec.Raw(job.content.data.encode()))
+            return self._outcome(job, await self._post(job, job.content, body))
+        async with self._full:
+            if self._app.clock() > job.until - _LEFT_FOR_AN_ATTEMPT:
+                return None
+            body = await self._whole(job.content)
+            return self._outcome(job, await self._post(job, job.content, body))
 
-    async def _body(self, content: Content) -> bytes:
-        if content.kind != _FULL:
-            return rules.body(content, msgspec.Raw(content.data.encode()))
+    async def _whole(self, content: Content) -> bytes:
+        """The body with the mail's content, while that is kept (three days)."""
         shown = msgspec.json.decode(content.data, type=dict[str, Any])
         async with self._app.db.autocommit() as conn:
             whole = await receiving.full_data(conn, shown)
-        if whole is shown:  # kept for three days only
+        if whole is shown:
             whole = {**shown, "truncated": True}
         return await asyncio.to_thread(rules.body, content, whole)
+
+    async def _post(self, job: Claimed, content: Content, body: bytes) -> Attempt:
+        return await service.post(self._app, job.webhook_id, job.url, job.sealed, content, body)
+
+    def _outcome(self, job: Claimed, attempt: Attempt) -> Outcome:
+        return rules.outcome(job, attempt, self._app.clock(), self._app.settings.webhooks.retry_seconds)
 
     async def _settle(self, outcomes: Sequence[Outcome]) -> None:
         at = self._app.clock()
