@@ -191,8 +191,8 @@ async def _down(data_dir: Path | None) -> Answer:
 
 
 async def _status(data_dir: Path | None) -> Answer:
-    from mailkeep.db.instance import lock_holder
-    from mailkeep.run import inspection, state
+    from mailkeep.db.instance import lock_holder, run_folder
+    from mailkeep.run import inspection, parts_told, state
     from mailkeep.run.toolbox import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
@@ -206,6 +206,7 @@ async def _status(data_dir: Path | None) -> Answer:
     database = await inspection.database_answers(place)
     health = inspection.ask_health(running.http)
     memory = inspection.memory_bytes(running.pid)
+    parts = parts_told.parts_of(run_folder(place)) if running.profile == "full" else []
     told = {
         "running": True,
         "data_dir": str(place),
@@ -213,6 +214,7 @@ async def _status(data_dir: Path | None) -> Answer:
         "database": {"up": database is None, "error": database},
         "memory_bytes": memory,
         "health": asdict(health),
+        "parts": [asdict(part) for part in parts],
     }
     lines = [
         f"Mailkeep {running.version} runs on {place}: process {running.pid}, since {running.started_at}.",
@@ -223,8 +225,14 @@ async def _status(data_dir: Path | None) -> Answer:
         f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
         f"  health    {health.status}",
         *(f"    {check.component:12}{check.status}" for check in health.checks),
+        *(
+            f"  {part.name:10}{part.version:16}"
+            + (f"process {part.pid}, {part.memory_bytes / 2**20:.0f} MiB" if part.pid else "does not run")
+            for part in parts
+        ),
     ]
-    return Answer(told, lines, DONE if database is None and health.status == "ok" else TRY_AGAIN)
+    well = database is None and health.status == "ok" and all(part.pid for part in parts)
+    return Answer(told, lines, DONE if well else TRY_AGAIN)
 
 
 async def _doctor(data_dir: Path | None) -> Answer:

@@ -43,14 +43,20 @@ def memory_bytes(pid: int) -> int | None:
     total = 0
     for one in [pid, *_descendants(pid)]:
         try:
-            rollup = (_PROC / str(one) / "smaps_rollup").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+            total += own_memory_bytes(one)
         except PermissionError:
             return None
-        found = _PSS.search(rollup)
-        total += int(found[1]) * 1024 if found else 0
     return total or None
+
+
+def own_memory_bytes(pid: int) -> int:
+    """Memory of this process alone (PSS); 0 where it is gone."""
+    try:
+        rollup = (_PROC / str(pid) / "smaps_rollup").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    found = _PSS.search(rollup)
+    return int(found[1]) * 1024 if found else 0
 
 
 def _descendants(pid: int) -> list[int]:

@@ -14,6 +14,7 @@ from mailkeep.mail.render import Facts
 from mailkeep.run import configuration, process
 from mailkeep.run.child import Child, Command, spawn
 from mailkeep.run.nursery import Birth, Born, Nursery
+from mailkeep.run.postlog import Watch
 from mailkeep.run.supervisor import Part
 from mailkeep.settings import Settings
 
@@ -116,11 +117,13 @@ def _postfix(settings: Settings, facts: Facts) -> Part:
     places = facts.places
     # What `postfix start-fg` runs in the end, but without the shell before it, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(places.postfix_conf)]
+    watch = Watch(places)
     inner = places.postfix_queue / "public" / "api"
 
     async def prepare() -> None:
         places.api_smtp.unlink(missing_ok=True)
         places.api_smtp.symlink_to(inner)
+        watch.forget()
 
     log = places.log / "postfix.out.log"
     return Part(
@@ -130,6 +133,7 @@ def _postfix(settings: Settings, facts: Facts) -> Part:
         log,
         partial(greets, places.api_smtp),
         prepare,
+        watch.alive,
     )
 
 

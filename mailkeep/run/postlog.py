@@ -1,0 +1,62 @@
+"""The watch over postlogd: Postfix logs through it alone, and where it hangs every process of Postfix does.
+
+A log that grows is one that is written. Where it is silent a line is asked for, as any process of Postfix would log
+one, without waiting: where the line has not come after `_PATIENCE` seconds, nobody else's will.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from contextlib import closing, suppress
+
+from mailkeep.mail.places import Places
+
+_PATIENCE = 12.0
+_LINE = b"mailkeep: is this written?"
+
+
+class Watch:
+    """Looks at one instance's log again and again."""
+
+    def __init__(self, places: Places) -> None:
+        self._log = places.mail_log
+        self._socket = places.postfix_queue / "public" / "postlog"
+        self._seen = (0, 0)
+        self._asked_at: float | None = None
+
+    async def alive(self) -> bool:
+        """Whether lines are written, or there is time yet for the one that was asked for."""
+        found = self._state()
+        if found != self._seen:
+            self._seen, self._asked_at = found, None
+            return True
+        if self._asked_at is None:
+            self._asked_at = time.monotonic()
+            self._ask()
+            return True
+        return time.monotonic() - self._asked_at < _PATIENCE
+
+    def forget(self) -> None:
+        """Postfix was started anew: what was asked of the one before counts no more."""
+        self._asked_at = None
+
+    def _state(self) -> tuple[int, int]:
+        try:
+            told = self._log.stat()
+        except FileNotFoundError:
+            return (0, 0)
+        return (told.st_ino, told.st_size)
+
+    def _ask(self) -> None:
+        # By a short name: the queue may lie deeper than a socket's path has room for.
+        folder = os.open(self._socket.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            asking = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+            # A queue that is full, or a socket that is not there, shows in the line that does not come.
+            with closing(asking), suppress(OSError):
+                asking.connect(f"/proc/self/fd/{folder}/{self._socket.name}")
+                asking.send(_LINE)
+        finally:
+            os.close(folder)
