@@ -69,7 +69,7 @@ ENDPOINTS = (
         status=302,
         login=True,
         refusals=(NotFound,),
-        examples=(Example(path={"provider": "keycloak"}),),
+        examples=(Example(path={"provider": "keycloak"}, answer=""),),
     ),
     Endpoint(
         method="GET",
@@ -91,7 +91,11 @@ ENDPOINTS = (
         login=True,
         refusals=(NotFound,),
         examples=(
-            Example(path={"provider": "keycloak"}, query={"state": "af0ifjsldkj", "code": "SplxlOBeZQQYbYS6WxSbIA"}),
+            Example(
+                path={"provider": "keycloak"},
+                query={"state": "af0ifjsldkj", "code": "SplxlOBeZQQYbYS6WxSbIA"},
+                answer="",
+            ),
         ),
     ),
     Endpoint(
