@@ -76,7 +76,8 @@ def test_a_feature_has_only_the_seven_files():
         named(path)
         for feature in FEATURES.glob("[!_]*")
         for path in (feature.iterdir() if feature.is_dir() else [feature])
-        if path.name != "__pycache__" and not (path.suffix == ".py" and path.stem in FILE_WORDS)
+        if path.name != "__pycache__"
+        and not (path.suffix == ".py" and path.stem in FILE_WORDS)
         and named(path) not in OTHER_FILES
     ]
     assert odd == []
