@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import typer
 
-from mailkeep.run import cli_accounts, cli_audit, cli_database, cli_instance, cli_listen, cli_product, cli_worker
+from mailkeep.run import (
+    cli_accounts,
+    cli_audit,
+    cli_database,
+    cli_instance,
+    cli_listen,
+    cli_mail,
+    cli_product,
+    cli_worker,
+)
 from mailkeep.run.cli_answer import EXIT_CODES
 
 app = typer.Typer(
@@ -23,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for topic in (cli_instance, cli_database, cli_accounts, cli_audit, cli_product, cli_listen, cli_worker):
+for topic in (cli_instance, cli_database, cli_accounts, cli_audit, cli_product, cli_mail, cli_listen, cli_worker):
     topic.add_to(app)
 
 

@@ -1,7 +1,7 @@
 -- Outbound mail leaves signed or not at all. The keys stay in PostgreSQL, sealed: the listener of Mailkeep's process
 -- `keys` opens all active ones of the From's domain for each message, so that RSA and Ed25519 sign side by side and a
 -- change holds at once. Where none signs (the listener away, a From that is not ours, a key that does not open) the
--- message is put off. docs/decisions/0013-dkim-keys-for-the-filter.md tells what else was tried.
+-- message is put off. docs/decisions/0017-dkim-keys-for-the-filter.md tells what else was tried.
 local http = require "rspamd_http"
 local ucl = require "ucl"
 local log = require "rspamd_logger"

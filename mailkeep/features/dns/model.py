@@ -1,0 +1,15 @@
+"""A record that a domain's administrator has to publish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`name` without a trailing dot; `value` in one piece (zone files split TXT at 255 octets); `why` in a sentence."""
+
+    name: str
+    type: str
+    value: str
+    why: str

@@ -1,0 +1,30 @@
+"""Which records a domain needs."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+from mailkeep.features.dkim.model import Key, Stage
+from mailkeep.features.dns.rules import wanted
+
+
+def key(selector: str, stage: Stage) -> Key:
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    return Key(UUID(int=1), UUID(int=2), selector, "ed25519", stage, b"sealed", b"\x00" * 32, at, at)
+
+
+def test_the_records_of_a_domain():
+    keys = [key("new", "pending"), key("now", "active"), key("old", "retired")]
+    found = wanted("example.test", "mx.example.net", ["192.0.2.10", "2001:db8::10"], keys)
+    assert [(record.type, record.name) for record in found] == [
+        ("MX", "example.test"),
+        ("A", "mx.example.net"),
+        ("PTR", "10.2.0.192.in-addr.arpa"),
+        ("AAAA", "mx.example.net"),
+        ("PTR", "0.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa"),
+        ("TXT", "example.test"),
+        ("TXT", "new._domainkey.example.test"),
+        ("TXT", "now._domainkey.example.test"),
+        ("TXT", "_dmarc.example.test"),
+    ]
+    assert found[0].value == "10 mx.example.net."
+    assert found[6].value.startswith("v=DKIM1; k=ed25519; p=")

@@ -1,0 +1,130 @@
+"""The daemons' configuration, rendered: each value in its place, what protects always there, nothing that breaks it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mailkeep.mail import render
+from mailkeep.mail.places import Places
+from mailkeep.settings import load
+
+PLACES = Places(Path("/var/lib/mailkeep"), Path("/run/mailkeep/0123456789ab"))
+FACTS = render.Facts(
+    places=PLACES,
+    database_folder=PLACES.run / "pg",
+    database="mailkeep",
+    hostname="mx.example.test",
+    mail_account="mailkeep-mail",
+    mail_uid=990,
+    keys_port=4711,
+    keys_token="token",
+    certificate_file="/etc/tls/cert.pem",
+    key_file="/etc/tls/key.pem",
+    lmtp_socket=PLACES.lmtp_socket,
+    policy_socket=PLACES.policy_socket,
+)
+
+
+def settings(**environ: str):
+    return load(Path("/nowhere"), {f"MAILKEEP_{key}": text for key, text in environ.items()}).settings
+
+
+def values(text: str) -> dict[str, str]:
+    """`name = value` lines, as postconf reads them."""
+    pairs = (line.partition(" = ") for line in text.splitlines() if not line.startswith(("#", " ")))
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def services(text: str) -> dict[str, str]:
+    """The services of master.cf with their options."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in text.splitlines():
+        if line.startswith("  "):
+            found[name] += line + "\n"
+        elif line and not line.startswith("#"):
+            name = line.split()[0]
+            found[name] = line + "\n"
+    return found
+
+
+def test_nothing_of_a_template_is_left_over():
+    for files in (
+        render.postfix(settings(), FACTS),
+        render.dovecot(settings(), FACTS),
+        render.rspamd(settings(), FACTS),
+        render.redis(FACTS),
+    ):
+        for name, text in files.items():
+            assert "@@" not in text.replace("postmaster@", ""), name
+
+
+@pytest.mark.parametrize(
+    "environ, name, value",
+    [
+        ({}, "inet_interfaces", "all"),
+        ({"SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]'}, "inet_interfaces", "192.0.2.1, [2001:db8::1]"),
+        ({"SERVER__ADDRESSES": '["192.0.2.1"]'}, "inet_protocols", "ipv4"),
+        ({"SERVER__ADDRESSES": '["192.0.2.1"]'}, "smtp_bind_address", "192.0.2.1"),
+        ({"OUTBOUND__RELAY": "relay.example.test:2525"}, "relayhost", "[relay.example.test]:2525"),
+        ({"LIMITS__MESSAGE_SIZE_MB": "100"}, "message_size_limit", str((100 << 20) * 103 // 100 + 65536)),
+        ({"OUTBOUND__GIVE_UP_HOURS": "0.5"}, "maximal_queue_lifetime", "1800s"),
+        ({"OUTBOUND__TLS": "dane"}, "smtp_dns_support_level", "dnssec"),
+        ({"FILTER__NETWORK_CHECKS": "false"}, "smtpd_peername_lookup", "no"),
+    ],
+)
+def test_settings_of_postfix(environ: dict[str, str], name: str, value: str):
+    assert values(render.postfix(settings(**environ), FACTS)["main.cf"])[name] == value
+
+
+def test_what_protects_is_always_there():
+    main = values(render.postfix(settings(), FACTS)["main.cf"])
+    assert main["milter_default_action"] == "tempfail"
+    assert main["smtpd_forbid_bare_newline"] == "normalize"
+    assert main["smtpd_forbid_unauth_pipelining"] == "yes"
+    assert main["smtp_discard_ehlo_keywords"] == "dsn"
+    assert main["smtpd_tls_auth_only"] == "yes"
+    master = services(render.postfix(settings(), FACTS)["master.cf"])
+    for name in ("api", "587", "465"):
+        assert str(PLACES.sign_socket) in master[name], name
+    assert str(PLACES.scan_socket) in master["25"]
+    for name, told in master.items():
+        assert told.split()[4] == "n", f"{name} is chrooted"
+
+
+def test_a_port_of_zero_leaves_the_service_out():
+    master = services(render.postfix(settings(PORTS__SUBMISSIONS="0", PORTS__SMTP="0"), FACTS)["master.cf"])
+    assert "587" in master
+    assert "465" not in master
+    assert "25" not in master
+
+
+def test_nobody_is_asked_before_a_submission_where_there_is_no_agent():
+    without = render.postfix(settings(), replace(FACTS, policy_socket=None))["master.cf"]
+    assert "check_policy_service" in render.postfix(settings(), FACTS)["master.cf"]
+    assert "check_policy_service" not in without
+
+
+def test_spam_is_refused_only_where_that_was_asked_for():
+    assert "reject = null" in render.rspamd(settings(), FACTS)["local.d/actions.conf"]
+    assert "reject = 15" in render.rspamd(settings(FILTER__REJECT_SCORE="15"), FACTS)["local.d/actions.conf"]
+
+
+def test_without_network_checks_no_module_asks_the_network():
+    off = render.rspamd(settings(FILTER__NETWORK_CHECKS="false"), FACTS)
+    on = render.rspamd(settings(), FACTS)
+    for module in ("rbl", "spf", "dkim", "dmarc", "surbl", "fuzzy_check"):
+        assert "enabled = false" in off[f"local.d/{module}.conf"]
+        assert f"local.d/{module}.conf" not in on
+
+
+def test_the_maps_ask_functions_alone():
+    for name, text in render.postfix(settings(), FACTS).items():
+        if name.endswith(".cf") and name not in ("main.cf", "master.cf"):
+            assert "query = SELECT * FROM mta_" in text, name
+
+
+def test_a_value_with_a_line_break_is_a_bug():
+    with pytest.raises(ValueError, match="no value"):
+        render.postfix(settings(), replace(FACTS, hostname="mx\nrelayhost = evil"))

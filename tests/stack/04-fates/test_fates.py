@@ -1,0 +1,175 @@
+"""What becomes of a message: each event once, with its data and the remote's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stack.stand import Stack, eventually
+
+DOMAIN = "fates.test"
+ALICE = f"alice@{DOMAIN}"
+
+
+@pytest.fixture
+def fates(stack: Stack) -> Stack:
+    """The instance with a domain and a mailbox of these scenarios."""
+    known = {each["name"]: each["id"] for each in stack.do("GET", "/domains?limit=200")}
+    if DOMAIN not in known:
+        stack.make_mailbox(stack.make_domain(DOMAIN), "alice")
+    return stack
+
+
+def told(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
+    """The events of the message with this subject, once these kinds are among them."""
+    message, *_ = eventually(lambda: stack.do("GET", f"/messages?subject={subject}"), what=f"message {subject}")
+    domain = message["domain_id"]
+
+    def look() -> list[tuple[str, dict[str, Any]]] | None:
+        feed = stack.do("GET", f"/events?limit=200&domain_id={domain}")
+        found = [(each["kind"], each["data"]) for each in feed if each["data"].get("subject") == subject]
+        return found if set(kinds) <= {kind for kind, _ in found} else None
+
+    return eventually(look, 40, f"{kinds} of {subject}")
+
+
+def send(stack: Stack, to: str, subject: str) -> None:
+    assert stack.send(ALICE, to, subject=subject).status == 200
+
+
+CASES: list[tuple[str, tuple[str, ...], dict[str, Any]]] = [
+    ("anna@remote.test", ("mail.sent", "mail.delivered"), {"smtp_code": 250, "attempts": 1}),
+    ("defer@remote.test", ("mail.sent", "mail.bounced", "mail.delivered"), {"smtp_code": 250, "attempts": 2}),
+    (
+        "bounce@remote.test",
+        ("mail.sent", "mail.bounced"),
+        {"smtp_code": 550, "enhanced_code": "5.1.1", "bounce_type": "permanent", "attempts": 1},
+    ),
+    (
+        "content@remote.test",
+        ("mail.sent", "mail.bounced"),
+        {"bounce_type": "permanent", "smtp_code": 554},
+    ),
+    (f"nobody@{DOMAIN}", ("mail.sent", "mail.bounced"), {"enhanced_code": "5.1.1", "bounce_type": "permanent"}),
+]
+
+
+@pytest.mark.parametrize("to, kinds, expected", CASES, ids=[to for to, _, _ in CASES])
+def test_each_fate_is_told_once_with_its_data(
+    fates: Stack, to: str, kinds: tuple[str, ...], expected: dict[str, Any]
+) -> None:
+    subject = f"fate-of-{to.replace('@', '-')}"
+    send(fates, to, subject)
+    found = told(fates, subject, *kinds)
+    assert [kind for kind, _ in found] == list(kinds)
+    last = found[-1][1]
+    assert {name: last[name] for name in expected} == expected
+    assert (last["to"], last["domain"]) == (to, DOMAIN)
+    assert last["queue_id"]
+
+
+def test_the_remotes_words_stand_in_event_history_and_timeline(fates: Stack) -> None:
+    send(fates, "content@remote.test", "words")
+    event = told(fates, "words", "mail.bounced")[-1][1]
+    assert event["diagnostic"].endswith("(in reply to end of DATA command)")
+    (row,) = fates.do("GET", "/messages?subject=words")
+    assert row["recipients"][0]["diagnostic"] == event["diagnostic"]
+    timeline = fates.do("GET", f"/messages/{row['id']}/events")
+    assert [each["kind"] for each in timeline] == ["submitted", "accepted", "bounced"]
+    assert timeline[-1]["detail"]["diagnostic"] == event["diagnostic"]
+
+
+def test_what_is_never_taken_expires_with_the_last_words(fates: Stack) -> None:
+    send(fates, "fail@remote.test", "expired")
+    found = told(fates, "expired", "mail.failed")
+    assert [kind for kind, _ in found] == ["mail.sent", "mail.bounced", "mail.failed"]
+    assert found[1][1]["bounce_type"] == "temporary"
+    assert found[2][1]["reason"] == found[1][1]["diagnostic"]
+
+
+def test_an_alias_to_several_places_has_the_fate_of_all_of_them(fates: Stack) -> None:
+    domain = next(each["id"] for each in fates.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
+    fates.do(
+        "POST",
+        "/aliases",
+        {"domain_id": domain, "source_local_part": "team", "destination": f"{ALICE},bounce@remote.test"},
+    )
+    send(fates, f"team@{DOMAIN}", "to-a-team")
+    found = told(fates, "to-a-team", "mail.delivered")
+    assert [(kind, data["to"]) for kind, data in found if kind != "mail.received"] == [
+        ("mail.sent", [f"team@{DOMAIN}"]),
+        ("mail.delivered", f"team@{DOMAIN}"),
+    ]
+
+
+def test_spam_goes_to_junk_and_is_told_as_such(fates: Stack) -> None:
+    # No From, To, Date nor Message-ID: without asking the network, that is what the filter has against it.
+    with fates.smtp() as client:
+        client.sendmail("x@remote.test", [ALICE], "X-Spam: No\r\nX-Rspamd-Score: -50\r\nSubject: spammy\r\n\r\nHi.\r\n")
+    found = told(fates, "spammy", "mail.received")
+    assert [kind for kind, _ in found] == ["mail.received"]
+    (row,) = fates.do("GET", "/messages?subject=spammy")
+    feed = fates.do("GET", f"/events?limit=200&kind=mail.spam&domain_id={row['domain_id']}")
+    (spam,) = [each["data"] for each in feed if each["data"]["message_id"] == row["message_id"]]
+    assert spam["spam_score"] > 6
+    assert row["spam"]["action"] == spam["spam_action"] == "add header"
+    assert "MISSING_MID" in row["spam"]["symbols"]
+    assert [b"Subject: spammy" in each for each in fates.mail_of(ALICE, "Junk")] == [True]
+
+
+def test_what_is_rejected_at_smtp_stands_in_the_history(fates: Stack) -> None:
+    with fates.smtp() as client:
+        client.mail("x@remote.test")
+        assert client.rcpt(f"unknown@{DOMAIN}")[0] == 550
+    look = f"/messages?status=rejected&to=unknown@{DOMAIN}"
+    (row,) = eventually(lambda: fates.do("GET", look), what="the rejection")
+    assert (row["from"], row["recipients"][0]["smtp_code"]) == ("x@remote.test", 550)
+
+
+def test_a_mailbox_over_its_quota_bounces_what_is_sent_and_the_history_has_what_came(fates: Stack) -> None:
+    domain = next(each["id"] for each in fates.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
+    fates.make_mailbox(domain, "tiny", quota_bytes=2000)
+    large = "A line of a letter that fills a mailbox.\r\n" * 200
+    fates.deliver(f"tiny@{DOMAIN}", subject="too-large", body=large)
+    (row,) = eventually(lambda: fates.do("GET", "/messages?status=rejected&subject=too-large"), what="the refusal")
+    recipient = row["recipients"][0]
+    assert (recipient["address"], recipient["smtp_code"], recipient["enhanced_code"]) == (
+        f"tiny@{DOMAIN}",
+        552,
+        "5.2.2",
+    )
+    assert fates.send(ALICE, f"tiny@{DOMAIN}", subject="full", text_body=large).status == 200
+    found = told(fates, "full", "mail.bounced")
+    assert (found[-1][1]["smtp_code"], found[-1][1]["bounce_type"]) == (552, "permanent")
+
+
+def test_mail_from_a_mail_client_stands_in_the_history_with_its_hidden_recipients(fates: Stack) -> None:
+    head = f"From: {ALICE}\r\nTo: anna@remote.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nX-Spam: Yes\r\n"
+    with fates.login(ALICE) as client:
+        client.sendmail(ALICE, ["anna@remote.test", "bounce@remote.test", ALICE], f"{head}\r\nHi.\r\n")
+    found = told(fates, "Grüße", "mail.sent", "mail.delivered", "mail.bounced", "mail.received")
+    assert sorted(kind for kind, _ in found) == [
+        "mail.bounced", "mail.delivered", "mail.delivered", "mail.received", "mail.sent",
+    ]  # fmt: skip
+    (row,) = fates.do("GET", "/messages?direction=outbound&subject=Gr%C3%BC%C3%9Fe")
+    assert (row["source"], row["from"], row["to"]) == ("smtp", ALICE, ["anna@remote.test"])
+    assert {each["address"]: each["status"] for each in row["recipients"]} == {
+        "anna@remote.test": "delivered", "bounce@remote.test": "bounced", ALICE: "delivered",
+    }  # fmt: skip
+    assert fates.mail_of(ALICE)
+    assert not any(b"X-Spam:" in each for each in fates.mail_of(ALICE))
+
+
+def test_a_suspended_sender_is_refused_on_both_ways_in(fates: Stack) -> None:
+    domain = next(each["id"] for each in fates.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
+    mailbox = fates.make_mailbox(domain, "noisy")
+    fates.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "noise"})
+    sender = f"noisy@{DOMAIN}"
+    with fates.login(sender) as client:
+        client.mail(sender)
+        client.rcpt("anna@remote.test")
+        code, text = client.data(f"From: {sender}\r\nSubject: noise\r\n\r\nHi.\r\n")
+        assert (code, b"suspended" in text) == (550, True)
+    refused = fates.send(sender, "anna@remote.test")
+    assert (refused.status, refused.body["error"]["code"]) == (403, "MAILBOX_SUSPENDED")

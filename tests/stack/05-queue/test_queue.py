@@ -1,0 +1,32 @@
+"""The queue as an operator sees it, and what the history makes of it."""
+
+from __future__ import annotations
+
+from tests.stack.stand import Stack, eventually
+
+DOMAIN = "queue.test"
+
+
+def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
+    stack.make_domain(DOMAIN)
+    recipient = "fail+queue@remote.test"
+    assert stack.send(f"shop@{DOMAIN}", recipient, subject="waits").status == 200
+    (waits,) = eventually(lambda: stack.do("GET", "/queue?state=deferred&recipient=fail%2Bqueue"), what="the deferral")
+    assert (waits["sender"], waits["recipients"][0]["address"]) == (f"shop@{DOMAIN}", recipient)
+    assert "45" in waits["recipients"][0]["reason"]
+    assert waits["next_attempt_at"] > waits["arrived_at"]
+
+    def act(action: str, **what: object) -> int:
+        return stack.do("POST", "/queue/actions", {"action": action, **what})["affected"]
+
+    ours = {"recipient": "fail+queue"}
+    assert act("hold", filter=ours, dry_run=True) == 1
+    assert act("hold", filter=ours) == 1
+    assert [each["queue_id"] for each in stack.do("GET", "/queue?state=hold")] == [waits["queue_id"]]
+    assert act("release", ids=[waits["queue_id"]]) == 1
+    assert act("flush", filter=ours) == 1
+    assert act("hold", filter=ours) == 1
+    assert act("delete", filter=ours) == 1
+    assert stack.do("GET", "/queue?recipient=fail%2Bqueue") == []
+    (row,) = eventually(lambda: stack.do("GET", "/messages?status=failed&subject=waits"), what="the end")
+    assert row["recipients"][0]["diagnostic"] == "Deleted from the queue by an operator"
