@@ -36,7 +36,7 @@ CHANGES: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         "POST",
         "/auth/logout-all",
         {},
-        "SELECT WHERE NOT EXISTS (SELECT FROM sessions s JOIN admins a ON a.id = s.admin_id AND a.role = 'super_admin')",
+        "SELECT WHERE NOT EXISTS (SELECT FROM sessions s JOIN admins a ON a.id = s.admin_id AND role = 'super_admin')",
     ),
 )
 
