@@ -1,5 +1,6 @@
 """The locks hold every requirement of pyproject.toml, pinned and hashed, agree, and name no address."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -49,3 +50,15 @@ def test_the_locks_agree():
     for name in ("build", "runtime", "node"):
         for package, requirement in pins(name).items():
             assert str(dev[package].specifier) == str(requirement.specifier), package
+
+
+@pytest.mark.parametrize("folder", ["dashboard", "tests/oidc_provider"])
+def test_packages_of_node_are_pinned_by_hash_and_from_no_address(folder: str):
+    lock = json.loads((ROOT / folder / "package-lock.json").read_text())
+    declared = json.loads((ROOT / folder / "package.json").read_text())
+    whole = lock["packages"].pop("")
+    for name, package in lock["packages"].items():
+        assert package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, name
+    for kind in ("dependencies", "devDependencies"):
+        assert whole.get(kind, {}) == declared.get(kind, {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -82,12 +82,24 @@ async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Answer:
 
 
 def _line(key: str, value: object, source: str) -> str:
-    """A line of TOML; JSON's texts, numbers, truths and lists are TOML's too."""
-    import msgspec
-
+    """A line of TOML; one with a masked secret in it is a comment."""
     from mailkeep.settings.sources import MASK
 
-    written = f"{key} = {msgspec.json.encode(value).decode()}"
-    if value == MASK:
+    written = f"{key} = {_toml(value)}"
+    if f'"{MASK}"' in written:
         return f"# {written}  # {source}"
     return written if source == "default" else f"{written}  # {source}"
+
+
+def _toml(value: object) -> str:
+    """A value as TOML has it on one line: JSON's texts, numbers and truths are TOML's too, tables are not."""
+    import msgspec
+
+    match value:
+        case dict():
+            members = cast(dict[str, object], value).items()
+            return "{" + ", ".join(f"{name} = {_toml(member)}" for name, member in members) + "}"
+        case list() | tuple():
+            return "[" + ",".join(_toml(each) for each in cast(Sequence[object], value)) + "]"
+        case _:
+            return msgspec.json.encode(value).decode()

@@ -38,7 +38,7 @@ from mailkeep.core import totp
 from mailkeep.db.migrate import read_migrations
 from mailkeep.db.postgres import running_urls
 from mailkeep.run.cli import app
-from mailkeep.settings import describe
+from mailkeep.settings import describe, load
 from tests.authenticator import SoftKey
 
 ROOT = Path(__file__).parent.parent.parent
@@ -398,6 +398,20 @@ def test_config_show_prints_what_may_stand_in_the_file(tmp_path: Path):
     assert tree["limits"]["message_size_mb"] == 50
     (tmp_path / "mailkeep.toml").write_text(told.out)
     assert inside("config", "show", data=tmp_path).code == 0
+
+
+def test_config_show_prints_tables_that_may_stand_in_the_file(tmp_path: Path):
+    provider = {"id": "acme", "issuer": "https://id.example", "client_id": "x", "auto_create_role": "admin"}
+    told = mailkeep(
+        "config", "show", "--changed", data=tmp_path, env={"MAILKEEP_OIDC__PROVIDERS": json.dumps([provider])}
+    )
+    (tmp_path / "mailkeep.toml").write_text(told.out)
+    (one,) = load(tmp_path, {}).settings.oidc.providers
+    assert (one.id, one.auto_create_role, one.scopes) == ("acme", "admin", ("openid", "email", "profile"))
+    env = {"MAILKEEP_OIDC__PROVIDERS": json.dumps([provider | {"client_secret": "s3cret"}])}
+    told = inside("config", "show", "--changed", data=tmp_path, env=env)
+    assert told.out.startswith("# oidc.providers = [{id = ")
+    assert "s3cret" not in told.out
 
 
 def test_config_show_defaults_whatever_is_set(tmp_path: Path):
