@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +17,7 @@ from typing import Any, cast
 
 import msgspec
 from joserfc import jws
-from joserfc.errors import JoseError
+from joserfc.errors import JoseError, SecurityWarning
 from joserfc.jwk import ECKey, OKPKey, RSAKey, import_key
 
 from mailkeep.core.secret import from_text, to_text
@@ -41,6 +42,7 @@ _ALGORITHMS: dict[str, tuple[str, str | None, str]] = {
     "ES384": ("EC", "P-384", "sha384"),
     "ES512": ("EC", "P-521", "sha512"),
     "EdDSA": ("OKP", "Ed25519", "sha512"),
+    "Ed25519": ("OKP", "Ed25519", "sha512"),
 }
 
 
@@ -151,7 +153,10 @@ def find_key(keys: Sequence[PublicKey], head: Head) -> PublicKey | None:
 def verify(token: str, head: Head, key: PublicKey, expected: Expected) -> Mapping[str, Any]:
     """The claims of a token that is what was expected; TokenRefused for the first thing that isn't."""
     try:
-        signed = jws.deserialize_compact(token, key.key, algorithms=[head.algorithm])
+        with warnings.catch_warnings():
+            # RFC 9864 prefers the name Ed25519 to EdDSA; providers still write the old one.
+            warnings.simplefilter("ignore", SecurityWarning)
+            signed = jws.deserialize_compact(token, key.key, algorithms=[head.algorithm])
     except (JoseError, ValueError, TypeError) as error:
         raise TokenRefused("signature") from error
     claims = _json_object(signed.payload)
