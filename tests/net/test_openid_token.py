@@ -12,6 +12,7 @@ from joserfc import jwt
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 
+from mailkeep.core.secret import to_text
 from mailkeep.net.openid_token import Expected, TokenRefused, find_key, read_head, read_keys, verify
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -54,8 +55,6 @@ def test_an_algorithm_that_we_take(algorithm: str, key: Any):
 @pytest.mark.parametrize("algorithm", ["ES256K", "Ed448", "HS256", "HS512", "none", "RS1", "", "rs256", "dir"])
 def test_an_algorithm_that_we_do_not_take(algorithm: str):
     token = jwt.encode({"alg": "RS256", "kid": "rsa"}, claims(), RSA).split(".")
-    from mailkeep.core.secret import to_text
-
     head = to_text(f'{{"alg":"{algorithm}","kid":"rsa"}}'.encode())
     with pytest.raises(TokenRefused, match="algorithm"):
         read_head(".".join([head, *token[1:]]))

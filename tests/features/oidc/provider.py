@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -58,11 +59,13 @@ class Provider:
     seen: list[str] = field(default_factory=list)  # the paths that were asked for
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     now: Callable[[], float] = lambda: 0.0
+    context: ssl.SSLContext | None = None  # by TLS, at localhost
+    credentials: tuple[str | None, str | None, str | None] = (None, None, None)  # Authorization, client_id and -secret
     _runner: web.AppRunner | None = None
 
     @property
     def issuer(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"https://localhost:{self.port}" if self.context else f"http://127.0.0.1:{self.port}"
 
     def settings(self, **more: Any) -> OidcProvider:
         wanted: dict[str, Any] = {"name": "Acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
@@ -73,7 +76,7 @@ class Provider:
         app.router.add_route("*", "/{path:.*}", self._serve)
         self._runner = web.AppRunner(app)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port, ssl_context=self.context).start()
         self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
@@ -113,7 +116,8 @@ class Provider:
         """RFC 6749 §4.1.3: the client's credentials, the code once, its redirect URI, its verifier."""
         form = await request.post()
         asked = self.codes.pop(str(form["code"]), None)
-        assert request.headers["authorization"].startswith("Basic ")
+        given = (str(form[name]) if name in form else None for name in ("client_id", "client_secret"))
+        self.credentials = (request.headers.get("authorization"), *given)  # type: ignore[assignment]
         if asked is None or form["redirect_uri"] != asked["redirect_uri"]:
             return web.json_response({"error": "invalid_grant"}, status=400)
         if challenge_of(str(form["code_verifier"])) != asked["code_challenge"]:
@@ -137,6 +141,7 @@ class Provider:
         """The person there says yes: the answer's parameters, for the location that the browser was sent to."""
         question = dict(parse_qsl(urlsplit(location).query))
         assert location.startswith(f"{self.issuer}/authorize?tenant=1&"), location
+        assert question["client_id"] == CLIENT_ID
         assert question["response_type"] == "code"
         assert question["code_challenge_method"] == "S256"
         assert len(question["nonce"]) == 43

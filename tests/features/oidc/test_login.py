@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ssl
+from base64 import b64encode
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from mailkeep.core.secret import new_token
 from mailkeep.settings.tree import Auth
 from tests.client import ADMIN_IDS, PASSWORD, Api, cookie_of, email_of, reason, token_of
-from tests.features.oidc.provider import Provider, Visitor, ended, question_of
+from tests.features.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider, Visitor, ended, question_of, settings_of
 
 
 async def link(api: Api, name: str, provider: Provider) -> None:
@@ -309,3 +313,49 @@ async def test_a_cookie_of_a_wrong_form_is_replaced(api: Api, provider: Provider
 async def test_the_password_still_works_beside_an_identity(api: Api, provider: Provider):
     await link(api, "sue", provider)
     assert (await api.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})).status == 200
+
+
+# How we speak to the provider
+
+
+async def test_the_client_shows_its_secret_in_the_header(api: Api, provider: Provider, visitor: Visitor):
+    """RFC 6749 §2.3.1: both parts are encoded like a form's before they are joined."""
+    await link(api, "sue", provider)
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    basic = b64encode(b"mailkeep:a%20secret%3A%20with%25%20signs").decode()
+    assert provider.credentials == (f"Basic {basic}", None, None)
+
+
+async def test_the_client_shows_its_secret_in_the_body_where_the_provider_wants_it(
+    api: Api, provider: Provider, visitor: Visitor
+):
+    await link(api, "sue", provider)
+    provider.document = {"token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"]}
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    assert provider.credentials == (None, CLIENT_ID, CLIENT_SECRET)
+
+
+@pytest.mark.parametrize("options", [{"client_secret": ""}])
+async def test_a_client_without_a_secret_shows_none(api: Api, provider: Provider, visitor: Visitor):
+    await link(api, "sue", provider)
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    assert provider.credentials == (None, CLIENT_ID, None)
+
+
+async def test_a_provider_by_tls_is_trusted_by_an_authority_of_ones_own(api: Api, tmp_path: Path):
+    authority, provider = trustme.CA(), Provider("acme", now=lambda: api.clock().timestamp())
+    provider.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(provider.context)
+    await provider.start()
+    networks = ("127.0.0.0/8", "::1/128")
+    api.app.settings = settings_of(provider.settings(), networks=networks)
+    visitor = Visitor(api, api.nobody)
+    assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
+    assert (await api.audited("auth.login"))[-1]["details"]["reason"] == "tls"
+    file = tmp_path / "ca.pem"
+    file.write_bytes(authority.cert_pem.bytes())
+    api.app.settings = settings_of(provider.settings(), networks=networks, extra_ca_file=str(file))
+    api.clock.advance(seconds=5)
+    await link(api, "sue", provider)
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    await provider.stop()
