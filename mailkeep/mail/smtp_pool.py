@@ -116,10 +116,19 @@ def _closed_while_idle(error: Lost | Refused) -> bool:
     if error.stage != "envelope":
         return False
     if isinstance(error, Refused):
-        return error.reply.code == 421 or (not error.permanent and not error.rejected)
+        return error.reply.code == 421 or (not error.permanent and not error.rejected) or _in_trouble(error)
     return not error.timed_out
 
 
 def _session_trouble(error: Refused) -> bool:
     """Whether the next message had better begin a new session: what is put off here may work there."""
+    if _in_trouble(error):
+        return True
     return not error.permanent and not error.rejected and error.stage in ("envelope", "acceptance")
+
+
+def _in_trouble(error: Refused) -> bool:
+    """Whether recipients were put off because of the server's own system (4.3.x, RFC 3463 §3.4): the process at the
+    other end, Postfix's, asks a database that failed again only after a minute, while a new one asks at once.
+    """
+    return any(reply.code < 500 and reply.enhanced.startswith("4.3.") for reply in error.rejected.values())

@@ -37,21 +37,21 @@ def put_in_place(settings: Settings, facts: Facts) -> None:
         _write(_draft(folder), files, group)
     _check_rspamd(facts)
     _check("dovecot", ["doveconf", "-n", "-c", str(_draft(places.dovecot_conf) / "dovecot.conf")])
-    _check(
-        "sievec",
-        [
-            "sievec",
-            "-c",
-            str(_draft(places.dovecot_conf) / "dovecot.conf"),
-            str(_draft(places.dovecot_conf) / "before.sieve"),
-        ],
-    )
-    # Each delivery reads it as the mailboxes' account.
-    os.chown(_draft(places.dovecot_conf) / "before.svbin", -1, grp.getgrnam(facts.mail_account).gr_gid)
+    _compile(_draft(places.dovecot_conf), facts)
     # Makes the queue's folders too, with the owners that Postfix wants.
     _check("postfix", ["postfix", "-c", str(_draft(places.postfix_conf)), "check"])
     for folder, _, _ in parts:
         _swap(folder)
+    # Once more where it lies now: the compiled form names its source, and would be made anew at every delivery.
+    _compile(places.dovecot_conf, facts)
+
+
+def _compile(folder: Path, facts: Facts) -> None:
+    """The Sieve script before everybody's own, which each delivery reads as the mailboxes' account."""
+    compiled = folder / "before.svbin"
+    compiled.unlink(missing_ok=True)
+    _check("sievec", ["sievec", "-c", str(folder / "dovecot.conf"), str(folder / "before.sieve")])
+    os.chown(compiled, -1, grp.getgrnam(facts.mail_account).gr_gid)
 
 
 def rspamd_variables(facts: Facts, confdir: Path) -> list[str]:

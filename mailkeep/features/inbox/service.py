@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -44,6 +45,18 @@ class Filing:
         default_factory=deque[tuple[Letter, asyncio.Future[None]]]
     )
     _task: asyncio.Task[None] | None = None
+    _turns: WeakValueDictionary[UUID, asyncio.Lock] = field(default_factory=WeakValueDictionary[UUID, asyncio.Lock])
+
+    @asynccontextmanager
+    async def turns(self, mailbox_ids: Collection[UUID]) -> AsyncGenerator[None]:
+        """One delivery at a time for each of these mailboxes: Dovecot writes down which it had at the end of each, and
+        two at once would each forget the other's.
+        """
+        locks = [self._turns.setdefault(each, asyncio.Lock()) for each in sorted(mailbox_ids)]
+        async with AsyncExitStack() as stack:
+            for lock in locks:
+                await stack.enter_async_context(lock)
+            yield
 
     async def file(self, letter: Letter) -> None:
         """File a letter; committed when it answers. Raises `Unavailable`."""
@@ -92,7 +105,8 @@ async def deliver(
             asked.setdefault(place.home.mailbox_id, []).append(each.asked)
     said: dict[UUID, Reply] = {}
     if homes:
-        replies = await hand_over([first[mailbox_id] for mailbox_id in homes])
+        async with filing.turns(homes):
+            replies = await hand_over([first[mailbox_id] for mailbox_id in homes])
         said = dict(zip(homes, replies, strict=True))
         failpoint.reach("lmtp.handed_over")
         await _file_letter(app, filing, Letter(mail, rules.verdict(mail.head), homes, asked, said, None))
