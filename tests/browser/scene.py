@@ -211,14 +211,15 @@ async def _mail(scene: Scene) -> None:
     await scene.deliver(f"team@{EXAMPLE}", "Question about the sofa")
     await scene.deliver("nobody@shop.test", "You have won")
     scene.ids |= {"message_id": sent["id"]}
-    await _until(scene, "/sandbox/messages", lambda rows: len(rows) >= 4)
+    await until(scene, "/sandbox/messages", lambda rows: len(rows) >= 4)
     [*_, first] = await scene.sue.ask("GET", "/sandbox/messages")
     scene.ids["sandbox_id"] = first["id"]
     delivered = f"/webhooks/{scene.ids['webhook_id']}/deliveries?state=delivered"
-    await _until(scene, delivered, lambda rows: len(rows) >= 5)
+    await until(scene, delivered, lambda rows: len(rows) >= 5)
 
 
-async def _until(scene: Scene, path: str, enough: Any, seconds: float = 20) -> None:
+async def until(scene: Scene, path: str, enough: Any, seconds: float = 20) -> None:
+    """Wait until what a path answers is `enough`."""
     end = time.monotonic() + seconds
     while not enough(await scene.sue.ask("GET", path)):
         assert time.monotonic() < end, f"{path} does not come to what was waited for"

@@ -145,9 +145,10 @@ async def turn_to(page: Page, path: str) -> None:
     await ready(page)
 
 
-# The address as the browser's own buttons change it; what stands there already is no news.
+# The address as the browser's own buttons change it. A screen keeps its heading while only its object changes.
 _TURN = """(path) => {
-  if (location.pathname !== path.split('?')[0])
+  const kind = (address) => address.split('?')[0].split('/').map((part, at) => (at < 2 ? part : '')).join('/')
+  if (kind(location.pathname) !== kind(path))
     document.querySelectorAll('h1').forEach((each) => each.setAttribute('data-left', ''))
   history.pushState({}, '', path)
   dispatchEvent(new PopStateEvent('popstate', { state: {} }))

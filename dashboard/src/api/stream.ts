@@ -1,4 +1,4 @@
-import { useEffect, useReducer } from 'react'
+import { useEffect, useReducer, useRef } from 'react'
 import { note } from './calls'
 import type { Schema } from './client'
 import { fromAnswer } from './errors'
@@ -25,26 +25,34 @@ function next(live: Live, step: Step): Live {
   return { ...live, link: step.does === 'opened' ? 'open' : 'paused', error: null }
 }
 
-/** What happens from now on, by the stream of server-sent events, which is taken up again where it broke off. */
+/** What happens from now on, by the stream of server-sent events, which is taken up again where it broke off or paused. */
 export function useLive(filter: { kind?: string; domain_id?: string }, isPaused: boolean): [Live, () => void] {
   const [live, step] = useReducer(next, { events: [], link: 'connecting', error: null })
   const { kind, domain_id } = filter
+  const place = useRef<Place>({ of: '', last: '' })
   useEffect(() => {
     if (isPaused) return step({ does: 'paused' })
+    const of = JSON.stringify([kind, domain_id])
+    if (place.current.of !== of) place.current = { of, last: '' }
     const query = { ...(kind && { kind }), ...(domain_id && { domain_id }) }
     note(location.pathname, { method: 'GET', path: '/events/stream', query })
     const ending = new AbortController()
-    void follow(`/api/v1/events/stream?${new URLSearchParams(query).toString()}`, ending.signal, step)
+    void follow(`/api/v1/events/stream?${new URLSearchParams(query).toString()}`, place.current, ending.signal, step)
     return () => ending.abort()
   }, [kind, domain_id, isPaused])
   return [live, () => step({ does: 'cleared' })]
 }
 
-async function follow(address: string, signal: AbortSignal, step: (step: Step) => void): Promise<void> {
-  let last = ''
+/** The id seen last, of what the filter lets through. */
+interface Place {
+  of: string
+  last: string
+}
+
+async function follow(address: string, place: Place, signal: AbortSignal, step: (step: Step) => void): Promise<void> {
   while (!signal.aborted) {
     try {
-      const answer = await fetch(address, { signal, headers: last ? { 'Last-Event-ID': last } : {} })
+      const answer = await fetch(address, { signal, headers: place.last ? { 'Last-Event-ID': place.last } : {} })
       if (!answer.ok || !answer.body) throw fromAnswer(await answer.json().catch(() => null), answer)
       step({ does: 'opened' })
       let text = ''
@@ -52,7 +60,7 @@ async function follow(address: string, signal: AbortSignal, step: (step: Step) =
         const blocks = (text + piece).split('\n\n')
         text = blocks.pop() ?? ''
         const found = blocks.map(read)
-        last = found.findLast((each) => each.id)?.id ?? last
+        place.last = found.findLast((each) => each.id)?.id ?? place.last
         const ended = found.find((each) => each.name === 'stream.end')
         if (ended) throw fromAnswer({ error: ended.data }, answer)
         const events = found.flatMap((each) => (each.data && !each.name.startsWith('stream.') ? [each.data as Event_] : []))

