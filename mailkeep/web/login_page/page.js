@@ -17,12 +17,16 @@ const CODES = {
   UNAVAILABLE: "This way to log in does not work at the moment. Try again, or take another one.",
 };
 const REASONS = {
+  access_denied: "The identity provider, or you there, said no.",
+  already_linked: "Your account is linked to another identity already. Unlink that one first.",
   cross_site: "The call came from another site.",
+  identity_taken: "That identity belongs to another account.",
   last_factor: "Your role needs a second factor, and this is the last one. Register another one first.",
   last_way_in: "Without it you could not log in any more.",
   login_again: "Your login is more than 15 minutes old. Log in again for this.",
   network: "Logging in is not allowed from this network.",
   no_account: "No account of this server belongs to that identity. An administrator can make one.",
+  not_linked: "Log in another way first, then link that identity to your account.",
   public_url: "Passkeys are not possible at the address that this server was set up with.",
 };
 const BROWSER = {
