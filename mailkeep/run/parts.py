@@ -12,7 +12,7 @@ from pathlib import Path
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import Facts
 from mailkeep.run import configuration, process
-from mailkeep.run.child import Child, Command, spawn
+from mailkeep.run.child import Child, Command, rotate, spawn
 from mailkeep.run.nursery import Birth, Born, Nursery
 from mailkeep.run.postlog import Watch
 from mailkeep.run.supervisor import Part
@@ -47,6 +47,7 @@ def _own(name: str, places: Places, nursery: Nursery, sockets: Mapping[str, sock
     birth = Birth(name, str(places.data), str(log), names)
 
     async def launch() -> Born:
+        rotate(log)
         return await nursery.bear(birth, [sockets[key] for key in names])
 
     async def ready() -> bool:
@@ -130,7 +131,7 @@ def _postfix(settings: Settings, facts: Facts) -> Part:
         "postfix",
         _POSTFIX,
         _daemon(argv, log),
-        log,
+        places.mail_log,  # where it tells its troubles
         partial(greets, places.api_smtp),
         prepare,
         watch.alive,

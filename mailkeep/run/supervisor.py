@@ -34,7 +34,7 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One process to keep running: `launch` starts it, what it says goes to `log`.
+    """One process to keep running: `launch` starts it, what it says of its troubles goes to `log`.
 
     `ready` tells whether it serves, `prepare` clears the way before each start, `alive` whether it still answers
     (None: that it runs is enough); `patience` is what it gets to end by itself, in seconds. Parts of one `wave` start,
@@ -110,7 +110,6 @@ class Supervisor:
     async def _launch(self, part: Part) -> Running:
         await part.prepare()
         began = monotonic()
-        child.rotate(part.log)
         process = await part.launch()
         child.write_pid(self._pid_file(part.name), process.pid)
         try:
@@ -187,6 +186,8 @@ async def _ended(process: Child) -> None:
 
 
 def _last_words(path: Path) -> str:
+    if not path.exists():
+        return "it said nothing"
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 4000))
         lines = [line for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]

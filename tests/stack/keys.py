@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from mailkeep.app import App
 from mailkeep.features.dkim import service as dkim
+from mailkeep.features.dkim.model import Key
 from mailkeep.features.domains import service as domains
 from mailkeep.run.toolbox import opened
 from tests.stack.stand import Stack
@@ -24,16 +29,27 @@ def _with_app(stack: Stack, work: Callable[[App], Awaitable[None]]) -> None:
         loop.close()
 
 
-def give_ed25519_key(stack: Stack, domain_name: str) -> None:
-    """A second key, beside the RSA key that a domain is born with."""
+def give_ed25519_key(stack: Stack, domain_name: str, *, with_slash: bool = False) -> None:
+    """A second key, beside the RSA key that a domain is born with; one whose seed begins with a slash in base64."""
 
     async def work(app: App) -> None:
         async with app.db.tx() as conn:
             domain = await domains.find_by_name(conn, domain_name)
             assert domain is not None
-            await dkim.insert(conn, dkim.make(app.vault, domain.id, app.clock(), "ed25519"))
+            key = dkim.make(app.vault, domain.id, app.clock(), "ed25519")
+            while with_slash and not _seed(app, key).startswith(b"/"):
+                key = dkim.make(app.vault, domain.id, app.clock(), "ed25519")
+            await dkim.insert(conn, key)
 
     _with_app(stack, work)
+
+
+def _seed(app: App, key: Key) -> bytes:
+    pem = app.vault.open("dkim", key.private_key, key.id.bytes)
+    assert pem is not None
+    private = load_pem_private_key(pem, None)
+    assert isinstance(private, Ed25519PrivateKey)
+    return b64encode(private.private_bytes_raw())
 
 
 def retire_all_keys(stack: Stack, domain_name: str) -> None:

@@ -7,6 +7,7 @@ import http.client
 import imaplib
 import json
 import os
+import random
 import select
 import signal
 import smtplib
@@ -15,7 +16,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,10 +36,12 @@ _started: list[subprocess.Popen[bytes]] = []
 
 
 def free_port(host: str) -> int:
-    """A port that nobody has, for now."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
+    """A port that nobody has, for now, and that the kernel gives to nobody who connects somewhere."""
+    while True:
+        port = random.randint(12_000, 31_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((host, port))
+            return port
 
 
 def eventually(look: Callable[[], T | None], seconds: float = 20, what: str = "it") -> T:
@@ -51,8 +54,12 @@ def eventually(look: Callable[[], T | None], seconds: float = 20, what: str = "i
     return found
 
 
-def start(folder: Path) -> None:
-    """Start the Internet and the instance; what they are is written to `stack.json` in the folder."""
+def start(folder: Path, other: Sequence[str] = (), **settings: str) -> None:
+    """Start the Internet and the instance; what they are is written to `stack.json` in the folder.
+
+    `other` is another program to be the Internet, with `{port}` for its port on 127.0.0.26; `settings` as in the
+    environment, without the prefix.
+    """
     folder.chmod(0o755)
     caught, data = folder / "caught", folder / "data"
     caught.mkdir()
@@ -60,7 +67,8 @@ def start(folder: Path) -> None:
     relay = free_port(INTERNET)
     with (folder / "internet.log").open("wb") as output:
         internet = subprocess.Popen(
-            [sys.executable, "-m", "tests.stack.internet", INTERNET, str(relay), str(caught)],
+            [part.format(port=relay) for part in other]
+            or [sys.executable, "-m", "tests.stack.internet", INTERNET, str(relay), str(caught)],
             cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
         )  # fmt: skip
     environ = {key: value for key, value in os.environ.items() if not key.startswith("MAILKEEP_")} | {
@@ -79,6 +87,7 @@ def start(folder: Path) -> None:
         "MAILKEEP_HTTP__INTERNAL": "127.0.0.1:0",
     }
     environ |= {f"MAILKEEP_PORTS__{name.upper()}": str(port) for name, port in ports.items()}
+    environ |= {f"MAILKEEP_{name}": text for name, text in settings.items()}
     with (folder / "up.log").open("wb") as output:
         up = subprocess.Popen(
             [*PROGRAM, "up", "--profile", "full", "--data-dir", str(data)],
@@ -138,7 +147,8 @@ class Stack:
         self.api = json.loads((self.data_dir / "run.json").read_text())["http"]
 
     @cached_property
-    def _cookie(self) -> str:
+    def cookie(self) -> str:
+        """The first administrator's session."""
         _, _, cookie = self._call("POST", "/auth/login", {"email": ADMIN, "password": PASSWORD}, {})
         return cookie.partition(";")[0]
 
@@ -152,7 +162,7 @@ class Stack:
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
         """A call as the first administrator."""
-        status, text, _ = self._call(method, path, body, {"Cookie": self._cookie})
+        status, text, _ = self._call(method, path, body, {"Cookie": self.cookie})
         return Answer(status, json.loads(text) if text else None)
 
     def do(self, method: str, path: str, body: object = None) -> Any:

@@ -5,6 +5,7 @@
 local http = require "rspamd_http"
 local ucl = require "ucl"
 local log = require "rspamd_logger"
+local util = require "rspamd_util"
 
 -- How Rspamd knows `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
@@ -20,7 +21,11 @@ local function sign_with_all(task, domain, body)
     return
   end
   for _, key in ipairs(parser:get_object().keys) do
-    local signed = sign(task, { domain = domain, selector = key.selector, rawkey = key.key, alg = key.algorithm })
+    local raw = key.key
+    -- Rspamd takes what begins with a slash for the name of a file (and tells it to its log): a seed whose base64 does,
+    -- one of 64, is given as bytes, which then begin with none.
+    if raw:sub(1, 1) == '/' then raw = tostring(util.decode_base64(raw)) end
+    local signed = sign(task, { domain = domain, selector = key.selector, rawkey = raw, alg = key.algorithm })
     if not signed then
       -- One signature less may be what a receiver wanted: all or none.
       log.errx(task, 'key %s of %s does not sign', key.selector, domain)

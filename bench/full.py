@@ -1,0 +1,187 @@
+"""The full profile against its own daemons: sends, mail from outside, look-ups at RCPT, memory at rest.
+
+- `/send/batch` (10 at a time, 100 messages of 2 KB each) and `/send` (10 clients) against `smtp-source` with as many
+  bytes into the same socket of Postfix: all are signed, put into the queue, and delivered to `smtp-sink` meanwhile.
+- Mail from outside by way of the lmtp agent against Postfix straight to Dovecot, until the last is delivered.
+- RCPT at 1,000 and at 1,000,000 aliases: the whole answer, on one connection.
+- Memory of each part (PSS) before anything was done.
+
+Root only, after `mailkeep install`. `python -m bench.full [MESSAGES] [ROUNDS]`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import shutil
+import smtplib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psycopg
+
+from bench.rig.calls import call_all, cpu_of, cpu_of_children
+from bench.rig.sends import message
+from mailkeep.db.instance import run_folder
+from mailkeep.db.postgres import socket_urls
+from mailkeep.mail.places import Places
+from mailkeep.run import parts_told
+from tests.stack import stand
+from tests.stack.stand import ADDRESS, INTERNET, Stack
+
+OURS = ("api", "logs")
+SINK = ("smtp-sink", "-4", f"{INTERNET}:{{port}}", "1000")
+
+
+def main() -> None:
+    count, rounds = (int(text) for text in (*sys.argv[1:], *("1000", "3")[len(sys.argv) - 1 :]))
+    folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
+    try:
+        stand.start(folder, SINK, ABUSE__SENDER_PER_HOUR="1000000000", ABUSE__DOMAIN_PER_HOUR="1000000000")
+        stack = Stack(folder)
+        places = Places(stack.data_dir, run_folder(stack.data_dir))
+        memory(places)
+        domain = stack.make_domain("example.test")
+        stack.make_mailbox(domain, "alice")
+        outbound(stack, places, count, rounds)
+        inbound(stack, places, count // 2, rounds)
+        lookups(stack, places)
+    finally:
+        stand.stop(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def memory(places: Places) -> None:
+    """What each part holds at rest."""
+    time.sleep(3)
+    told = parts_told.parts_of(places.run)
+    for part in told:
+        print(f"memory {part.name:10} {part.memory_bytes / 2**20:6.1f} MiB in {part.processes} processes")
+    print(f"memory {'together':10} {sum(part.memory_bytes for part in told) / 2**20:6.1f} MiB, PostgreSQL not counted")
+
+
+def outbound(stack: Stack, places: Places, count: int, rounds: int) -> None:
+    """Rows 1 and 2."""
+    rates: dict[str, list[float]] = {"smtp-source": [], "/send/batch": [], "/send": []}
+    cpu: dict[str, list[float]] = {"/send/batch": [], "/send": []}
+    for _ in range(rounds):
+        rates["smtp-source"].append(count / source(f"unix:{places.api_smtp}", "customer@elsewhere.test", count))
+        settle(places)
+        for path, batch in (("/send/batch", 100), ("/send", 1)):
+            before = our_cpu(stack, places)
+            took = asyncio.run(send(stack, path, batch, count))
+            rates[path].append(count / took)
+            cpu[path].append((our_cpu(stack, places) - before) / count)
+            settle(places)
+    base = statistics.median(rates["smtp-source"])
+    print(f"smtp-source into Postfix, signed: {base:.0f} messages/s")
+    for path in ("/send/batch", "/send"):
+        rate = statistics.median(rates[path])
+        spent = statistics.median(cpu[path]) * 1000
+        print(f"{path}: {rate:.0f} messages/s, ratio {rate / base:.2f}, {spent:.2f} ms CPU each (api, logs, database)")
+
+
+async def send(stack: Stack, path: str, batch: int, count: int) -> float:
+    """Seconds for so many messages by the API."""
+    one = message()
+    body = json.dumps(one if batch == 1 else {"messages": [one] * batch}).encode()
+    port = int(stack.api.rpartition(":")[2])
+    headers = {"Cookie": stack.cookie, "Content-Type": "application/json"}
+    began = time.monotonic()
+    await call_all(port, "POST", f"/api/v1{path}", headers, [body] * (count // batch), 10)
+    return time.monotonic() - began
+
+
+def our_cpu(stack: Stack, places: Places) -> float:
+    """CPU seconds of api, logs and PostgreSQL so far."""
+    pids = {part.name: part.pid for part in parts_told.parts_of(places.run)}
+    up = int((stack.data_dir / "lock").read_text())
+    children = Path(f"/proc/{up}/task/{up}/children").read_text().split()
+    servers = [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]
+    ours = [pid for name in OURS if (pid := pids[name])]
+    return sum(map(cpu_of, [*ours, *servers])) + sum(map(cpu_of_children, servers))
+
+
+def inbound(stack: Stack, places: Places, count: int, rounds: int) -> None:
+    """Mail from outside until it lies in the mailbox, by either way."""
+    direct, agent = f"lmtp:unix:{places.dovecot_lmtp}", f"lmtp:unix:{places.lmtp_socket}"
+    rates: dict[str, list[float]] = {direct: [], agent: []}
+    for _ in range(rounds):
+        for way, found in rates.items():
+            subprocess.run(["postconf", "-c", str(places.postfix_conf), "-e", f"virtual_transport={way}"], check=True)
+            subprocess.run(["postfix", "-c", str(places.postfix_conf), "reload"], check=True, capture_output=True)
+            time.sleep(2)
+            began = time.monotonic()
+            source(f"inet:{ADDRESS}:{stack.ports['smtp']}", "alice@example.test", count)
+            settle(places)
+            found.append(count / (time.monotonic() - began))
+    base, ours = statistics.median(rates[direct]), statistics.median(rates[agent])
+    print(f"from outside straight to Dovecot: {base:.0f} messages/s")
+    print(f"from outside by the lmtp agent: {ours:.0f} messages/s, ratio {ours / base:.2f}")
+
+
+def lookups(stack: Stack, places: Places) -> None:
+    """RCPT on one connection, among few aliases and among many."""
+    medians: list[float] = []
+    for number, total in ((1, 1_000), (2, 1_000_000)):
+        name = f"aliases{number}.test"
+        domain = stack.make_domain(name)
+        with psycopg.connect(socket_urls(places.run).app) as conn:
+            conn.execute(
+                """
+                INSERT INTO aliases (id, domain_id, source_local_part, source_key, destinations, destination_keys,
+                                     active, created_at, updated_at)
+                SELECT gen_random_uuid(), %(domain)s, 'a' || n, 'a' || n, ARRAY['alice@example.test'],
+                       ARRAY['alice@example.test'], true, now(), now()
+                FROM generate_series(1, %(total)s) n
+                """,
+                {"domain": domain, "total": total},
+            )
+        with psycopg.connect(socket_urls(places.run).owner, autocommit=True) as conn:
+            conn.execute("ANALYZE aliases")
+        took: list[float] = []
+        with smtplib.SMTP(ADDRESS, stack.ports["smtp"], timeout=30) as client:
+            client.ehlo()
+            for turn in range(2_000):
+                if turn % 100 == 0:
+                    client.rset()
+                    client.mail("someone@remote.test")
+                began = time.perf_counter()
+                code, _ = client.rcpt(f"a{random.randint(1, total)}@{name}")
+                took.append((time.perf_counter() - began) * 1000)
+                assert code == 250
+        took.sort()
+        medians.append(took[len(took) // 2])
+        print(f"RCPT among {total:,} aliases: median {medians[-1]:.2f} ms, p99 {took[len(took) * 99 // 100]:.2f} ms")
+    print(f"RCPT, ratio of the medians: {medians[1] / medians[0]:.2f}")
+
+
+def source(where: str, recipient: str, count: int) -> float:
+    """Seconds that smtp-source takes for so many messages by ten sessions."""
+    sender = "shop@example.test" if where.startswith("unix:") else "someone@remote.test"
+    began = time.monotonic()
+    subprocess.run(
+        ["smtp-source", "-s", "10", "-m", str(count), "-l", "2048", "-f", sender, "-t", recipient, "-d", where],
+        check=True,
+    )
+    return time.monotonic() - began
+
+
+def settle(places: Places) -> None:
+    """Wait until the queue is empty."""
+    while (
+        "Mail queue is empty"
+        not in subprocess.run(
+            ["postqueue", "-c", str(places.postfix_conf), "-p"], capture_output=True, text=True, check=False
+        ).stdout
+    ):
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()
