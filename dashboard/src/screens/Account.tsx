@@ -32,7 +32,7 @@ export function Account() {
         />
       </Section>
       <Authenticator account={account} />
-      <Passkeys />
+      <Passkeys account={account} />
       {!account.second_factor_required && (
         <>
           <Password />

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Page } from '../api/client'
+import { ApiError } from '../api/errors'
 import { useAddress } from '../search'
 import { ErrorNote } from './ErrorNote'
 import { Icon } from './Icon'
@@ -34,7 +35,7 @@ interface Props<Row> {
 
 /** One page of a list of the API; which one, and its order, stand in the address. */
 export function DataList<Row>(props: Props<Row>) {
-  const [address] = useAddress()
+  const [address, change] = useAddress()
   const limit = props.limit ?? 25
   const { cursor, sort } = address
   const order = address['order'] === 'asc' || address['order'] === 'desc' ? address['order'] : undefined
@@ -49,9 +50,15 @@ export function DataList<Row>(props: Props<Row>) {
       <div className="stack">
         <ErrorNote error={error} />
         <div>
-          <Button variant="default" onClick={() => void refetch()}>
-            Try again
-          </Button>
+          {error instanceof ApiError && error.code === 'INVALID_PAGINATION' ? (
+            <Button variant="default" onClick={() => change({ sort: undefined, order: undefined })}>
+              First page
+            </Button>
+          ) : (
+            <Button variant="default" onClick={() => void refetch()}>
+              Try again
+            </Button>
+          )}
         </div>
       </div>
     )

@@ -16,9 +16,9 @@ import { toast } from '../../ui/Toasts'
 import { RecoveryCodes } from './RecoveryCodes'
 
 type Passkey = Schema['PasskeyRecord']
-type Asked = { what: 'add' } | { what: 'rename' | 'delete'; passkey: Passkey } | null
+type Asked = { what: 'add' | 'renew' } | { what: 'rename' | 'delete'; passkey: Passkey } | null
 
-export function Passkeys() {
+export function Passkeys({ account }: { account: Schema['Account'] }) {
   const { data, error } = useQuery({ queryKey: ['passkeys'], queryFn: () => ask(client.GET('/auth/passkeys')) })
   const [asked, setAsked] = useState<Asked>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
@@ -46,11 +46,26 @@ export function Passkeys() {
           ))}
         </ul>
       )}
+      {!account.totp_enabled && data && data.length > 0 && (
+        <div>
+          <Button variant="default" onClick={() => setAsked({ what: 'renew' })}>
+            New recovery codes
+          </Button>
+        </div>
+      )}
       <Modal opened={asked !== null} onClose={close} title={asked ? TITLES[asked.what] : ''}>
         {asked?.what === 'add' && (
           <Add
             onDone={(made) => {
               setCodes(made.recovery_codes)
+              close()
+            }}
+          />
+        )}
+        {asked?.what === 'renew' && (
+          <Renew
+            onDone={(made) => {
+              setCodes(made)
               close()
             }}
           />
@@ -62,7 +77,7 @@ export function Passkeys() {
   )
 }
 
-const TITLES = { add: 'Add a passkey', rename: 'Rename the passkey', delete: 'Delete the passkey' } as const
+const TITLES = { add: 'Add a passkey', renew: 'New recovery codes', rename: 'Rename the passkey', delete: 'Delete the passkey' } as const
 
 function Line({ passkey, onAsk }: { passkey: Passkey; onAsk: (what: 'rename' | 'delete') => void }) {
   return (
@@ -128,6 +143,31 @@ function Add({ onDone }: { onDone: (made: Schema['PasskeyMade']) => void }) {
       <Group justify="flex-end">
         <Button type="submit" loading={add.isPending}>
           Add
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+function Renew({ onDone }: { onDone: (codes: readonly string[]) => void }) {
+  const [password, setPassword] = useState('')
+  const renew = useChange({
+    change: () => ask(client.POST('/auth/passkeys/recovery-codes', { body: password ? { current_password: password } : {} })),
+    refreshes: ['sessions'],
+    then: (answer) => onDone(answer.recovery_codes),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    renew.mutate(undefined)
+  }
+  return (
+    <form onSubmit={submit} className="stack">
+      <p>The codes that you had stop working, and your other sessions end.</p>
+      {(isStale(renew.error) || password) && <Again password={password} onChange={setPassword} />}
+      <ErrorNote error={renew.error} />
+      <Group justify="flex-end">
+        <Button type="submit" loading={renew.isPending}>
+          Make new ones
         </Button>
       </Group>
     </form>
