@@ -14,13 +14,11 @@ from typing import Literal
 
 import msgspec
 
-from mailkeep.core.errors import Failure
+from mailkeep.mail.tool import run
 
 Action = Literal["flush", "hold", "release", "delete"]
 
-_SECONDS = 60.0
 _AT_ONCE = 8
-_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 _POSTSUPER = {"hold": "-h", "release": "-H", "delete": "-d"}
 # What an action can be done to: a message that is held is neither tried nor held again.
 _STATES: dict[Action, frozenset[str]] = {
@@ -76,7 +74,7 @@ def able(action: Action, found: Iterable[Queued]) -> list[str]:
 
 async def listing(conf: Path) -> list[Queued]:
     """What is in the queue. Raises Failure."""
-    return parse_listing(await _run("postqueue", "-c", str(conf), "-j"))
+    return parse_listing(await run("postqueue", "-c", str(conf), "-j"))
 
 
 async def act(conf: Path, action: Action, queue_ids: Sequence[str]) -> None:
@@ -86,18 +84,18 @@ async def act(conf: Path, action: Action, queue_ids: Sequence[str]) -> None:
     if action == "flush":
         await _flush(conf, queue_ids)
         return
-    await _run("postsuper", "-c", str(conf), _POSTSUPER[action], "-", content="\n".join(queue_ids) + "\n")
+    await run("postsuper", "-c", str(conf), _POSTSUPER[action], "-", content="\n".join(queue_ids) + "\n")
 
 
 async def _flush(conf: Path, queue_ids: Sequence[str]) -> None:
     if len(queue_ids) > _FLUSH_ALL:
-        await _run("postqueue", "-c", str(conf), "-f")
+        await run("postqueue", "-c", str(conf), "-f")
         return
     places = asyncio.Semaphore(_AT_ONCE)
 
     async def one(queue_id: str) -> None:
         async with places:
-            await _run("postqueue", "-c", str(conf), "-i", queue_id)
+            await run("postqueue", "-c", str(conf), "-i", queue_id)
 
     await asyncio.gather(*(one(queue_id) for queue_id in queue_ids))
 
@@ -116,26 +114,4 @@ def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime
 
 async def reload(conf: Path) -> None:
     """Let Postfix read its configuration anew, and forget what its processes remember. Raises Failure."""
-    await _run("postfix", "-c", str(conf), "reload")
-
-
-async def _run(*argv: str, content: str = "") -> bytes:
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=_ENVIRONMENT,
-        cwd="/",
-    )
-    try:
-        async with asyncio.timeout(_SECONDS):
-            output, errors = await process.communicate(content.encode())
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise Failure(f"{argv[0]} took longer than {_SECONDS:g} s") from None
-    if process.returncode != 0:
-        said = errors.decode("utf-8", "replace").strip().splitlines()
-        raise Failure(f"{argv[0]} failed: {said[-1] if said else process.returncode}")
-    return output
+    await run("postfix", "-c", str(conf), "reload")

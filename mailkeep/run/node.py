@@ -1,8 +1,9 @@
 """The process `node`: the agent of a node, which does what needs root or a daemon's tool.
 
 It answers the API's operations (`features/operations`), reloads Postfix where a domain came, went or changed its state
-and when the database is back (Postfix remembers what it was told of a sender and recipient for as long as its process
-lives, and asks a database that failed again only after a minute), and settles the history against the queue.
+and when the database is back, then Dovecot as well, and settles the history against the queue. Postfix remembers what
+it was told of a sender and recipient for as long as its process lives; both daemons ask a database that failed again
+only after a minute.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from mailkeep.features.operations.service import Perform
 from mailkeep.features.queue import service as queue
 from mailkeep.mail import postfix_queue
 from mailkeep.mail.places import Places
+from mailkeep.mail.tool import run
 from mailkeep.run.process import Process
 
 log = structlog.get_logger("mailkeep.node")
@@ -59,6 +61,7 @@ class Node:
                     if self._away:
                         log.info("the database is back")
                         self._stale, self._away = True, False
+                        await self._reload_dovecot()
                     await self._work(conn)
             except (Unavailable, psycopg.OperationalError):
                 if not self._away:
@@ -91,6 +94,12 @@ class Node:
         except Failure as error:
             # It is not running, then, and knows nothing stale when it starts.
             log.warning("Postfix was not reloaded", why=str(error))
+
+    async def _reload_dovecot(self) -> None:
+        try:
+            await run("doveadm", "-c", str(self.places.dovecot_conf / "dovecot.conf"), "reload")
+        except Failure as error:
+            log.warning("Dovecot was not reloaded", why=str(error))
 
     async def settle(self) -> None:
         """Settle the history against the queue, again and again, until cancelled."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mailkeep.core.errors import Failure
 from mailkeep.features.operations import service as operations
 from mailkeep.mail import postfix_queue
 from mailkeep.mail.postfix_queue import parse_listing
@@ -133,7 +134,7 @@ async def test_without_an_agent_nothing_is_done_later(api: Api, monkeypatch: pyt
 
 async def test_a_failure_of_the_agent_is_told(api: Api, mail: Waiters, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(conf: Path) -> Any:
-        raise postfix_queue.Failure("postqueue failed: Queue report unavailable")
+        raise Failure("postqueue failed: Queue report unavailable")
 
     monkeypatch.setattr(postfix_queue, "listing", broken)
     answer = await api.sue.get("/queue")

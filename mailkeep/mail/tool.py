@@ -1,0 +1,33 @@
+"""Running the daemons' own tools: an argument list, no shell, nothing of our environment, a bound in time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from mailkeep.core.errors import Failure
+
+_SECONDS = 60.0
+_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+
+
+async def run(*argv: str, content: str = "") -> bytes:
+    """What a tool writes, given this on its standard input. Raises Failure, with its last words where it has some."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=_ENVIRONMENT,
+        cwd="/",
+    )
+    try:
+        async with asyncio.timeout(_SECONDS):
+            output, errors = await process.communicate(content.encode())
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise Failure(f"{argv[0]} took longer than {_SECONDS:g} s") from None
+    if process.returncode != 0:
+        said = errors.decode("utf-8", "replace").strip().splitlines()
+        raise Failure(f"{argv[0]} failed: {said[-1] if said else process.returncode}")
+    return output
