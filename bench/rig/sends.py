@@ -48,7 +48,7 @@ class Product:
             "MAILKEEP_MTA__TLS": "none",
         }
         environ = LIMITS | (way_out if sink_port else {}) | dict(settings or {})
-        self.running = instances.start(self.folder / "data", environ)
+        self.running = instances.start(self.folder / "data", environ, seconds=120)
         self.port = int(self.running.http.rpartition(":")[2])
         self.pid = self.running.process.pid
         password = (self.folder / "data" / "initial-admin").read_text().strip()

@@ -76,6 +76,12 @@ class Deliveries:
         except asyncio.CancelledError:
             await self._give_back(job, rules.unanswered(self._app.clock(), rules.INTERRUPTED, None, None))
             raise
+        except Unavailable:
+            raise
+        except Exception:
+            # A fault of ours, too, is tried again on the schedule, and given up in the end.
+            log.exception("a delivery stumbled", delivery=str(job.id))
+            outcome = self._outcome(job, rules.unanswered(self._app.clock(), rules.INTERNAL, None, None))
         if outcome is None:
             await self._give_back(job, None)
             return True

@@ -19,6 +19,7 @@ _EXCERPT_CHARACTERS = 1000
 _NO_NUL = {0: "\ufffd"}
 EVENT_GONE = "event_gone"
 INTERRUPTED = "interrupted"
+INTERNAL = "internal"
 
 
 def check_url(url: str) -> None:

@@ -228,6 +228,18 @@ async def test_a_delivery_whose_event_is_gone_is_given_up(hooks: Hooks):
     assert hooks.sink.posted == []
 
 
+async def test_a_fault_of_our_own_is_tried_again_on_the_schedule(hooks: Hooks):
+    """Here: a secret that was sealed with another master secret."""
+    webhook = await hooks.webhook("/200")
+    await hooks.api.sql("UPDATE webhooks SET secret = 'x'")
+    await hooks.emit()
+    await hooks.deliver()
+    shown = await hooks.delivery(webhook)
+    assert (shown["state"], shown["attempts"][0]["error"]) == ("waiting_for_retry", "internal")
+    assert shown["next_attempt_at"] == iso(START + timedelta(seconds=30))
+    assert hooks.sink.posted == []
+
+
 async def read_by(hooks: Hooks, statement: Any) -> int:
     """Pages of tables and indexes that a statement touches."""
     async with hooks.api.app.db.tx() as conn:
