@@ -1,0 +1,156 @@
+"""The supervisor, with small programs in place of daemons."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from mailkeep.core.errors import Failure
+from mailkeep.run import child
+from mailkeep.run.child import Child, Command, spawn
+from mailkeep.run.supervisor import Part, Supervisor
+
+SLEEP = ("sleep", "60")
+
+
+@pytest.fixture
+async def supervisor(tmp_path: Path) -> AsyncIterator[Supervisor]:
+    made = Supervisor(tmp_path)
+    yield made
+    await made.stop()
+
+
+async def _yes() -> bool:
+    return True
+
+
+def part(
+    folder: Path,
+    name: str = "one",
+    argv: tuple[str, ...] = SLEEP,
+    wave: int = 1,
+    *,
+    ready: Callable[[], Awaitable[bool]] = _yes,
+    alive: Callable[[], Awaitable[bool]] | None = None,
+) -> Part:
+    log = folder / f"{name}.log"
+
+    async def launch() -> Child:
+        return spawn(Command(argv, log))
+
+    return Part(name, wave, launch, log, ready, alive=alive, patience=1.0)
+
+
+async def until(look: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not look():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+async def test_what_is_killed_is_started_again(supervisor: Supervisor, tmp_path: Path):
+    await supervisor.start(part(tmp_path))
+    running = supervisor.running["one"]
+    first = running.process.pid
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: running.restarts == 1)
+    assert running.process.pid != first
+    assert running.process.poll() is None
+
+
+async def test_what_hangs_is_ended_and_started_again(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("mailkeep.run.supervisor._LOOK_EVERY", 0.05)
+    hung: set[int] = set()
+
+    async def alive() -> bool:
+        return supervisor.running["one"].process.pid not in hung
+
+    await supervisor.start(part(tmp_path, alive=alive))
+    running = supervisor.running["one"]
+    hung.add(running.process.pid)
+    await until(lambda: running.process.pid not in hung)
+
+
+async def test_waves_start_one_after_the_other_and_end_the_other_way_round(supervisor: Supervisor, tmp_path: Path):
+    order: list[str] = []
+
+    def telling(name: str, wave: int) -> Part:
+        async def ready() -> bool:
+            order.append(name)
+            return True
+
+        return part(tmp_path, name, wave=wave, ready=ready)
+
+    await supervisor.start_all([telling("last", 3), telling("first", 1), telling("second", 2)])
+    assert order == ["first", "second", "last"]
+    pids = {name: running.process.pid for name, running in supervisor.running.items()}
+    await supervisor.stop()
+    assert not any(child.session_of(pid) for pid in pids.values())
+    assert list(tmp_path.glob("*.pid")) == []
+
+
+async def test_a_part_that_ends_at_once_fails_with_its_last_words(supervisor: Supervisor, tmp_path: Path):
+    async def never() -> bool:
+        return False
+
+    dying = part(tmp_path, argv=("sh", "-c", "echo no such folder; exit 3"), ready=never)
+    with pytest.raises(Failure, match="one did not start: no such folder"):
+        await supervisor.start(dying)
+
+
+async def test_one_who_fails_leaves_nobody_of_its_wave_behind(supervisor: Supervisor, tmp_path: Path):
+    async def never() -> bool:
+        return False
+
+    good = part(tmp_path, "good")
+    bad = part(tmp_path, "bad", argv=("false",), ready=never)
+    with pytest.raises(Failure, match="bad did not start"):
+        await supervisor.start_all([good, bad])
+    pid = supervisor.running["good"].process.pid
+    await supervisor.stop()
+    assert child.session_of(pid) == []
+
+
+async def test_what_an_earlier_run_has_left_is_ended_with_all_that_it_started(tmp_path: Path):
+    # A leader that is killed, as by kill -9, leaves its child in its session.
+    script = "import subprocess, time; subprocess.Popen(['sleep', '60']); print(1, flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True) as left:
+        assert left.stdout
+        assert left.stdout.readline()
+        child.write_pid(tmp_path / "one.pid", left.pid)
+        left.kill()
+        left.wait()
+        assert len(child.session_of(left.pid)) == 1
+        await Supervisor(tmp_path).end_leftovers(["one"])
+        assert child.session_of(left.pid) == []
+
+
+async def test_a_number_that_was_given_to_another_process_is_left_alone(tmp_path: Path):
+    with subprocess.Popen(SLEEP, start_new_session=True) as other:
+        (tmp_path / "one.pid").write_text(f"{other.pid} 1\n")  # of one that started long before
+        await Supervisor(tmp_path).end_leftovers(["one"])
+        assert other.poll() is None
+        other.kill()
+
+
+async def test_who_ignores_sigterm_is_killed(supervisor: Supervisor, tmp_path: Path):
+    ready = tmp_path / "deaf"
+
+    async def is_deaf() -> bool:
+        return ready.exists()
+
+    argv = ("sh", "-c", f"trap '' TERM; touch {ready}; while true; do sleep 0.1; done")
+    await supervisor.start(part(tmp_path, argv=argv, ready=is_deaf))
+    began = time.monotonic()
+    await supervisor.stop()
+    assert time.monotonic() - began < 10
