@@ -21,7 +21,7 @@ SOURCES := mailkeep tests bench docs conftest.py
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup dev browser up test check fmt generate bench lock clean daemons
+.PHONY: help setup dev browser up test check fmt generate bench screenshots lock clean daemons
 
 # A virtual environment does not survive that its folder is moved or copied.
 $(shell [ ! -e $(VENV)/.place ] || [ "$$(cat $(VENV)/.place)" = "$$(pwd -P)" ] || rm -rf $(VENV))
@@ -72,6 +72,9 @@ bench: $(patsubst bench/%.py,bench-%,$(wildcard bench/*.py)) ## all performance 
 
 bench-%: dev ## one of them: bench/NAME.py
 	@$(BIN)/python -m bench.$* $(ARGS)
+
+screenshots: dev browser ## docs/screenshots: every screen, light and dark, wide and phone
+	@$(BIN)/python -m tests.browser.screenshots
 
 prove-%: dev ## a proof that takes longer than the tests may: tests/prove/NAME.py; kept in docs/proofs/NAME.txt
 	@mkdir -p docs/proofs
