@@ -1,0 +1,147 @@
+"""The policy agent asked as Postfix asks: the API's counters, thresholds and suspensions on submission."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Database
+from mailkeep.mail.policy import Malformed, answer, parse_request, serve_policy
+from mailkeep.run.policy import AWAY, Policy
+from tests.client import EXAMPLE, Api
+
+ALICE = f"alice@{EXAMPLE}"
+
+
+class Client:
+    """A Postfix process with its connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def ask(self, state: str, **given: object) -> str:
+        attributes = {
+            "request": "smtpd_access_policy", "protocol_state": state, "instance": "1.1", "sender": ALICE,
+            "sasl_username": ALICE, "client_address": "192.0.2.5", "queue_id": "4jW9T1xz0bz1",
+        } | given  # fmt: skip
+        self.writer.write("".join(f"{name}={value}\n" for name, value in attributes.items()).encode() + b"\n")
+        async with asyncio.timeout(10):
+            line = await self.reader.readline()
+            assert await self.reader.readline() == b"\n"
+        return line.decode().strip().removeprefix("action=")
+
+    async def message(self, *to: str, **given: object) -> str:
+        """RCPT for each recipient, and the end of the message."""
+        for each in to:
+            assert await self.ask("RCPT", recipient=each, **given) == "DUNNO"
+        more = {"recipient": to[0]} if len(to) == 1 else {}
+        return await self.ask("END-OF-MESSAGE", recipient_count=len(to), **more, **given)
+
+
+@pytest.fixture
+async def client(api: Api) -> AsyncIterator[Client]:
+    await api.mailbox(ALICE)
+    with tempfile.TemporaryDirectory(prefix="mk-") as folder:
+        path = Path(folder) / "policy"
+        server = await serve_policy(path, Policy(api.app).decide, mode=0o600, group=os.getgid())
+        reader, writer = await asyncio.open_unix_connection(path)
+        yield Client(reader, writer)
+        writer.close()
+        server.close()
+
+
+def limit(api: Api, **per_hour: int) -> None:
+    api.app.settings = replace(api.app.settings, abuse=replace(api.app.settings.abuse, **per_hour))
+
+
+async def test_a_message_is_let_through_counted_and_its_envelope_noted(api: Api, client: Client) -> None:
+    assert await client.message("a@far.test", "hidden@far.test") == "DUNNO"
+    (noted,) = await api.sql("SELECT queue_id, login, sender, recipients, client FROM submissions")
+    assert noted == {
+        "queue_id": "4jW9T1xz0bz1", "login": ALICE, "sender": ALICE, "client": "192.0.2.5",
+        "recipients": ["a@far.test", "hidden@far.test"],
+    }  # fmt: skip
+    counts = await api.sql("SELECT subject, recipients FROM send_counts ORDER BY subject")
+    assert {row["subject"]: row["recipients"] for row in counts} == {ALICE: 2, EXAMPLE: 2}
+
+
+async def test_crossing_the_threshold_refuses_and_suspends_also_for_the_api(api: Api, client: Client) -> None:
+    limit(api, sender_per_hour=3)
+    assert await client.message("a@far.test", "b@far.test") == "DUNNO"
+    assert (await client.message("c@far.test", "d@far.test", instance="2")).startswith("450 4.7.1 ")
+    assert (await client.message("e@far.test", instance="3")).startswith("550 5.7.1 Sending is suspended")
+    (row,) = (await api.sue.get("/abuse/suspensions")).data
+    assert row["address"] == ALICE
+
+
+async def test_a_message_above_the_threshold_is_refused_for_good(api: Api, client: Client) -> None:
+    limit(api, sender_per_hour=2)
+    answered = await client.message("a@far.test", "b@far.test", "c@far.test")
+    assert answered.startswith("550 5.7.1 ")
+
+
+async def test_the_number_of_recipients_counts_also_where_they_were_not_shown(api: Api, client: Client) -> None:
+    assert await client.ask("END-OF-MESSAGE", recipient_count=7) == "DUNNO"
+    assert await api.sql("SELECT queue_id FROM submissions") == []
+    counts = await api.sql("SELECT recipients FROM send_counts WHERE subject = %(one)s", one=ALICE)
+    assert [row["recipients"] for row in counts] == [7]
+
+
+async def test_the_null_sender_is_counted_for_the_login(api: Api, client: Client) -> None:
+    assert await client.message("a@far.test", sender="") == "DUNNO"
+    assert await api.sql("SELECT subject FROM send_counts WHERE subject = %(one)s", one=ALICE)
+
+
+@pytest.mark.parametrize(
+    "column, expected", [("active", "450 4.2.1 "), ("sending_enabled", "550 5.7.1 ")]
+)  # fmt: skip
+async def test_a_domain_that_may_not_send(api: Api, client: Client, column: str, expected: str) -> None:
+    await api.sql(
+        f"UPDATE domains SET {column} = false WHERE name = %(name)s RETURNING id", name=EXAMPLE
+    )  # fmt: skip
+    assert (await client.message("a@far.test")).startswith(expected)
+
+
+async def test_with_the_database_away_the_client_is_to_come_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def away(self: Database) -> AsyncIterator[Any]:
+        raise Unavailable
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "autocommit", away)
+        assert await client.message("a@far.test") == AWAY
+    assert await client.message("a@far.test", instance="2") == "DUNNO"
+
+
+async def test_what_is_no_request_ends_the_connection(client: Client) -> None:
+    client.writer.write(b"GET / HTTP/1.1\n\n")
+    async with asyncio.timeout(10):
+        assert await client.reader.read() == b""
+
+
+@given(st.binary(max_size=300))
+def test_bytes_of_any_kind_are_a_request_or_malformed(content: bytes) -> None:
+    try:
+        assert parse_request(content)["request"] == "smtpd_access_policy"
+    except Malformed:
+        pass
+
+
+@given(st.text(max_size=100))
+def test_an_answer_is_one_line(text: str) -> None:
+    wire = answer(text)
+    assert wire.endswith(b"\n\n")
+    assert wire.count(b"\n") == 2
