@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from mailkeep.core import totp
 from tests import instance as instances
@@ -264,3 +264,22 @@ async def test_the_first_steps_tick_themselves_off(browser: Browser, fresh: Inst
         await page.get_by_role("link", name="First steps").click()
         await expect(page.get_by_text("All done: mail flows.")).to_be_visible()
         assert watch.faults == []
+
+
+async def test_providers_are_ways_in_that_lead_back_to_where_one_was_going(browser: Browser, scene: Scene):
+    providers = [{"id": "one", "name": "Example One", "login_path": "/api/v1/auth/oidc/login/one"}]
+
+    async def answer(route: Route) -> None:
+        await route.fulfill(json={"data": providers, "error": None, "meta": {}})
+
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        await page.route("**/api/v1/auth/oidc/providers", answer)
+        await page.goto(f"{scene.http}/login?next=/messages&error=FORBIDDEN&reason=no_account")
+        await expect(page.get_by_role("alert")).to_contain_text("No account of this server belongs to that identity")
+        way = page.get_by_role("link", name="Continue with Example One")
+        await expect(way).to_have_attribute("href", "/api/v1/auth/oidc/login/one?next=%2Fmessages")
+        await fill_in(page, *scene.password("admin"))
+        await page.get_by_role("link", name="Your account").click()
+        link = page.get_by_role("link", name="Link Example One")
+        await expect(link).to_have_attribute("href", "/api/v1/auth/oidc/login/one?link=1&next=%2Faccount")
