@@ -17,7 +17,14 @@ from tests.client import EXAMPLE, Api
 from tests.plugins.post import Post
 from tests.test_examples import EXAMPLES, placeholders, run
 
-_ENDS_SESSIONS = ("/auth/login", "/auth/logout", "/auth/logout-all", "/auth/password", "/auth/totp")
+_ENDS_SESSIONS = (
+    "/auth/login",
+    "/auth/logout",
+    "/auth/logout-all",
+    "/auth/passkeys/login/verify",
+    "/auth/password",
+    "/auth/totp",
+)
 
 
 @asynccontextmanager
