@@ -27,12 +27,15 @@ def run_node(script: Path, given: bytes, timeout: float = 30) -> bytes:
 def installed(folder: Path) -> Path:
     """A copy of `folder` with the packages of its lock, made once for each content and kept beside the virtual
     environment's own packages. Skips where it can't be made since no registry answers."""
-    content = b"".join(path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file())
+    parts = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".mjs") or path.name == ".npmrc")
+    content = b"".join(path.read_bytes() for path in parts)
     place = Path(sys.prefix) / f"{folder.name}-{hashlib.sha256(content).hexdigest()[:12]}"
     if not place.exists():
         with tempfile.TemporaryDirectory(dir=sys.prefix) as scratch:
             made = Path(scratch) / folder.name
-            shutil.copytree(folder, made, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+            made.mkdir()
+            for path in parts:
+                shutil.copy(path, made)
             environment = os.environ | {"PATH": f"{NODE.parent}:{os.environ['PATH']}"}
             npm = subprocess.run(
                 [NODE, _NPM, "ci", "--no-progress"],
