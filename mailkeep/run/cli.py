@@ -17,6 +17,7 @@ from mailkeep.run import (
     cli_listen,
     cli_mail,
     cli_product,
+    cli_queue,
     cli_worker,
 )
 from mailkeep.run.cli_answer import EXIT_CODES
@@ -32,7 +33,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for topic in (cli_instance, cli_database, cli_accounts, cli_audit, cli_product, cli_mail, cli_listen, cli_worker):
+for topic in (
+    cli_instance,
+    cli_database,
+    cli_accounts,
+    cli_audit,
+    cli_product,
+    cli_mail,
+    cli_queue,
+    cli_listen,
+    cli_worker,
+):
     topic.add_to(app)
 
 

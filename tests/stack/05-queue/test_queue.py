@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+
+from tests.instance import PROGRAM, ROOT
 from tests.stack.stand import Stack, eventually
 
 DOMAIN = "queue.test"
@@ -30,3 +34,18 @@ def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
     assert stack.do("GET", "/queue?recipient=fail%2Bqueue") == []
     (row,) = eventually(lambda: stack.do("GET", "/messages?status=failed&subject=waits"), what="the end")
     assert row["recipients"][0]["diagnostic"] == "Deleted from the queue by an operator"
+
+
+def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
+    def command(*words: str) -> dict[str, object]:
+        told = subprocess.run(
+            [*PROGRAM, "queue", *words, "--json", "--data-dir", str(stack.data_dir)],
+            cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        return json.loads(told.stdout)
+
+    stack.make_domain("queue-command.test")
+    assert stack.send("shop@queue-command.test", "fail+command@remote.test").status == 200
+    eventually(lambda: command("list", "--recipient", "fail+command")["messages"], what="the message")
+    assert command("act", "delete", "--recipient", "fail+command") == {"affected": 1, "dry_run": False}
+    assert command("list", "--recipient", "fail+command") == {"messages": [], "more": False}

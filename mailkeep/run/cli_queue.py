@@ -1,0 +1,123 @@
+"""`mailkeep queue`: what waits in the mail server's queue, and what is done about it, by the agent of the node."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from mailkeep.run.cli_answer import Answer, AsJson, DataDir, conclude, examples, opened, table
+
+if TYPE_CHECKING:
+    from mailkeep.app import App
+    from mailkeep.features.queue.model import Action, Filter
+
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[QUEUE_ID]...", help="Messages, by their queue ids.")]
+Recipient = Annotated[str | None, typer.Option("--recipient", help="Part of a recipient's address.")]
+Sender = Annotated[str | None, typer.Option("--sender", help="Part of the sender's address.")]
+Everything = Annotated[bool, typer.Option("--all", help="Every message.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count.")]
+Chosen = Literal["incoming", "active", "deferred", "hold"]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    queue = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The mail server's queue (full profile).")
+    shown = ("mailkeep queue list", "mailkeep queue list --state deferred --recipient @far.example")
+    queue.command("list", epilog=examples(*shown))(list_queue)
+    queue.command(
+        "act", epilog=examples("mailkeep queue act flush --all", "mailkeep queue act delete 4jWyZ55dznz1WHfX")
+    )(act)
+    app.add_typer(queue, name="queue")
+
+
+def list_queue(
+    state: Annotated[Chosen | None, typer.Option("--state", help="Only messages in this state.")] = None,
+    recipient: Recipient = None,
+    sender: Sender = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many, newest first.")] = 50,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what waits, and the last word about each recipient."""
+    from mailkeep.features.queue.model import Filter
+
+    conclude(as_json, _list(data_dir, Filter(state=state, recipient=recipient, sender=sender), limit))
+
+
+def act(
+    action: Annotated[Literal["flush", "hold", "release", "delete"], typer.Argument(help="What to do.")],
+    ids: Ids = None,
+    recipient: Recipient = None,
+    sender: Sender = None,
+    everything: Everything = False,
+    dry_run: DryRun = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Flush, hold, release or delete messages: by id, by address, or all."""
+    from mailkeep.features.queue.model import Filter
+
+    if bool(ids) + bool(recipient or sender) + everything != 1:
+        raise typer.BadParameter("name queue ids, an address to look for, or --all")
+    wanted = None if ids else Filter(recipient=recipient, sender=sender)
+    conclude(as_json, _act(data_dir, action, (ids or [], wanted), dry_run))
+
+
+@asynccontextmanager
+async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
+    """The App, as the running instance is: the profile is `up`'s option, and stands in no file of settings."""
+    from dataclasses import replace
+
+    from mailkeep.run import state
+
+    async with opened(data_dir) as app:
+        running = state.read(app.data_dir)
+        if running is not None and running.profile == "full":
+            app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
+        yield app
+
+
+async def _list(data_dir: Path | None, wanted: Filter, limit: int) -> Answer:
+    from mailkeep.core.clock import iso
+    from mailkeep.core.page import PageRequest
+    from mailkeep.features.queue import service
+
+    async with _opened(data_dir) as app:
+        page = await service.page(app, wanted, PageRequest(limit, "arrived_at", "desc", None))
+    rows = [
+        {
+            "queue_id": each.queue_id,
+            "state": each.state,
+            "arrived_at": iso(each.arrived_at),
+            "size": each.size,
+            "sender": each.sender,
+            "recipients": [{"address": one.address, "reason": one.reason} for one in each.recipients],
+        }
+        for each in page.rows
+    ]
+    lines = table(
+        ["QUEUE ID", "STATE", "ARRIVED", "SENDER", "RECIPIENT", "REASON"],
+        [
+            [each.queue_id, each.state, iso(each.arrived_at), each.sender or "<>", one.address, one.reason[:80]]
+            for each in page.rows
+            for one in each.recipients
+        ],
+    )
+    more = ["There are more: narrow them down, or raise --limit."] if page.next_key else []
+    return Answer({"messages": rows, "more": page.next_key is not None}, [*lines, *more])
+
+
+async def _act(data_dir: Path | None, action: Action, named: tuple[list[str], Filter | None], dry_run: bool) -> Answer:
+    from mailkeep.features.queue import service
+    from mailkeep.features.queue.model import Selection
+    from mailkeep.run.cli_accounts import operator
+
+    ids, wanted = named
+    async with _opened(data_dir) as app:
+        affected = await service.act(app, operator(), action, Selection(ids, wanted), dry_run=dry_run)
+    said = f"{action}: would be done to {affected} messages." if dry_run else f"{action}: done to {affected} messages."
+    return Answer({"affected": affected, "dry_run": dry_run}, [said])
