@@ -141,7 +141,7 @@ async def scenes(folder: Path) -> AsyncIterator[Scene]:
         "MAILKEEP_WEBHOOKS__EXTRA_CA_FILE": str(path),
     }
     async with sink() as receiver:
-        running = await asyncio.to_thread(instances.start, folder / "data", environ)
+        running = await asyncio.to_thread(instances.start, folder / "data", environ, 90)
         try:
             scene = Scene(running, receiver)
             await _furnish(scene)

@@ -60,7 +60,7 @@ async def press(page: Page, control: Control) -> bool:
     target = region.nth(places[control.at])
     try:
         # Those that are barred with a reason can be pressed too; nothing comes of it.
-        await target.click(timeout=2000, force=True)
+        await target.click(timeout=10_000, force=True)
     except Error:
         # What went away under the pointer (a list that was asked anew, a dialog that closed) is no more to be pressed.
         if await region.count() > places[control.at]:

@@ -245,7 +245,8 @@ function draw(call) {
   const shape = data && inner(data);
   const samples = [panel("Request", curl(call), true)];
   if (content.example) samples.push(panel(`Answer ${success[0]}`, JSON.stringify(content.example, null, 2)));
-  const body = call.requestBody && resolve(call.requestBody.content["application/json"].schema);
+  const asked = call.requestBody && resolve(call.requestBody.content["application/json"].schema);
+  const bodies = asked ? (asked.oneOf || [asked]).map(resolve) : [];
   const list = data && parts(data).schema.type === "array";
   return el("article", { class: "call", id: call.operationId, "aria-labelledby": `${call.operationId}-title` },
     el("div", { class: "call-head" },
@@ -256,7 +257,8 @@ function draw(call) {
       call.description && el("p", { class: "say" }, inline(call.description)),
       parameters(call, "path", "Path") || "",
       parameters(call, "query", "Query") || "",
-      body ? [el("h4", {}, "Body"), body.description ? el("p", { class: "field-more" }, inline(body.description)) : "", fieldsOf(body)] : "",
+      bodies.map((body, index) => [el("h4", {}, index ? "Or the body" : "Body"),
+        body.description ? el("p", { class: "field-more" }, inline(body.description)) : "", fieldsOf(body)]),
       shape ? [el("h4", {}, "Answer"), el("p", { class: "field-more" }, list ? "An array. " : "", inline(shape.description || "")),
         el("details", { class: "inner" }, el("summary", {}, list ? "Fields of each" : "Fields"), fieldsOf(shape, 0))] : "",
       !shape && kind && kind !== "application/json" ? [el("h4", {}, "Answer"), el("p", { class: "field-more" }, "Content of type ", el("code", {}, kind), ", without the envelope.")] : "",
