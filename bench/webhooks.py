@@ -3,8 +3,8 @@
 - One worker with 16 webhooks at one loopback sink over TLS, and with a single one; beside it aiohttp, which posts the
   same bytes to the same sink, as many at a time, and writes nothing down. CPU of the worker and of its PostgreSQL.
   Promise: ≥ 0.2 of the bare client, ≥ 1,000 a second.
-- A claim of 21 deliveries of 21 webhooks, with 1,000 and with 1,000,000 that wait for a dead one, in turns: what grows
-  is the height of the indexes.
+- A claim of 21 deliveries of 21 webhooks, with 1,000 and with 1,000,000 that wait for a dead one, in turns. Promise:
+  ratio ≤ 1.2.
 - From POST /send of a running instance to the sink: median and p99 of one send after the other, and under load.
 
 `python -m bench.webhooks [DELIVERIES] [PENDING]`.
@@ -60,6 +60,7 @@ DATA = {
 }
 AT_A_TIME = 32
 ROUNDS = 3
+CLAIMS = 400
 PENDING = """
     INSERT INTO webhook_deliveries (id, webhook_id, event_id, kind, state, next_attempt_at, created_at)
     SELECT e.id, %(webhook)s, e.id, 'mail.sent', 'pending', e.at, e.at
@@ -173,8 +174,8 @@ async def measure_deliveries(app: App, sink: HookSink, folder: Path, count: int)
 
 
 async def claim(app: App) -> float:
-    """Seconds of a claim of 21 deliveries, given back by a rollback."""
-    async with app.db.autocommit() as conn, conn.transaction(force_rollback=True):
+    """Seconds of a claim of 21 deliveries, which are those of this worker then."""
+    async with app.db.autocommit() as conn:
         at = utc_now()
         start = time.perf_counter()
         found = await store.claim(conn, at, at + jobs.LEASE, NOBODY, (64, 1, {}))
@@ -194,15 +195,15 @@ async def measure_claims(server: postgres.PrivateServer, settings: Settings, fol
             async with await psycopg.AsyncConnection.connect(urls.owner, autocommit=True) as conn:
                 await conn.execute("VACUUM ANALYZE webhook_deliveries")
         seconds: dict[int, list[float]] = {size: [] for size in apps}
-        for turn in range(1100):
+        for turn in range(CLAIMS + 50):
             for size, app in apps.items():
                 took = await claim(app)
-                if turn >= 100:
+                if turn >= 50:
                     seconds[size].append(took * 1e3)
     for size, took in seconds.items():
         times = f"median {statistics.median(took):.2f} ms, p99 {statistics.quantiles(took, n=100)[98]:.2f} ms"
         print(f"a claim of 21 with {size:>9,} pending for a dead one: {times}")
-    print(f"ratio {statistics.median(seconds[pending]) / statistics.median(seconds[1_000]):.2f}")
+    print(f"ratio {statistics.median(seconds[pending]) / statistics.median(seconds[1_000]):.2f}; promise: ≤ 1.2")
 
 
 async def _fill(app: App, pending: int) -> None:
@@ -210,7 +211,7 @@ async def _fill(app: App, pending: int) -> None:
     at, dead = utc_now(), await webhook(app, "https://dead.example/")
     for _ in range(20):
         await webhook(app, "https://alive.example/")
-    await emit(app, 5)
+    await emit(app, CLAIMS + 50)
     for there in range(0, pending, 100_000):
         async with app.db.autocommit() as conn:
             count = min(pending - there, 100_000)
