@@ -210,7 +210,7 @@ def background(work: Coroutine[Any, Any, None]) -> Generator[None]:
 
 def banner(url: str, smtp_address: str, first: str | None) -> None:
     """Where it is, and who may log in."""
-    say(f"Mailkeep {__version__} is up: {url} (documentation and API), SMTP {smtp_address}")
+    say(f"Mailkeep {__version__} is up: {url} (dashboard, API, documentation at /docs), SMTP {smtp_address}")
     if first:
         say(first)
 

@@ -23,7 +23,7 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 _NOT_BUILT = (
     b"<!doctype html><html lang=en><title>Mailkeep</title><h1>The dashboard is not built</h1>"
     b"<p>In a clone <code>make setup</code> builds it. "
-    b"The API is there, and so is <a href=/docs>its documentation</a>."
+    b"The API is there, and so are <a href=/docs>its documentation</a> and <a href=/login/plain>a plain login</a>."
 )
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 
