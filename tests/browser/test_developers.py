@@ -278,5 +278,21 @@ async def test_what_is_on_screen_runs_as_a_request_in_each_language(browser: Bro
     assert made.count(name) == len(runners)
 
 
+async def test_a_message_that_is_written_is_sent_by_its_request_instead(browser: Browser, scene: Scene):
+    key = (await scene.sue.ask("POST", "/api-keys", {"name": "for a letter"}))["key"]
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/send?from=shop@{EXAMPLE}&to=customer@elsewhere.test&subject=It's+a+request")
+        await page.get_by_role("main").get_by_role("textbox").last.fill("It's written, not sent.\n$HOME `id`\n")
+        await page.get_by_role("button", name="As a request").click()
+        text = await page.get_by_test_id("snippet").inner_text()
+    environ = {"PATH": os.environ["PATH"], "MAILKEEP_KEY": key}
+    done = await asyncio.to_thread(_run, ["bash", "-eu"], text, environ)
+    assert '"message_id"' in done.stdout, (done.stdout, done.stderr)
+    [caught, *_] = await scene.sue.ask("GET", "/sandbox/messages")
+    assert caught["subject"] == "It's a request"
+    content = await scene.sue.ask("GET", f"/sandbox/messages/{caught['id']}")
+    assert "$HOME `id`" in content["body_text"]
+
+
 def _run(command: list[str], text: str, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=text, env=environ, capture_output=True, text=True, timeout=30, check=False)

@@ -12,6 +12,7 @@ import { ErrorNote } from '../ui/ErrorNote'
 import { useFields } from '../ui/form'
 import { Icon } from '../ui/Icon'
 import { Page } from '../ui/Page'
+import { RequestButton } from '../ui/Request'
 import { toast } from '../ui/Toasts'
 
 const route = getRouteApi('/inside/send')
@@ -111,7 +112,8 @@ export function Send() {
         </div>
         <Attachments files={files} onChange={setFiles} />
         <ErrorNote error={send.error} besides={[...form.names, 'from.email', 'from.name', 'text_body', 'html_body']} />
-        <Group justify="flex-end">
+        <Group justify="space-between">
+          <RequestButton call={async () => ({ method: 'POST', path: '/send', body: withShortFiles(await messageOf({ values: form.values, form: form_, files })) })} />
           <Button type="submit" loading={send.isPending} leftSection={<Icon name="send" size={16} />}>
             Send
           </Button>
@@ -185,6 +187,12 @@ async function messageOf({ values, form, files }: Letter): Promise<Schema['SendB
     ...(values.tags.length && { tags: values.tags }),
     ...(files.length && { attachments: await Promise.all(files.map(attachment)) }),
   }
+}
+
+/** To be read by people: of each file the beginning. */
+function withShortFiles(message: Schema['SendBody']): Schema['SendBody'] {
+  const short = (content: string) => (content.length > 60 ? `${content.slice(0, 60)}…` : content)
+  return { ...message, ...(message.attachments && { attachments: message.attachments.map((each) => ({ ...each, content: short(each.content) })) }) }
 }
 
 async function attachment(file: File): Promise<Schema['AttachmentBody']> {

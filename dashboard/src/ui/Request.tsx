@@ -32,16 +32,19 @@ export function Snippet({ call }: { call: ApiCall }) {
 
 let chosen: Language = 'curl'
 
-/** Shows what is about to be done, or what is on the screen, as a request. */
-export function RequestButton({ call }: { call: ApiCall }) {
-  const [isOpen, open] = useDisclosure(false)
+/** Shows what is about to be done, or what is on the screen, as a request; `call` may have to be made first. */
+export function RequestButton({ call }: { call: ApiCall | (() => Promise<ApiCall>) }) {
+  const [shown, setShown] = useState<ApiCall | null>(null)
+  async function open() {
+    setShown(typeof call === 'function' ? await call() : call)
+  }
   return (
     <>
-      <Button variant="default" leftSection={<Icon name="code" size={16} />} onClick={open.open}>
+      <Button variant="default" leftSection={<Icon name="code" size={16} />} onClick={() => void open()}>
         As a request
       </Button>
-      <Modal opened={isOpen} onClose={open.close} title="As a request" size="xl">
-        {isOpen && <Snippet call={call} />}
+      <Modal opened={shown !== null} onClose={() => setShown(null)} title="As a request" size="xl">
+        {shown && <Snippet call={shown} />}
       </Modal>
     </>
   )
