@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -23,7 +24,7 @@ def fates(stack: Stack) -> Stack:
 
 def told(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
     """The events of the message with this subject, once these kinds are among them."""
-    message, *_ = eventually(lambda: stack.do("GET", f"/messages?subject={subject}"), what=f"message {subject}")
+    message, *_ = eventually(lambda: stack.do("GET", f"/messages?subject={quote(subject)}"), what=f"message {subject}")
     domain = message["domain_id"]
 
     def look() -> list[tuple[str, dict[str, Any]]] | None:

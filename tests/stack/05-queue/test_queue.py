@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from typing import Any
 
 from tests.instance import PROGRAM, ROOT
 from tests.stack.stand import Stack, eventually
@@ -37,7 +38,7 @@ def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
 
 
 def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
-    def command(*words: str) -> dict[str, object]:
+    def command(*words: str) -> Any:
         told = subprocess.run(
             [*PROGRAM, "queue", *words, "--json", "--data-dir", str(stack.data_dir)],
             cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
@@ -46,6 +47,8 @@ def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
 
     stack.make_domain("queue-command.test")
     assert stack.send("shop@queue-command.test", "fail+command@remote.test").status == 200
-    eventually(lambda: command("list", "--recipient", "fail+command")["messages"], what="the message")
+    hold = {"action": "hold", "filter": {"recipient": "fail+command"}}
+    eventually(lambda: stack.do("POST", "/queue/actions", hold)["affected"], what="the message")
+    assert len(command("list", "--state", "hold", "--recipient", "fail+command")["messages"]) == 1
     assert command("act", "delete", "--recipient", "fail+command") == {"affected": 1, "dry_run": False}
     assert command("list", "--recipient", "fail+command") == {"messages": [], "more": False}
