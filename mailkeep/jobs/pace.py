@@ -10,8 +10,8 @@ _REMEMBERED = 10_000
 
 
 class Pace:
-    """Rooms of lanes: each begins with `start`, gains one with a job that went well, up to `most`, and is halved by one
-    that did not, down to 1.
+    """Rooms of lanes: each begins with `start`, gains one with a job that went well, up to `most`, and loses one with one
+    that did not, down to 1. A lane where nothing goes any more loses as many as it has under way, all at once.
     """
 
     def __init__(self, *, start: int, most: int) -> None:
@@ -22,7 +22,7 @@ class Pace:
     def went(self, lane: UUID, *, well: bool) -> None:
         """Learn how a job of the lane went."""
         room = self._rooms.pop(lane, self.start)
-        self._rooms[lane] = min(self._most, room + 1) if well else max(1, room // 2)
+        self._rooms[lane] = min(self._most, room + 1) if well else max(1, room - 1)
         if len(self._rooms) > _REMEMBERED:
             self._rooms.popitem(last=False)
 
