@@ -10,8 +10,8 @@ _REMEMBERED = 10_000
 
 
 class Pace:
-    """Rooms of lanes: each begins with `start`, gains one with a job that went well, up to `most`, and loses one with one
-    that did not, down to 1. A lane where nothing goes any more loses as many as it has under way, all at once.
+    """Rooms of lanes: each begins with `start`, gains one with a job that went well, up to `most`, and loses one with a
+    job that did not, down to 1. A lane where nothing goes any more loses as many as it has under way, all at once.
     """
 
     def __init__(self, *, start: int, most: int) -> None:
