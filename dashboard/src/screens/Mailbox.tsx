@@ -19,7 +19,7 @@ import { Facts, Page, Section } from '../ui/Page'
 import { Time } from '../ui/Time'
 import { MailboxState, Usage } from './Mailboxes'
 
-type Record_ = Schema['MailboxRecord']
+type Found = Schema['MailboxRecord']
 
 const route = getRouteApi('/inside/mailboxes/$id')
 const REFRESHES = ['mailboxes', 'domains', 'suspensions', 'routing']
@@ -83,12 +83,12 @@ export function Mailbox() {
   )
 }
 
-function protocols({ protocols: may }: Record_): string {
+function protocols({ protocols: may }: Found): string {
   const names = Object.entries({ IMAP: may.imap, POP3: may.pop3, SMTP: may.smtp, ManageSieve: may.sieve }).filter(([, can]) => can)
   return names.map(([name]) => name).join(', ') || 'nothing'
 }
 
-function Suspended({ mailbox }: { mailbox: Record_ }) {
+function Suspended({ mailbox }: { mailbox: Found }) {
   const lift = useChange({
     change: () => ask(client.POST('/mailboxes/{id}/unsuspend', { params: { path: { id: mailbox.id } } })),
     refreshes: REFRESHES,
@@ -117,7 +117,7 @@ function Suspended({ mailbox }: { mailbox: Record_ }) {
   )
 }
 
-function Hazards({ mailbox }: { mailbox: Record_ }) {
+function Hazards({ mailbox }: { mailbox: Found }) {
   const [asked, setAsked] = useState<'suspend' | 'delete' | null>(null)
   return (
     <Section title="With care">
@@ -145,7 +145,7 @@ function Hazards({ mailbox }: { mailbox: Record_ }) {
   )
 }
 
-function SuspendForm({ mailbox, onDone }: { mailbox: Record_; onDone: () => void }) {
+function SuspendForm({ mailbox, onDone }: { mailbox: Found; onDone: () => void }) {
   const [reason, setReason] = useState('')
   const suspend = useChange({
     change: () => ask(client.POST('/mailboxes/{id}/suspend', { params: { path: { id: mailbox.id } }, body: { reason } })),
@@ -173,7 +173,7 @@ function SuspendForm({ mailbox, onDone }: { mailbox: Record_; onDone: () => void
   )
 }
 
-function DeleteMailbox({ mailbox, opened, onClose }: { mailbox: Record_; opened: boolean; onClose: () => void }) {
+function DeleteMailbox({ mailbox, opened, onClose }: { mailbox: Found; opened: boolean; onClose: () => void }) {
   const [isPurged, setPurged] = useState(false)
   const navigate = useNavigate()
   const remove = useChange({
