@@ -30,6 +30,7 @@ from mailkeep.web.endpoint import Call
 
 _CHALLENGE_BYTES = 32
 _UNKNOWN = "(unknown passkey)"
+_NOBODY = UUID(int=0)
 
 
 async def offer_registration(app: App, call: Call, current_password: str | None) -> tuple[Offer, Owner]:
@@ -195,7 +196,6 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
         tried = await _begin(conn, call, shown, token, at)
     if tried is None:
         raise SessionInvalid("This login is over, or its challenge was used: begin again.")
-    # An unknown passkey takes as long as a known one.
     key = tried.passkey.public_key if tried.passkey else rules.NOBODYS_KEY
     alone = token is None
     used = await asyncio.to_thread(webauthn.verify_used, shown, party, key, user_verified=alone)
@@ -219,8 +219,8 @@ async def _begin(conn: Conn, call: Call, shown: Shown, token: str | None, at: da
     if not await store.take_challenge(conn, _hash(shown), purpose, bound_to, at):
         return None
     passkey = await store.find_by_credential(conn, shown.credential_id)
-    if account is None and passkey is not None:
-        account = await auth.find_account(conn, call, passkey.admin_id)
+    if account is None:  # asked for in any case: an unknown passkey takes as long as a known one
+        account = await auth.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
     foreign = passkey is not None and account is not None and passkey.admin_id != account.id
     return _Try(shown, token, account, None if foreign else passkey)
 
