@@ -19,6 +19,8 @@ from mailkeep.settings import Settings, endpoint
 
 TEMPLATES = Path(__file__).parent / "templates"
 MTA_ROLE = "mailkeep_mta"
+SIEVE = ("before.sieve", "learn-ham.sieve", "learn-spam.sieve")
+"""Dovecot's own scripts: compiled where they stand, since those who run them may not write there."""
 HYPERSCAN_CACHE = Path("/var/cache/mailkeep/rspamd")
 
 _VALUE = re.compile(r"@@([a-z_0-9]+)@@")
@@ -77,7 +79,7 @@ def postfix(settings: Settings, facts: Facts) -> Files:
 
 
 def dovecot(settings: Settings, facts: Facts) -> Files:
-    """dovecot.conf, its questions to the database, and the Sieve script before everybody's own."""
+    """dovecot.conf, its questions to the database, and the Sieve scripts beside everybody's own."""
     places, ports = facts.places, settings.ports
     values = _common(facts) | {
         "listen": ", ".join(settings.server.addresses) or "*, ::",
@@ -95,7 +97,7 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
         "sieve_port": str(ports.sieve),
         "reinjection_port": str(ports.reinjection),
     }
-    return {name: _filled(f"dovecot/{name}", values) for name in ("dovecot.conf", "sql.conf", "before.sieve")}
+    return {name: _filled(f"dovecot/{name}", values) for name in ("dovecot.conf", "sql.conf", "bin/learn", *SIEVE)}
 
 
 def rspamd(settings: Settings, facts: Facts) -> Files:

@@ -47,11 +47,12 @@ def put_in_place(settings: Settings, facts: Facts) -> None:
 
 
 def _compile(folder: Path, facts: Facts) -> None:
-    """The Sieve script before everybody's own, which each delivery reads as the mailboxes' account."""
-    compiled = folder / "before.svbin"
-    compiled.unlink(missing_ok=True)
-    _check("sievec", ["sievec", "-c", str(folder / "dovecot.conf"), str(folder / "before.sieve")])
-    os.chown(compiled, -1, grp.getgrnam(facts.mail_account).gr_gid)
+    """The Sieve scripts beside everybody's own, which deliveries and moves read as the mailboxes' account."""
+    for script in render.SIEVE:
+        compiled = (folder / script).with_suffix(".svbin")
+        compiled.unlink(missing_ok=True)
+        _check("sievec", ["sievec", "-c", str(folder / "dovecot.conf"), str(folder / script)])
+        os.chown(compiled, -1, grp.getgrnam(facts.mail_account).gr_gid)
 
 
 def rspamd_variables(facts: Facts, confdir: Path) -> list[str]:
@@ -96,7 +97,7 @@ def _write(folder: Path, files: Files, group: str) -> None:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(mode=0o750, exist_ok=True)
-        write_whole(path, text, 0o640)
+        write_whole(path, text, 0o750 if text.startswith("#!") else 0o640)
         os.chown(path, -1, gid)
         os.chown(path.parent, -1, gid)
     os.chown(folder, -1, gid)
