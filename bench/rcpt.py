@@ -23,20 +23,15 @@ _A_SESSION = 90
 
 async def _fill(stack: Stack, name: str, count: int) -> None:
     domain = await stack("POST", "/domains", {"name": name})
-    await stack.rows("SET statement_timeout = 0; SELECT 1")
-    await stack.rows(
+    await stack.db.execute(
         """
         INSERT INTO aliases (id, domain_id, source_local_part, source_key, destinations, destination_keys, active,
                              created_at, updated_at)
         SELECT (lpad(to_hex(1767225600000 + %(shift)s + i), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
                %(domain)s, 'a' || i, 'a' || i, ARRAY[%(to)s], ARRAY[%(to)s], true, %(at)s, %(at)s
-        FROM generate_series(1, %(count)s) i RETURNING 1
+        FROM generate_series(1, %(count)s) i
         """,
-        domain=UUID(domain["id"]),
-        count=count,
-        shift=count,
-        to=ALICE,
-        at=utc_now(),
+        {"domain": UUID(domain["id"]), "count": count, "shift": count, "to": ALICE, "at": utc_now()},
     )
 
 

@@ -61,7 +61,8 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
     """
     at = app.clock()
     lines = [line for each in piece.lines if (line := postfix_log.parse(each))]
-    timed = [(postfix_log.time_of(line.stamp, at), line) for line in lines]
+    times = {stamp: postfix_log.time_of(stamp, at) for stamp in {line.stamp for line in lines}}
+    timed = [(times[line.stamp], line) for line in lines]
     position = Position(piece.file.inode, piece.file.first_line, piece.end)
     async with app.db.tx() as conn:
         if not await store.advance(conn, name, piece.start, position, at):
