@@ -15,6 +15,7 @@ import asyncio
 import json
 import random
 import shutil
+import signal
 import smtplib
 import statistics
 import subprocess
@@ -44,6 +45,7 @@ SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
 def main() -> None:
     count, rounds = (int(text) for text in (*sys.argv[1:], *("1000", "3")[len(sys.argv) - 1 :]))
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended, too
     try:
         stand.start(folder, SINK, ABUSE__SENDER_PER_HOUR="1000000000", ABUSE__DOMAIN_PER_HOUR="1000000000")
         stack = Stack(folder)
