@@ -281,7 +281,9 @@ async def test_what_is_on_screen_runs_as_a_request_in_each_language(browser: Bro
 async def test_a_message_that_is_written_is_sent_by_its_request_instead(browser: Browser, scene: Scene):
     key = (await scene.sue.ask("POST", "/api-keys", {"name": "for a letter"}))["key"]
     async with watched(browser, scene, "super_admin") as page:
-        await visit(page, scene.http, f"/send?from=shop@{EXAMPLE}&to=customer@elsewhere.test&subject=It's+a+request")
+        await visit(
+            page, scene.http, f"/send?from=shop@{EXAMPLE}&to=customer@elsewhere.test&subject=It's%20a%20request"
+        )
         await page.get_by_role("main").get_by_role("textbox").last.fill("It's written, not sent.\n$HOME `id`\n")
         await page.get_by_role("button", name="As a request").click()
         text = await page.get_by_test_id("snippet").inner_text()
