@@ -13,6 +13,7 @@ import contextlib
 import os
 import pwd
 import secrets
+import shutil
 import signal
 import socket
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -79,6 +80,7 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         supervisor = Supervisor(places.run / "pids")
         await supervisor.end_leftovers(["nursery", *parts.ORDER, *process.MODULES])
         first = await stack.enter_async_context(_database(data_dir, loaded))
+        stack.callback(_sweep, places)
         facts = find_facts(places, loaded, sockets["keys"])
         await asyncio.to_thread(configuration.put_in_place, settings, facts)
         nursery = Nursery(parts.environment(options), places.log / "nursery.log")
@@ -169,6 +171,21 @@ def make_folders(places: Places) -> None:
                 "pass through (chmod o+x), such as /var/lib/mailkeep.",
                 permanent=True,
             )
+
+
+def _sweep(places: Places) -> None:
+    """Remove what lies in the run folder for as long as we run; the database's part is its own."""
+    folders = (
+        places.for_postfix,
+        places.for_filter,
+        places.redis_socket.parent,
+        places.run / "pids",
+        places.dovecot_run,
+    )
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    for path in (places.api_smtp, places.dovecot_lmtp, places.run / keys.TOKEN_FILE):
+        path.unlink(missing_ok=True)
 
 
 def _take_over_mail(root: Path, account: pwd.struct_passwd) -> None:
