@@ -74,15 +74,16 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=100, help="for each step and victim")
     parser.add_argument("--minutes", type=float, default=24 * 60, help="no round begins later")
     parser.add_argument("--jobs", type=int, default=1, help="installations side by side")
+    parser.add_argument("--victims", nargs="+", default=_VICTIMS, choices=_VICTIMS, help="who is killed")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     asked = parser.parse_args()
     random.seed(asked.seed)
     proof, began = Proof(), time.monotonic()
     print(circumstances(f"kill -9 of who delivers at {len(PLACES)} steps, {asked.rounds} rounds asked for each"))
-    asyncio.run(_prove(proof, asked.rounds, asked.jobs, began + 60 * asked.minutes))
+    asyncio.run(_prove(proof, tuple(asked.victims) * _installations(asked.rounds), asked))
     minutes = (time.monotonic() - began) / 60
     print(f"seed {asked.seed}; {proof.made.total()} rounds in {minutes:.1f} minutes, {asked.jobs} side by side:")
-    for victim in _VICTIMS:
+    for victim in asked.victims:
         for name in PLACES:
             print(f"  {victim:9} {name:20}{proof.made[victim, name]:4} rounds, every event arrived")
     print("  " + ", ".join(f"{count} {name}" for name, count in proof.counted.items()))
@@ -92,13 +93,17 @@ def main() -> int:
     for wrong in proof.wrong:
         print(f"WRONG {wrong}")
     print(f"{len(proof.wrong)} rounds in which something did not add up.")
-    return 1 if proof.wrong or not all(proof.made[who, name] for who in _VICTIMS for name in PLACES) else 0
+    return 1 if proof.wrong or not all(proof.made[who, name] for who in asked.victims for name in PLACES) else 0
 
 
-async def _prove(proof: Proof, times: int, jobs: int, deadline: float) -> None:
-    installations = -(-times * len(PLACES) // _RENEWED_AFTER)
-    turns = iter(_VICTIMS * installations)
-    await asyncio.gather(*(proof.work(turns, times, deadline) for _ in range(jobs)))
+def _installations(times: int) -> int:
+    """So many of each kind are needed."""
+    return -(-times * len(PLACES) // _RENEWED_AFTER)
+
+
+async def _prove(proof: Proof, victims: tuple[Victim, ...], asked: argparse.Namespace) -> None:
+    turns, deadline = iter(victims), time.monotonic() + 60 * asked.minutes
+    await asyncio.gather(*(proof.work(turns, asked.rounds, deadline) for _ in range(asked.jobs)))
 
 
 if __name__ == "__main__":
