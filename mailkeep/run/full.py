@@ -38,7 +38,7 @@ from mailkeep.run.nursery import Nursery
 from mailkeep.run.supervisor import Part, Supervisor
 from mailkeep.run.toolbox import attached, make_data_dir, open_vault
 from mailkeep.run.up import background, banner, first_admin, say
-from mailkeep.settings import Loaded, endpoint, load
+from mailkeep.settings import Loaded, endpoint, environment, load
 
 log = structlog.get_logger("mailkeep.full")
 
@@ -83,7 +83,7 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         stack.callback(_sweep, places)
         facts = find_facts(places, loaded, sockets["keys"])
         await asyncio.to_thread(configuration.put_in_place, settings, facts)
-        nursery = Nursery(parts.environment(options), places.log / "nursery.log")
+        nursery = Nursery(environment(options), places.log / "nursery.log")
         stack.callback(nursery.close)
         stack.push_async_callback(supervisor.stop)
         if not await _started(supervisor, parts.all_parts(settings, facts, nursery, sockets), ended):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -26,12 +25,6 @@ _SECONDS = 2.0
 _FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
 _CALLS = ("api", "worker")
 _SOCKETS = {"keys": ["keys"], "api": ["public", "internal"]}
-
-
-def environment(options: Mapping[str, str]) -> Mapping[str, str]:
-    """What our own processes get: our environment, and the command line's options as if they stood there."""
-    given = {f"MAILKEEP_{key.replace('.', '__').upper()}": text for key, text in options.items()}
-    return dict(os.environ) | given
 
 
 def all_parts(settings: Settings, facts: Facts, nursery: Nursery, sockets: Mapping[str, socket.socket]) -> list[Part]:

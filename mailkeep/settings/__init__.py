@@ -22,6 +22,7 @@ from mailkeep.settings.sources import (
     Shown,
     Source,
     describe,
+    environment,
     load,
     show,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "describe",
     "dns_servers",
     "endpoint",
+    "environment",
     "load",
     "networks",
     "show",

@@ -71,6 +71,11 @@ class SettingsError(ValueError):
         super().__init__("\n".join(self.faults))
 
 
+def environment(options: Mapping[str, str]) -> dict[str, str]:
+    """What a process of ours is started with: this one's environment, and its options as if they stood there."""
+    return dict(os.environ) | {f"{PREFIX}{key.replace('.', '__').upper()}": text for key, text in options.items()}
+
+
 def load(data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None) -> Loaded:
     """Read and check all sources; no `environ` means this process's. `options` map keys to text.
 

@@ -198,8 +198,8 @@ COMMANDS = dict(commands(get_command(app)))
 def test_these_are_the_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
-        "config show", "doctor", "down", "key create", "listen", "migrate", "openapi", "routing explain", "status",
-        "up", "version", "worker",
+        "config show", "dns", "doctor", "down", "install", "key create", "listen", "migrate", "openapi", "queue act",
+        "queue list", "routing explain", "status", "up", "version", "worker",
     ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ class QueueQuery(Query, frozen=True):
     until: datetime | None = None
 
 
-class QueueFilter(Struct, frozen=True, forbid_unknown_fields=True):
+class QueueFilter(Body, frozen=True):
     """The filters of the list; none of them means every message."""
 
     queue_id: QueueId | None = None

@@ -2746,16 +2746,16 @@ export interface components {
         };
         /** @description The filters of the list; none of them means every message. */
         QueueFilter: {
-            domain: string | null;
-            queue_id: string | null;
-            recipient: string | null;
-            sender: string | null;
+            domain?: string | null;
+            queue_id?: string | null;
+            recipient?: string | null;
+            sender?: string | null;
             /** Format: date-time */
-            since: string | null;
+            since?: string | null;
             /** @enum {string|null} */
-            state: "active" | "deferred" | "hold" | "incoming" | null;
+            state?: "active" | "deferred" | "hold" | "incoming" | null;
             /** Format: date-time */
-            until: string | null;
+            until?: string | null;
         };
         /** @description Who is not delivered to yet; `reason` is the last word about it, empty before the first try. */
         QueueRecipient: {
