@@ -341,7 +341,8 @@ async def a_message(world: World, place: str) -> Any:
     async def make() -> Any:
         if place != NONE:
             sender = {"email": f"shop@{DOMAINS[place]}"}
-            return (await world.api.sue.post("/send", letter(**{"from": sender}, html_body="<p>Hi</p>"))).data["id"]
+            written = letter(**{"from": sender}, subject="In HTML too", html_body="<p>Hi</p>")
+            return (await world.api.sue.post("/send", written)).data["id"]
         await world.post.deliver("somebody@unmanaged.test")
         [row] = await world.api.sql("SELECT id FROM messages WHERE domain_id IS NULL")
         return row["id"]
@@ -368,7 +369,8 @@ async def an_event(world: World, place: str) -> Any:
 
 async def a_caught_message(world: World, place: str) -> Any:
     await a_message(world, place)
-    return (await world.api.sue.get("/sandbox/messages", limit=1)).data[0]["id"]
+    caught = (await world.api.sue.get("/sandbox/messages", limit=200)).data
+    return next(each["id"] for each in caught if each["subject"] == "In HTML too")
 
 
 async def an_admin(world: World, place: str) -> Any:
@@ -878,7 +880,7 @@ async def test_every_route_answers_every_caller_as_the_policy_says(world: World)
                     row.look(asked.by or who, place, answer)
                 except AssertionError as error:
                     wrong.append(f"{name_of(endpoint)} by {who.name} on {place}: {error}")
-            if endpoint.audit and who.role:
+            if endpoint.audit and who.role and wanted[0] != 503:  # what is not there now is left to the metrics
                 audited[endpoint.audit, said(of_batch(who, place) if row.look is shows_batch else wanted)] += 1
     assert not wrong, "\n" + "\n".join(wrong)
     after = await trail(world)
