@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import token_hash
@@ -95,6 +96,7 @@ async def fill(urls: Urls, data_dir: Path) -> None:
             await _manage(api)
             await _mail(post)
         await _accounts(api)
+        await _full_profile(api)
     # A server that counts transactions from anew, as the tests' does, must find none of its future.
     async with await psycopg.AsyncConnection.connect(urls.owner) as conn:
         for table in ("events", "audit_entries"):
@@ -153,6 +155,22 @@ async def _accounts(api: Api) -> None:
         under_way = {"state_hash": b"s", "browser_hash": b"b", "provider": "keycloak", "next_path": "/"}
         await insert_row(conn, "oidc_logins", under_way | {"expires_at": START})
         await insert_row(conn, "mail_removals", {"mailbox_id": uuid7(START)})
+
+
+async def _full_profile(api: Api) -> None:
+    """What the agents beside Postfix keep: the log read so far, mail in its queue, and what the node is to do."""
+    seen = {"queue_id": "4jW9Zx0abcz5", "sender": f"alice@{EXAMPLE}"}
+    async with api.app.db.tx() as conn:
+        await insert_row(conn, "mail_logs", {"name": "mail.log", "caught_up_at": START})
+        position = {"log": "mail.log", "inode": 1201, "first_line": b"Nov 21", "read_to": 4096, "read_at": START}
+        await insert_row(conn, "mail_log_positions", position)
+        queued = {"origin": "submission", "login": f"alice@{EXAMPLE}", "header_id": f"<one@{EXAMPLE}>", "size": 900}
+        told = {"head": Jsonb({}), "expansions": Jsonb({}), "told": [], "noted": True, "recipients": 1}
+        await insert_row(conn, "queued_mail", seen | queued | told | {"first_seen_at": START})
+        asked = {"login": f"alice@{EXAMPLE}", "recipients": ["customer@elsewhere.test"], "client": "127.0.0.1"}
+        await insert_row(conn, "submissions", seen | asked | {"created_at": START})
+        operation = {"id": uuid7(START), "kind": "queue", "argument": Jsonb({}), "state": "waiting"}
+        await insert_row(conn, "operations", operation | {"requested_at": START})
 
 
 async def _refuse_empty(owner: str) -> None:
