@@ -28,6 +28,7 @@ from mailkeep.web.samples import SAMPLE_TIME, filled, sample, sample_id
 from mailkeep.web.schemas import Schema, Schemas
 
 _JSON = "application/json"
+_STREAM = "text/event-stream"
 
 
 def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
@@ -198,7 +199,8 @@ def _in_path(name: str) -> Schema:
 def _success(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str, Any]:
     described = HTTPStatus(endpoint.status).phrase
     if endpoint.content != _JSON:
-        content: dict[str, Any] = {"schema": {"type": "string"}}
+        # Of a stream a schema would be read as that of each event, for which 3.1 has no word.
+        content: dict[str, Any] = {} if endpoint.content == _STREAM else {"schema": {"type": "string"}}
         if isinstance(example.answer, str):
             content["example"] = example.answer
     elif not endpoint.enveloped:

@@ -9,7 +9,7 @@ import asyncio
 import errno
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
@@ -205,6 +205,7 @@ class Pipeline:
                 await self._gate.authenticate(self._app, call)
             finally:
                 state.rate = call.rate or state.rate
+            # Of a copy, or the call would refer to itself: its body would outlive its share of the budget.
             call.again = partial(self._again, call, endpoint.action)
         try:
             refuse_foreign_origin(request, call, settings)

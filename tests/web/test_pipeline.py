@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from mailkeep.web.endpoint import Call
 from tests.web.caller import Answer
 from tests.web.house import ADA_KEY, API, BOB_KEY, JSON_TYPE, House
 
@@ -249,3 +253,39 @@ async def test_other_scopes_are_left_alone(house: House):
         raise AssertionError("not ours")
 
     await house.pipeline({"type": "lifespan"}, untouched, untouched)
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Without the collector of cycles, after it has run."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def _calls() -> int:
+    return sum(isinstance(each, Call) for each in gc.get_objects())
+
+
+@pytest.mark.parametrize(
+    "path, body, status",
+    [
+        ("/large", b"{" + b" " * (2 << 20) + b"}", 200),
+        ("/large", b"[" + b" " * (2 << 20), 400),
+        ("/echo", b"{}", 200),
+        ("/things", b'{"name": "a"}', 409),
+        ("/things", b"{}", 400),
+    ],
+)
+async def test_nothing_of_a_call_is_held_once_it_is_answered(
+    house: House, uncollected: None, path: str, body: bytes, status: int
+):
+    """By then its share of the byte budget is free for others."""
+    before = _calls()
+    for _ in range(3):
+        assert (await house.post(API + path, body, ADA_KEY)).status == status
+    deadline = time.monotonic() + 5
+    while _calls() > before and time.monotonic() < deadline:
+        await asyncio.sleep(0.01)  # a thread lets go of its work a moment after its result
+    assert _calls() == before

@@ -244,11 +244,11 @@ async def test_a_batch_of_a_hundred_with_every_kind_of_faulty_message(post: Post
         assert ("message_id" in each) is not ("error" in each)
     caught = {each["message_id"] for each in await all_caught(post)}
     assert caught == {each["message_id"] for each in results if "message_id" in each}
-    assert [kind for kind, _ in await post.events()] == ["mail.sent"] * 76
+    told = [(kind, data) for kind, data in await post.events() if kind != "system.suspension"]
+    assert [kind for kind, _ in told] == ["mail.sent"] * 76
     (entry,) = await api.audited("message.send")
     assert (entry["details"]["messages"], entry["details"]["succeeded"]) == (77, 76)
-    subjects = [data["subject"] for _, data in await post.events()]
-    assert sorted(subjects) == sorted(item["subject"] for item in GOOD)
+    assert sorted(data["subject"] for _, data in told) == sorted(item["subject"] for item in GOOD)
 
 
 async def all_caught(post: Post) -> list[dict[str, Any]]:
