@@ -206,7 +206,7 @@ class Pipeline:
             finally:
                 state.rate = call.rate or state.rate
             # Of a copy, or the call would refer to itself: its body would outlive its share of the budget.
-            call.again = partial(self._again, call, endpoint.action)
+            call.again = partial(self._again, replace(call), endpoint.action)
         try:
             refuse_foreign_origin(request, call, settings)
             await self._decode(request, call, state.share, now)
