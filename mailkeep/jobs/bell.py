@@ -42,7 +42,8 @@ class Bell:
             loop.add_reader(number, ring.set)
         try:
             with suppress(TimeoutError):
-                await asyncio.wait_for(ring.wait(), seconds)
+                async with asyncio.timeout(seconds):  # `wait_for` loses a cancellation that comes with a ring
+                    await ring.wait()
         finally:
             if number is not None:
                 loop.remove_reader(number)

@@ -142,7 +142,8 @@ class Worker(Generic[T]):
 
     async def _pause(self, seconds: float) -> None:
         try:
-            await asyncio.wait_for(self._ring.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._ring.wait()
         except TimeoutError:
             return
 

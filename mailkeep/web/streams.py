@@ -31,7 +31,8 @@ class Place:
     async def wait(self, seconds: float) -> bool:
         """Whether the stream was woken, since the last time or within so many seconds."""
         try:
-            await asyncio.wait_for(self._woken.wait(), seconds)
+            async with asyncio.timeout(seconds):  # `wait_for` loses a cancellation that comes with a wake
+                await self._woken.wait()
         except TimeoutError:
             return False
         finally:

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core.errors import RateLimitExceeded, Unavailable
-from mailkeep.web.streams import Streams
+from mailkeep.web.streams import Place, Streams
 
 SUE, ADAM = UUID(int=1), UUID(int=2)
 BOUNDS = {"most": 3, "most_per_caller": 2}
@@ -44,6 +44,26 @@ async def test_a_stream_is_woken_once_for_what_came_while_it_was_busy():
         await asyncio.sleep(0)
         streams.wake()
         assert await waiting
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_a_cancellation_is_not_lost_where_a_wake_comes_with_it(turns: int):
+    async def follow(place: Place) -> None:
+        while True:
+            await place.wait(60)
+
+    streams = Streams()
+    with streams.place(SUE, **BOUNDS) as place:
+        following = asyncio.create_task(follow(place))
+        await asyncio.sleep(0.01)
+        streams.wake()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        following.cancel()
+        await asyncio.wait([following], timeout=1)
+        ended = following.cancelled()
+        following.cancel()
+        assert ended
 
 
 async def test_whoever_watches_waits_until_there_is_a_stream():

@@ -26,6 +26,7 @@ async def run_queue(app: App, wake: asyncio.Event, poll_seconds: float = 0.5) ->
         if not busy:
             wake.clear()
             try:
-                await asyncio.wait_for(wake.wait(), poll_seconds)
+                async with asyncio.timeout(poll_seconds):
+                    await wake.wait()
             except TimeoutError:
                 continue
