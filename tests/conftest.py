@@ -40,7 +40,6 @@ _FAST = {
     "checkpoint_timeout": "1h",
     "max_wal_size": "160MB",
 }
-_SERVER = "mailkeep_test_server"
 
 
 @dataclass
@@ -71,13 +70,6 @@ def the_server() -> Urls:
     return _running.server.urls
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """xdist, in the controller, for each worker before it starts."""
-    urls = the_server()
-    node.workerinput[_SERVER] = [urls.owner, urls.app]
-
-
 def pytest_unconfigure() -> None:
     global _running
     if _running is not None:
@@ -87,10 +79,11 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session")
-def database_server(request: pytest.FixtureRequest) -> Urls:
-    """The server of this run. Its own database stays unused; it is what the others are cloned from."""
-    given = getattr(request.config, "workerinput", None)
-    return Urls(*given[_SERVER]) if given else the_server()
+def database_server() -> Urls:
+    """The server of this worker: on one for all, each would see the others' open transactions. Its own database stays
+    unused; it is what the others are cloned from.
+    """
+    return the_server()
 
 
 @pytest.fixture(scope="session")
