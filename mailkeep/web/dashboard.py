@@ -13,7 +13,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Reply
+from mailkeep.web.pages import page_endpoint
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
@@ -60,21 +61,7 @@ def _suffix(name: str) -> str:
 
 
 def _endpoint(path: str, handler: Any, kind: str, *, is_page: bool = False) -> Endpoint:
-    return Endpoint(
-        method="GET",
-        path=path,
-        handler=handler,
-        action=None,
-        summary="Show the dashboard",
-        tag="Documentation",
-        data=str,
-        content=kind,
-        bare=True,
-        prefixed=False,
-        documented=False,
-        foreign_query=is_page,
-        examples=(Example(),),
-    )
+    return page_endpoint(path, handler, kind, "Show the dashboard", is_page=is_page)
 
 
 def _file(file: Traversable, packed_file: Traversable | None, caching: str) -> Any:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Reply
+from mailkeep.web.pages import page_endpoint
 
 PATH = "/login"
 CONTENT_SECURITY_POLICY = (
@@ -30,21 +31,7 @@ def login_endpoints(*, replaced: bool) -> tuple[Endpoint, ...]:
 
 
 def _endpoint(path: str, handler: Any, kind: str, *, is_page: bool = False) -> Endpoint:
-    return Endpoint(
-        method="GET",
-        path=path,
-        handler=handler,
-        action=None,
-        summary="Log in by browser",
-        tag="Documentation",
-        data=str,
-        content=kind,
-        bare=True,
-        prefixed=False,
-        documented=False,
-        foreign_query=is_page,
-        examples=(Example(),),
-    )
+    return page_endpoint(path, handler, kind, "Log in by browser", is_page=is_page)
 
 
 def _static(name: str, kind: str) -> Any:

@@ -15,7 +15,6 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
-from mailkeep.core.ids import uuid7
 from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.inbox import rules, store
@@ -179,30 +178,7 @@ def _messages(app: App, letter: Letter) -> list[Message]:
 
 
 def _message(app: App, letter: Letter, home: Home, reply: Reply) -> Message:
-    at, mail, verdict = app.clock(), letter.mail, letter.verdict
     said = Said(reply.code, reply.enhanced or None, reply.text)
     status = "received" if reply.accepted else "rejected"
-    return Message(
-        id=uuid7(at),
-        direction="inbound",
-        message_id=mail.head.message_id,
-        queue_id=mail.queue_id,
-        domain_id=home.domain_id,
-        domain_name=home.domain_name,
-        mailbox_id=home.mailbox_id,
-        source=mail.source,
-        admin_id=None,
-        api_key_id=None,
-        mail_from=mail.mail_from,
-        from_address=mail.head.from_address or mail.mail_from,
-        to_addresses=mail.head.to_addresses,
-        cc_addresses=mail.head.cc_addresses,
-        subject=mail.head.subject,
-        size=mail.size,
-        status=status,
-        created_at=at,
-        recipients=[Recipient(address, status, 1, said) for address in dict.fromkeys(letter.asked[home.mailbox_id])],
-        spam_score=verdict.score if verdict else None,
-        spam_action=verdict.action if verdict else None,
-        spam_symbols=list(verdict.symbols) if verdict else [],
-    )
+    recipients = [Recipient(address, status, 1, said) for address in dict.fromkeys(letter.asked[home.mailbox_id])]
+    return receiving.inbound_message(app.clock(), letter.mail, home, recipients, letter.verdict)

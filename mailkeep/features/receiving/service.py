@@ -256,8 +256,16 @@ def forward_path(data_dir: Path, queue_id: str) -> Path:
 
 
 def _message(app: App, plan: _Plan, home: Home) -> Message:
-    at, mail, verdict = app.clock(), plan.mail, plan.verdict
     said = Said(250, "2.0.0", "Delivered")
+    recipients = [Recipient(address, "received", 1, said) for address in plan.led_there[home.mailbox_id]]
+    spam = plan.verdict if plan.verdict.is_spam else None
+    return inbound_message(app.clock(), plan.mail, home, recipients, spam)
+
+
+def inbound_message(
+    at: datetime, mail: Arrived, home: Home, recipients: list[Recipient], verdict: Verdict | None
+) -> Message:
+    """The history's row of a message for one mailbox, whose recipients agree; `verdict`: what is told of the filter."""
     return Message(
         id=uuid7(at),
         direction="inbound",
@@ -275,12 +283,12 @@ def _message(app: App, plan: _Plan, home: Home) -> Message:
         cc_addresses=mail.head.cc_addresses,
         subject=mail.head.subject,
         size=mail.size,
-        status="received",
+        status=recipients[0].status,
         created_at=at,
-        recipients=[Recipient(address, "received", 1, said) for address in plan.led_there[home.mailbox_id]],
-        spam_score=verdict.score if verdict.is_spam else None,
-        spam_action=verdict.action if verdict.is_spam else None,
-        spam_symbols=list(verdict.symbols),
+        recipients=recipients,
+        spam_score=verdict.score if verdict else None,
+        spam_action=verdict.action if verdict else None,
+        spam_symbols=list(verdict.symbols) if verdict else [],
     )
 
 
