@@ -1,0 +1,90 @@
+"""What Dovecot tells of logins: the reports of its `auth_policy` client, each a POST with a JSON object.
+
+Dovecot sends them once a login is answered, and waits for nothing; whether a login may be is not asked here.
+https://doc.dovecot.org/2.3/configuration_manual/authentication/auth_policy/
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import re
+import socket
+from collections.abc import Callable
+
+import msgspec
+
+log = logging.getLogger(__name__)
+
+_MAX_HEAD = 8192
+_MAX_BODY = 8192
+_IDLE_SECONDS = 60.0
+_LENGTH = re.compile(r"[0-9]{1,5}", re.ASCII)
+_REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden"}
+
+
+class Report(msgspec.Struct, frozen=True):
+    """An attempt to log in: the mailbox's folder (known where it succeeded), from where, by which protocol."""
+
+    success: bool
+    home: str = ""
+    remote: str = ""
+    protocol: str = ""
+
+
+class Malformed(ValueError):
+    """What the client sent is no request that we know."""
+
+
+def parse_head(head: bytes) -> tuple[str, int]:
+    """Token and length of the body of a request. Raises `Malformed`."""
+    request, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
+    fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    length = fields.get("content-length", "")
+    if not request.startswith("POST ") or "transfer-encoding" in fields or not _LENGTH.fullmatch(length):
+        raise Malformed(f"not understood: {request[:80]!r}")
+    if int(length) > _MAX_BODY:
+        raise Malformed("a report is shorter")
+    return fields.get("x-token", ""), int(length)
+
+
+def parse_report(body: bytes) -> Report:
+    """The report in a body. Raises `Malformed`."""
+    try:
+        return msgspec.json.decode(body, type=Report)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(f"not a report: {error}") from error
+
+
+async def serve_reports(listening: socket.socket, token: str, tell: Callable[[Report], None]) -> asyncio.Server:
+    """Take reports that show the token, on a socket that listens. Raises OSError."""
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                async with asyncio.timeout(_IDLE_SECONDS):
+                    shown, length = parse_head(await reader.readuntil(b"\r\n\r\n"))
+                    body = await reader.readexactly(length)
+                status = 200 if hmac.compare_digest(shown.encode("latin-1"), token.encode()) else 403
+                if status == 200:
+                    tell(parse_report(body))
+                writer.write(_response(status))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, TimeoutError, ConnectionError):
+            pass
+        except (asyncio.LimitOverrunError, Malformed) as error:
+            log.warning("a report of a login was not understood: %s", error)
+            writer.write(_response(400))
+        finally:
+            writer.close()
+
+    return await asyncio.start_server(converse, sock=listening, limit=_MAX_HEAD)
+
+
+def _response(status: int) -> bytes:
+    # The status within is the client's: 0 is "go on", also where it does not ask.
+    return (
+        f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: 12\r\n"
+        'Connection: keep-alive\r\n\r\n{"status":0}'
+    ).encode()

@@ -1,0 +1,36 @@
+"""What an embedded instance has left is taken over, each by the account that works with it."""
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from mailkeep.run.folders import take_over
+
+pytestmark = pytest.mark.root
+
+
+def test_mail_and_content_that_were_one_file_become_two_of_two_owners(tmp_path: Path):
+    one, other = pwd.getpwnam("nobody"), pwd.getpwnam("daemon")
+    mail, content = tmp_path / "mail/1/new", tmp_path / "content/2026-11-21"
+    mail.mkdir(parents=True)
+    content.mkdir(parents=True)
+    (mail / "m").write_text("Hello.")
+    os.link(mail / "m", content / "m.eml")
+    (content / "link").symlink_to("/etc/passwd")
+    take_over(tmp_path / "mail", one)
+    take_over(tmp_path / "content", other)
+    for path, owner in ((mail / "m", one), (content / "m.eml", other), (content, other), (mail.parent, one)):
+        assert path.stat().st_uid == owner.pw_uid
+    assert (mail / "m").read_text() == (content / "m.eml").read_text() == "Hello."
+    assert Path("/etc/passwd").stat().st_uid == 0
+
+
+def test_what_a_later_start_as_embedded_has_added_is_taken_over_as_well(tmp_path: Path):
+    account = pwd.getpwnam("nobody")
+    take_over(tmp_path, account)
+    (tmp_path / "2026-11-22").mkdir()
+    (tmp_path / "2026-11-22" / "m.eml").write_text("Hello.")
+    take_over(tmp_path, account)
+    assert (tmp_path / "2026-11-22" / "m.eml").stat().st_uid == account.pw_uid
