@@ -66,13 +66,15 @@ class Urls:
 class Options:
     """What start can be told otherwise: for tests, and for systems that keep things elsewhere.
 
-    `mta_accounts`: the operating system's accounts of mail daemons, which get in as the role made for them.
+    `mta_accounts`: the operating system's accounts of mail daemons, which get in as the role made for them;
+    `app_accounts`: those of processes of ours, as the application.
     """
 
     shelter: Path = SHELTER
     debian: Path = DEBIAN
     settings: Mapping[str, str] | None = None
     mta_accounts: tuple[str, ...] = ()
+    app_accounts: tuple[str, ...] = ()
 
 
 def socket_urls(run: Path) -> Urls:
@@ -146,14 +148,15 @@ class PrivateServer:
         await end_leftovers(self.place.cluster)
         sockets = self._run / "pg"
         sockets.mkdir(mode=0o700, exist_ok=True)
-        sockets.chmod(0o711 if self._options.mta_accounts else 0o700)
+        sockets.chmod(0o711 if self._options.mta_accounts or self._options.app_accounts else 0o700)
         os.chown(sockets, self.place.account.uid, self.place.account.gid, follow_symlinks=False)
         # The folder is held by us and no server is left: what lies here is stale, and its lock file may name
         # a process that lives (a killed one that nobody has reaped is enough), which would stop PostgreSQL.
         for name in _SOCKET:
             (sockets / name).unlink(missing_ok=True)
         options = self._options
-        arguments = write_configuration(self._run, self.place, self.binaries, options.settings, options.mta_accounts)
+        others = {MTA: options.mta_accounts, APP: options.app_accounts}
+        arguments = write_configuration(self._run, self.place, self.binaries, options.settings, others)
         if self._stopping:
             return
         log_start = self._rotate_log()

@@ -58,6 +58,8 @@ _SETTINGS = {
     "fsync": "on",
     "full_page_writes": "on",
     "wal_compression": "on",
+    # After a crash: one call, and not a file after the other, which takes seconds on a busy disk.
+    "recovery_init_sync_method": "syncfs",
     "max_wal_size": "1GB",
     "min_wal_size": "80MB",
     "checkpoint_timeout": "10min",
@@ -196,17 +198,17 @@ def write_configuration(
     place: Place,
     binaries: Binaries,
     overrides: Mapping[str, str] | None = None,
-    mta_accounts: Sequence[str] = (),
+    others: Mapping[str, Sequence[str]] | None = None,
 ) -> list[str]:
     """Renders the three configuration files into the run folder; the arguments that make the server use them.
 
     What stands in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) wins over ours. Nobody is trusted: the
-    peer's account decides, by a map that names two accounts, and those of the mail daemons where there are any.
+    peer's account decides, by a map that names two accounts, and those of `others`, by role, where there are any.
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
     ours = _account(os.geteuid()).name
     peers = [(ours, OWNER), (ours, APP), (place.account.name, SUPERUSER)]
-    peers += [(account, MTA) for account in mta_accounts]
+    peers += [(account, role) for role, accounts in (others or {}).items() for account in accounts]
     files = {
         "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],
         "pg_hba.conf": ["local all all peer map=mailkeep"],

@@ -111,6 +111,8 @@ async def _manage(api: Api) -> None:
         body = {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "local_part": local_part, "password": "a quiet long password"}
         assert (await api.sue.post("/mailboxes", body)).status == 201
     await api.mailbox(f"tom@{EXAMPLE}", deleted_at=START)
+    read = {"used_bytes": 700, "message_count": 2, "figures_told_at": START, "figures_counted_at": START}
+    await api.mailbox(f"uma@{EXAMPLE}", **read, last_login_at=START, last_login_protocol="imap", last_login_ip="::1")
     for source, destination in (
         ("sales", f"alice@{EXAMPLE}"),
         ("away", "partner@elsewhere.test"),
@@ -169,6 +171,7 @@ async def _full_profile(api: Api) -> None:
         await insert_row(conn, "queued_mail", seen | queued | told | {"first_seen_at": START})
         asked = {"login": f"alice@{EXAMPLE}", "recipients": ["customer@elsewhere.test"], "client": "127.0.0.1"}
         await insert_row(conn, "submissions", seen | asked | {"created_at": START})
+        await insert_row(conn, "tallies", {"name": "deliveries", "labels": ["outbound", "delivered"], "count": 7})
         operation = {"id": uuid7(START), "kind": "queue", "argument": Jsonb({}), "state": "waiting"}
         await insert_row(conn, "operations", operation | {"requested_at": START})
 
