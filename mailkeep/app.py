@@ -6,18 +6,28 @@ none over the network.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from mailkeep.core.clock import Clock
 from mailkeep.core.secret import Vault
+from mailkeep.core.tally import Tally
 from mailkeep.db.pool import Database
+from mailkeep.jobs.grouped import Grouped
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.net.client import Outbound
 from mailkeep.net.openid import OpenId
 from mailkeep.settings import Settings
 from mailkeep.web.streams import Streams
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_PACE = 0.01  # seconds at least from one write of calls together to the next
 
 
 @dataclass(slots=True)
@@ -30,10 +40,23 @@ class App:
     vault: Vault
     db: Database
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
+    parts: Callable[[], Mapping[str, bool]] | None = None  # full profile: which parts run, as their supervisor tells
     parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us
     streams: Streams = field(default_factory=Streams)  # answers that last
     outbound: Outbound = field(default_factory=Outbound)  # HTTP to others; it opens nothing before its first request
+    tally: Tally = field(default_factory=Tally)  # what this process counts, for the metrics
     openid: OpenId = field(init=False)  # what is known of identity providers
+    _groups: dict[Any, Grouped[Any, Any]] = field(init=False, default_factory=dict[Any, Grouped[Any, Any]])
 
     def __post_init__(self) -> None:
         self.openid = OpenId(self.outbound)
+
+    async def together(self, write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], item: T) -> R:
+        """The item's result of `write(self, items)`, a function of a module, which is called with the items of all
+        calls that come at the same time. It does all of them or none, in one statement: where it fails it is called
+        with each alone.
+        """
+        group: Grouped[T, R] | None = self._groups.get(write)
+        if group is None:
+            group = self._groups[write] = Grouped(partial(write, self), most=50, pace=_PACE, apart=True)
+        return await group.put(item)

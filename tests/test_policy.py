@@ -341,7 +341,9 @@ async def a_message(world: World, place: str) -> Any:
     async def make() -> Any:
         if place != NONE:
             sender = {"email": f"shop@{DOMAINS[place]}"}
-            written = letter(**{"from": sender}, subject="In HTML too", html_body="<p>Hi</p>")
+            attached = [{"filename": "list.txt", "content_type": "text/plain", "content": "b25lIHNvZmE="}]
+            more = {"subject": "In HTML too", "html_body": "<p>Hi</p>", "attachments": attached}
+            written = letter(**{"from": sender}, **more)
             return (await world.api.sue.post("/send", written)).data["id"]
         await world.post.deliver("somebody@unmanaged.test")
         [row] = await world.api.sql("SELECT id FROM messages WHERE domain_id IS NULL")
@@ -776,6 +778,7 @@ ROWS: dict[str, Row] = {
     "GET /sandbox/messages": Row(plain, **ONCE),
     "GET /sandbox/messages/{id}": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     "GET /sandbox/messages/{id}/html": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
+    "GET /sandbox/messages/{id}/attachments/{number}": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     "GET /sandbox/messages/{id}/raw": Row(by_id(a_caught_message), (OWN, UNKNOWN, MALFORMED)),
     "DELETE /sandbox/messages": Row(plain, **ONCE),
     "GET /audit": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
@@ -835,7 +838,8 @@ def test_every_route_has_a_row():
 
 
 async def ask(endpoint: Endpoint, who: Person, asked: Asked) -> Answer:
-    path = re.sub(r"\{\w+\}", asked.path or "", endpoint.path)  # what lies below an object has the same id
+    numbered = endpoint.path.replace("{number}", "1")
+    path = re.sub(r"\{\w+\}", asked.path or "", numbered)  # what lies below an object has the same id
     client = (asked.by or who).client
     if endpoint.prefixed:
         return await client(endpoint.method, path, asked.body, query=asked.query)

@@ -49,7 +49,7 @@ def single_lines(piece: Piece) -> list[Piece]:
 
 def log_files(log: Path) -> list[LogFile]:
     """The files of a log, the oldest first. The one that is written is looked up first: when there is a newer one,
-    nobody writes to those before it.
+    nobody writes to those before it. PermissionError where one can't be read yet: what follows waits for it.
     """
     current = _file(log, current=True)
     older = sorted(path for path in log.parent.glob(f"{log.name}.*") if not path.name.endswith((".gz", ".xz", ".zst")))
@@ -60,7 +60,7 @@ def log_files(log: Path) -> list[LogFile]:
 
 
 def _file(path: Path, *, current: bool) -> LogFile | None:
-    with suppress(OSError), path.open("rb") as file:
+    with suppress(FileNotFoundError), path.open("rb") as file:
         known = os.fstat(file.fileno())
         first = file.readline(_FIRST_LINE)
         if first.endswith(b"\n") or len(first) == _FIRST_LINE:

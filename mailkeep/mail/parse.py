@@ -19,6 +19,7 @@ MAX_DEPTH = 20
 MAX_PARAMETERS = 1000
 _MAX_FILENAME = 255
 _MAX_TYPE = 255
+_MAX_CONTENT_ID = 255
 # Of the message's own header only what says how the body is to be read.
 _MIME_FIELD = re.compile(rb"(?i)(?:mime-version|content-[a-z-]{1,40})[ \t]*:")
 _FIELD_END = re.compile(rb"\r?\n(?![ \t])")
@@ -30,12 +31,16 @@ class Unparsable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A part that is no text of the message. `content` is None where its encoding is broken; `size` in bytes."""
+    """A part that is no text of the message. `content` is None where its encoding is broken; `size` in bytes.
+
+    `content_id` (without brackets, empty where there is none) is what the HTML names it by, as `cid:` (RFC 2392).
+    """
 
     filename: str
     content_type: str
     size: int
     content: bytes | None
+    content_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,8 @@ def _attachment(part: mime.PyLazyAttachment) -> Attachment:
     except mime.ParseError:
         content = None
     size = part.encoded_size if content is None else len(content)
-    return Attachment(_filename(part.filename), part.mimetype[:_MAX_TYPE].lower(), size, content)
+    content_id = printable(part.content_id or "")[:_MAX_CONTENT_ID]
+    return Attachment(_filename(part.filename), part.mimetype[:_MAX_TYPE].lower(), size, content, content_id)
 
 
 def _filename(text: str) -> str:

@@ -13,17 +13,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 import msgspec
 
 from mailkeep.mail.parse import Unparsable
-from mailkeep.mail.parse_worker import ANSWER, DONE, REQUEST
+from mailkeep.mail.parse_worker import ANSWER, DONE, REQUEST, WHOLE
 
 # Isolated: nothing from the environment or the working directory; our own package from where we have it.
 _PROGRAM = """
@@ -32,6 +33,10 @@ sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
 from mailkeep.mail.parse_worker import main
 main(*map(int, sys.argv[2:]))
 """
+
+
+_PIECE = 256 << 10
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,8 @@ class ParseLimits:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A message taken apart. `attachments`: `filename`, `content_type` and `size` (bytes) of each.
+    """A message taken apart. `attachments`: `filename`, `content_type` and `size` (bytes) of each; `content_ids`: what
+    the HTML names each by, empty where by nothing.
 
     `content` is a JSON object: `body_text` and `body_html` (text or null), and `attachments` with `content_base64`
     beside those fields, null in all of them where they did not fit (`truncated`).
@@ -61,11 +67,27 @@ class Apart:
     attachments: list[dict[str, object]]
     truncated: bool
     content: bytes
+    content_ids: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """One attachment, decoded into an unnamed file; `size` in bytes."""
+
+    filename: str
+    size: int
+    file: IO[bytes]
 
 
 class _Told(msgspec.Struct):
     attachments: list[dict[str, object]]
+    content_ids: list[str]
     truncated: bool
+
+
+class _ToldOne(msgspec.Struct):
+    filename: str
+    size: int
 
 
 class Parser:
@@ -83,11 +105,21 @@ class Parser:
 
     async def parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
         """Take a message apart; `content` opens it. Raises Unparsable, also where it takes too long; OSError."""
+        return await self._in_turn(partial(self._parse, content))
+
+    async def attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
+        """One attachment of a message, by its place from 0; None where there is none, or its encoding is broken.
+
+        Raises as `parse` does. However large it is, little of it is held in memory here.
+        """
+        return await self._in_turn(partial(self._attachment, content, number))
+
+    async def _in_turn(self, do: Callable[[], _Result]) -> _Result:
         await self._wait_for(self._free)
         if self._timer:
             self._timer.cancel()
         self._threads = self._threads or ThreadPoolExecutor(self.limits.children, thread_name_prefix="parse")
-        work = asyncio.get_running_loop().run_in_executor(self._threads, self._parse, content)
+        work = asyncio.get_running_loop().run_in_executor(self._threads, do)
         # Freed when the thread is done, also where nobody waits for it any more.
         work.add_done_callback(self._done)
         return await asyncio.shield(work)
@@ -111,7 +143,7 @@ class Parser:
         except TimeoutError:
             raise Unparsable("too much to parse at the moment") from None
 
-    def _done(self, work: asyncio.Future[Apart]) -> None:
+    def _done(self, work: asyncio.Future[Any]) -> None:
         self._free.release()
         if not work.cancelled():
             work.exception()
@@ -124,6 +156,33 @@ class Parser:
             self._idle.pop().end()
 
     def _parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
+        meta, text = self._ask(content, WHOLE, lambda child, length, deadline: child.read(length, deadline))
+        told = msgspec.json.decode(meta, type=_Told)
+        return Apart(told.attachments, told.truncated, text, told.content_ids)
+
+    def _attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
+        meta, file = self._ask(content, number, self._kept)
+        told = msgspec.json.decode(meta, type=_ToldOne | None)
+        if told is None:
+            file.close()
+            return None
+        return AttachedFile(told.filename, told.size, file)
+
+    def _kept(self, child: _Child, length: int, deadline: float) -> IO[bytes]:
+        file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - whoever asked reads it
+        try:
+            for start in range(0, length, _PIECE):
+                file.write(child.read(min(_PIECE, length - start), deadline))
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    def _ask(
+        self, content: Callable[[], Iterable[bytes]], number: int, take: Callable[[_Child, int, float], _Result]
+    ) -> tuple[bytes, _Result]:
+        """What a child tells of a message, and what `take` makes of the text that follows."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
             for chunk in content():
                 file.write(chunk)
@@ -131,7 +190,8 @@ class Parser:
             deadline = time.monotonic() + self.limits.seconds
             child = self._idle.pop() if self._idle else _Child(self.limits)
             try:
-                answer = child.ask(file, self.limits.content, deadline)
+                status, meta, length = child.ask(file, self.limits.content, number, deadline)
+                taken = take(child, length, deadline) if status == DONE else None
             except BaseException:
                 child.kill()
                 raise
@@ -139,7 +199,9 @@ class Parser:
             self._idle.append(child)
         else:
             child.end()
-        return _understood(answer)
+        if taken is None:
+            raise Unparsable(meta.decode("utf-8", "replace"))
+        return meta, taken
 
     @property
     def pids(self) -> list[int]:
@@ -155,14 +217,6 @@ class Parser:
         if self._timer:
             self._timer.cancel()
         await asyncio.to_thread(self._end_idle)
-
-
-def _understood(answer: tuple[bytes, bytes, bytes]) -> Apart:
-    status, meta, content = answer
-    if status != DONE:
-        raise Unparsable(meta.decode("utf-8", "replace"))
-    told = msgspec.json.decode(meta, type=_Told)
-    return Apart(told.attachments, told.truncated, content)
 
 
 class _Child:
@@ -189,30 +243,30 @@ class _Child:
         self._socket = ours
         self.served = 0
 
-    def ask(self, file: IO[bytes], most: int, deadline: float) -> tuple[bytes, bytes, bytes]:
-        """Status and the two texts for the message in `file`. Raises Unparsable at the deadline or a crash."""
+    def ask(self, file: IO[bytes], most: int, number: int, deadline: float) -> tuple[bytes, bytes, int]:
+        """Status, the first text, and how long the second is, which is to be read whole. Raises Unparsable at the
+        deadline or a crash, as `read` does.
+        """
         size = file.seek(0, os.SEEK_END)
-        try:
+        with _judged():
             self._socket.settimeout(_left(deadline))
-            socket.send_fds(self._socket, [REQUEST.pack(size, most)], [file.fileno()])
-            status, *lengths = ANSWER.unpack(self._read(ANSWER.size, deadline))
-            meta, content = (self._read(length, deadline) for length in lengths)
-        except TimeoutError:
-            raise Unparsable("it takes too long") from None
-        except (EOFError, OSError):
-            raise Unparsable("it takes too much time or memory") from None
+            socket.send_fds(self._socket, [REQUEST.pack(size, most, number)], [file.fileno()])
+        status, head, length = ANSWER.unpack(self.read(ANSWER.size, deadline))
+        meta = self.read(head, deadline)
         self.served += 1
-        return status, meta, content
+        return status, meta, length
 
-    def _read(self, length: int, deadline: float) -> bytes:
+    def read(self, length: int, deadline: float) -> bytes:
+        """So many bytes of the answer."""
         content = bytearray(length)
         view = memoryview(content)
-        while view:
-            self._socket.settimeout(_left(deadline))
-            count = self._socket.recv_into(view)
-            if not count:
-                raise EOFError
-            view = view[count:]
+        with _judged():
+            while view:
+                self._socket.settimeout(_left(deadline))
+                count = self._socket.recv_into(view)
+                if not count:
+                    raise EOFError
+                view = view[count:]
         return bytes(content)
 
     def end(self) -> None:
@@ -229,6 +283,17 @@ class _Child:
         self.process.kill()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
+
+
+@contextmanager
+def _judged() -> Generator[None]:
+    """What a child does not answer is the fault of its message."""
+    try:
+        yield
+    except TimeoutError:
+        raise Unparsable("it takes too long") from None
+    except (EOFError, OSError):
+        raise Unparsable("it takes too much time or memory") from None
 
 
 def _left(deadline: float) -> float:

@@ -1,7 +1,8 @@
 """The child process of `parse_process`: takes messages apart, one after the other, within limits of time and memory.
 
-It gets a file descriptor over a Unix socket for each message and answers with a status and two JSON texts: what the
-attachments are, and all of the content. It ends with the socket.
+It gets a file descriptor over a Unix socket for each message and answers with a status and two texts: what the
+attachments are (JSON), and all of the content (JSON); or, asked for one attachment, what that is, and its bytes. It
+ends with the socket.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 
 import msgspec
 
-REQUEST = struct.Struct(">QQ")  # the message's size, the most bytes of content to answer with
+REQUEST = struct.Struct(">QQq")  # the message's size, the most bytes of content to answer with, which attachment
+WHOLE = -1  # no single attachment
 ANSWER = struct.Struct(">cQQ")  # status, lengths of the two texts
 DONE, UNPARSABLE = b"+", b"-"
 
@@ -33,12 +35,13 @@ def main(number: int, cpu_seconds: int, memory: int) -> None:
             asked, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size, 1)
             if len(asked) < REQUEST.size or not descriptors:
                 return
-            size, most = REQUEST.unpack(asked)
+            size, most, number = REQUEST.unpack(asked)
             _allow(cpu_seconds)
             with open(descriptors[0], "rb") as file:  # noqa: PTH123 - a descriptor, not a path
                 content = os.pread(file.fileno(), size, 0)
             try:
-                meta, text = _texts(parse(content), most)
+                parsed = parse(content)
+                meta, text = _texts(parsed, most) if number == WHOLE else _attachment(parsed.attachments, number)
                 status = DONE
             except Unparsable as error:
                 meta, text, status = str(error).encode(), b"", UNPARSABLE
@@ -56,6 +59,14 @@ def _allow(cpu_seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + cpu_seconds, hard))
 
 
+def _attachment(attachments: list[Any], number: int) -> tuple[bytes, bytes]:
+    """One attachment (from 0): what it is, null where there is no such one or its encoding is broken; and its bytes."""
+    part = attachments[number] if number < len(attachments) else None
+    if part is None or part.content is None:
+        return b"null", b""
+    return msgspec.json.encode({"filename": part.filename, "size": len(part.content)}), part.content
+
+
 def _texts(parsed: Any, most: int) -> tuple[bytes, bytes]:
     """What the attachments are, and the content, of at most `most` bytes, with what does not fit left out."""
     whole = [(part, b64encode(part.content or b"")) for part in parsed.attachments]
@@ -71,7 +82,8 @@ def _texts(parsed: Any, most: int) -> tuple[bytes, bytes]:
         about | {"content_base64": encoded.decode() if fits and part.content is not None else None}
         for about, (part, encoded) in zip(described, whole, strict=True)
     ]
-    meta = msgspec.json.encode({"attachments": described, "truncated": not fits})
+    content_ids = [part.content_id for part in parsed.attachments]
+    meta = msgspec.json.encode({"attachments": described, "content_ids": content_ids, "truncated": not fits})
     return meta, msgspec.json.encode({**bodies, "attachments": attachments})
 
 

@@ -84,6 +84,11 @@ class Places:
         return self.for_postfix / "policy.sock"
 
     @property
+    def senders_socket(self) -> Path:
+        """Where the policy agent is asked for rewritten senders, and whom they lead back to."""
+        return self.for_postfix / "senders.sock"
+
+    @property
     def auth_socket(self) -> Path:
         """Where Dovecot checks passwords for Postfix."""
         return self.for_postfix / "auth.sock"
@@ -92,6 +97,16 @@ class Places:
     def dovecot_lmtp(self) -> Path:
         """Where Dovecot takes mail."""
         return self.run / "dovecot-lmtp"
+
+    @property
+    def for_dovecot(self) -> Path:
+        """The folder of the socket that Dovecot's sessions connect to: the mailboxes' account and root may enter."""
+        return self.run / "sessions"
+
+    @property
+    def figures_socket(self) -> Path:
+        """Where Dovecot tells what a mailbox holds."""
+        return self.for_dovecot / "figures.sock"
 
     @property
     def dovecot_run(self) -> Path:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+from mailkeep.mail.unix_socket import listen_at
 
 log = logging.getLogger(__name__)
 
@@ -59,13 +60,7 @@ async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> 
         finally:
             writer.close()
 
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    server = await asyncio.start_unix_server(converse, new, limit=_MAX_LINE)
-    os.chown(new, -1, group)
-    new.chmod(mode)
-    new.replace(path)
-    return server
+    return await listen_at(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
 
 
 async def _request(reader: asyncio.StreamReader) -> dict[str, str] | None:

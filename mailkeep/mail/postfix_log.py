@@ -162,12 +162,15 @@ Fact = Client | Pickup | MessageId | Header | Queued | Attempt | Expired | Remov
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A fact with its place: `stamp` (`Nov 20 10:01:02`), `service` (`postfix/api`), `queue_id` (None: NOQUEUE)."""
+    """A fact with its place: `stamp` (`Nov 20 10:01:02`), `service` (`postfix/api`), `queue_id` (None: NOQUEUE), and
+    the program that says so (`smtpd`).
+    """
 
     stamp: str
     service: str
     queue_id: str | None
     fact: Fact
+    program: str
 
 
 def parse(line: bytes) -> Line | None:
@@ -183,7 +186,7 @@ def parse(line: bytes) -> Line | None:
     fact = _attempt(text) if text.startswith("to=<") else _fact(program, text)
     if fact is None or (queue_id is None and not isinstance(fact, Rejected)):
         return None
-    return Line(stamp, service, queue_id, fact)
+    return Line(stamp, service, queue_id, fact, program)
 
 
 def _fact(program: str, text: str) -> Fact | None:

@@ -1,6 +1,7 @@
 """Postfix's queue, by its own tools: what is in it, and what an operator does to it. Needs root.
 
-`postqueue -j` (a JSON object a line), `-i` and `-f`, `postsuper` (ids on its standard input), `postfix reload`.
+`postqueue -j` (a JSON object a line), `-i` and `-f`, `postsuper` (ids on its standard input), `postmap`, and
+`postfix reload`.
 """
 
 from __future__ import annotations
@@ -57,14 +58,18 @@ _decoder = msgspec.json.Decoder(Queued)
 
 
 def parse_listing(content: bytes) -> list[Queued]:
-    """The messages of a listing; a line that is no message is passed over."""
-    found: list[Queued] = []
+    """The messages of a listing; a line that is no message is passed over.
+
+    A message that moved while Postfix listed may stand there twice: then it is where it was seen last.
+    """
+    found: dict[str, Queued] = {}
     for line in content.split(b"\n"):
         with suppress(msgspec.DecodeError, msgspec.ValidationError):
             if line:
                 # postqueue writes what senders wrote: perhaps not UTF-8.
-                found.append(_decoder.decode(line.decode("utf-8", "replace")))
-    return found
+                message = _decoder.decode(line.decode("utf-8", "replace"))
+                found[message.queue_id] = message
+    return list(found.values())
 
 
 def able(action: Action, found: Iterable[Queued]) -> list[str]:
@@ -112,6 +117,23 @@ def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime
     return found
 
 
+def generation(conf: Path) -> Sequence[str]:
+    """The command that makes the map `generation` anew, in a folder with configuration."""
+    return ("postmap", "-c", str(conf), str(conf / "generation"))
+
+
+async def forget(conf: Path) -> None:
+    """Let Postfix forget what its processes remember of addresses. Raises Failure.
+
+    Those that receive mail and those that judge addresses end before the next session, since a map of theirs has
+    changed. Mail under way is not touched, as it is by a `reload`.
+    """
+    await run(*generation(conf))
+
+
 async def reload(conf: Path) -> None:
-    """Let Postfix read its configuration anew, and forget what its processes remember. Raises Failure."""
+    """Let Postfix read its configuration anew, with new processes all around. Raises Failure.
+
+    Mail that is being delivered is found locked by the new queue manager, and left until it next looks for new mail.
+    """
     await run("postfix", "-c", str(conf), "reload")

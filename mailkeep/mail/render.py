@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from mailkeep.mail.places import Places
-from mailkeep.settings import Settings, endpoint
+from mailkeep.settings import Settings, dns_servers, endpoint
 
 TEMPLATES = Path(__file__).parent / "templates"
 MTA_ROLE = "mailkeep_mta"
@@ -34,6 +34,7 @@ _MAPS = {
     "paused": "SELECT * FROM mta_paused('%u', '%d')",
     "senders": "SELECT * FROM mta_senders('%u', '%d')",
 }
+_SENDERS = ("foreign_senders", "rewritten_senders")
 # Modules of Rspamd that ask the network about a message or its sender.
 _ASKS_NETWORK = (
     "arc", "asn", "bimi", "dcc", "dkim", "dmarc", "fuzzy_check", "hfilter", "mx_check", "p0f", "phishing", "rbl",
@@ -45,8 +46,8 @@ _NEVER = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic",
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What only a start knows: where things lie, which accounts there are, which port and token the keys' listener
-    has, and where the certificate is.
+    """What only a start knows: where things lie, which accounts there are, which port and token the listeners of keys
+    and of logins have, and where the certificate is.
 
     `lmtp_socket` is whom Postfix delivers to; `policy_socket` None: nobody is asked before a submission.
     """
@@ -55,10 +56,13 @@ class Facts:
     database_folder: Path
     database: str
     hostname: str
+    account: str
     mail_account: str
     mail_uid: int
     keys_port: int
     keys_token: str
+    logins_port: int
+    logins_token: str
     certificate_file: str
     key_file: str
     lmtp_socket: Path
@@ -72,7 +76,9 @@ Files = Mapping[str, str]
 def postfix(settings: Settings, facts: Facts) -> Files:
     """main.cf, master.cf and the maps."""
     values = _common(facts) | _postfix(settings, facts)
-    files = {name: _filled(f"postfix/{name}", values) for name in ("main.cf", "master.cf", "submission_headers")}
+    headers = ("submission_headers", "passing_headers", "spam_headers")
+    names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
+    files = {name: _filled(f"postfix/{name}", values) for name in names}
     for name, query in _MAPS.items():
         files[f"{name}.cf"] = _filled("postfix/map.cf", values | {"query": query})
     return files
@@ -89,6 +95,9 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
         "dovecot_lmtp": str(places.dovecot_lmtp),
         "sieve_before": str(places.dovecot_conf / "before.sieve"),
         "mail_root": str(places.mail_root),
+        "figures_socket": str(places.figures_socket),
+        "logins_port": str(facts.logins_port),
+        "logins_token": facts.logins_token,
         "mail_uid": str(facts.mail_uid),
         "imap_port": str(ports.imap),
         "imaps_port": str(ports.imaps),
@@ -96,6 +105,7 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
         "pop3s_port": str(ports.pop3s),
         "sieve_port": str(ports.sieve),
         "reinjection_port": str(ports.reinjection),
+        "copies_seconds": str(2 * _longest_retry(settings) + 3600),  # a try that fails, and one more
     }
     return {name: _filled(f"dovecot/{name}", values) for name in ("dovecot.conf", "sql.conf", "bin/learn", *SIEVE)}
 
@@ -110,7 +120,7 @@ def rspamd(settings: Settings, facts: Facts) -> Files:
         "spam_score": f"{asked.spam_score:g}",
         "greylist_score": "4" if asked.greylisting else "null",
         "greylisting": "true" if asked.greylisting else "false",
-        "dns_servers": ", ".join(f'"{server}"' for server in asked.dns_servers),
+        "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings)),
         "max_message": str(_message_size(settings)),
         "redis_socket": str(facts.places.redis_socket),
         "hyperscan_cache": str(HYPERSCAN_CACHE),
@@ -122,6 +132,19 @@ def rspamd(settings: Settings, facts: Facts) -> Files:
     for module in (*_NEVER, *(() if asked.network_checks else _ASKS_NETWORK)):
         files[f"local.d/{module}.conf"] = off
     return files
+
+
+def _dns_servers(settings: Settings) -> list[str]:
+    """Whom the filter asks, each as ip:port: its own, else those of everybody here; none: the system's."""
+    if settings.filter.dns_servers:
+        return list(settings.filter.dns_servers)
+    found = dns_servers(settings.dns.servers)
+    return [f"[{address}]:{port}" if ":" in address else f"{address}:{port}" for address, port in found]
+
+
+def _longest_retry(settings: Settings) -> int:
+    """Seconds at most from a try of a delivery to the next."""
+    return max(settings.outbound.first_retry_seconds, settings.outbound.longest_retry_seconds)
 
 
 def redis(facts: Facts) -> Files:
@@ -145,6 +168,7 @@ def _common(facts: Facts) -> dict[str, str]:
         "controller_socket": str(places.controller_socket),
         "certificate_file": facts.certificate_file,
         "key_file": facts.key_file,
+        "account": facts.account,
         "mail_account": facts.mail_account,
     }
 
@@ -168,6 +192,8 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "bind6": v6[0] if v6 else "",
         "lmtp_socket": str(facts.lmtp_socket),
         "policy_socket": str(facts.policy_socket or ""),
+        "senders_socket": str(places.senders_socket),
+        "hostname_pattern": re.escape(facts.hostname),
         "message_size": str(_message_size(settings)),
         "recipients": "1000",
         "quiet_dns": "" if settings.filter.network_checks else "yes",
@@ -175,7 +201,7 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "dane": "yes" if outbound.tls == "dane" else "",
         "relayhost": relay,
         "first_retry": str(outbound.first_retry_seconds),
-        "longest_retry": str(max(outbound.first_retry_seconds, outbound.longest_retry_seconds)),
+        "longest_retry": str(_longest_retry(settings)),
         "queue_run": str(min(300, outbound.first_retry_seconds)),
         "lifetime": str(max(1, round(outbound.give_up_hours * 3600))),
         "smtp_port": _port(ports.smtp),

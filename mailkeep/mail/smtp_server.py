@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Handler, Limits, Session
 from mailkeep.mail.smtp_channel import Channel
 from mailkeep.mail.smtp_dialogue import CLOSING, STOPPING, Dialogue
+from mailkeep.mail.unix_socket import listen_at
 
 log = logging.getLogger(__name__)
 
@@ -46,12 +46,9 @@ class Server:
     async def listen_unix(self, path: Path, mode: int, group: int) -> None:
         """Bind a Unix socket in the place of one that is there, for its owner and a group. Raises OSError."""
         loop = asyncio.get_running_loop()
-        new = path.with_name(f"{path.name}.new")
-        new.unlink(missing_ok=True)
-        self._listener = await loop.create_unix_server(self._channel, new, backlog=_BACKLOG)
-        os.chown(new, -1, group)
-        new.chmod(mode)
-        new.replace(path)
+        self._listener = await listen_at(
+            path, mode, group, lambda new: loop.create_unix_server(self._channel, new, backlog=_BACKLOG)
+        )
 
     @property
     def sessions(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 
 from mailkeep.core.errors import Failure
 
@@ -12,17 +13,21 @@ _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 async def run(*argv: str, content: str = "") -> bytes:
     """What a tool writes, given this on its standard input. Raises Failure, with its last words where it has some."""
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=_ENVIRONMENT,
-        cwd="/",
-    )
+    # From a file: a pipe breaks where the tool has ended before it is written to.
+    with tempfile.TemporaryFile() as given:
+        given.write(content.encode())
+        given.seek(0)
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=given,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=_ENVIRONMENT,
+            cwd="/",
+        )
     try:
         async with asyncio.timeout(_SECONDS):
-            output, errors = await process.communicate(content.encode())
+            output, errors = await process.communicate()
     except TimeoutError:
         process.kill()
         await process.wait()

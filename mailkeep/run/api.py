@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 from mailkeep.app import App
 from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
 from mailkeep.features.sending import jobs as sending
+from mailkeep.features.tallies import service as tallies
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.run import tasks
+from mailkeep.run import parts_told, tasks
 from mailkeep.run.http import HttpListener
 from mailkeep.run.process import Process
 from mailkeep.run.router import ENDPOINTS, Gate
@@ -25,6 +27,7 @@ async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     async with contextlib.AsyncExitStack() as stack:
         app.parser = Parser(app.data_dir / "tmp")
+        app.parts = partial(parts_told.running, process.places.run)
         stack.push_async_callback(app.parser.close)
         if app.settings.mta.mode == "postfix":
             relay = Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
@@ -34,14 +37,15 @@ async def serve(app: App, process: Process) -> None:
         public = HttpListener.on(process.sockets["public"])
         internal = HttpListener.on(process.sockets["internal"])
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
-        await internal.start(internal_app(metrics, lambda: health.ready(app)), grace_seconds=1)
+        await internal.start(
+            internal_app(metrics, lambda: health.ready(app), lambda: tallies.sums(app)), grace_seconds=1
+        )
         stack.push_async_callback(internal.stop)
         pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
         await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
         stack.push_async_callback(public.stop)
         stack.enter_context(background(events.watch(app)))
         stack.callback(app.streams.close)
-        stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_housekeeping(app)))
         process.ready()
         await process.ended.wait()

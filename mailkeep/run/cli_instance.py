@@ -157,7 +157,7 @@ async def _install(dry_run: bool) -> Answer:
     from mailkeep.run import install as installation
 
     todo = installation.plan() if dry_run else installation.install()
-    told = {"dry_run": dry_run, "packages": list(todo.packages), "account": todo.account}
+    told = {"dry_run": dry_run, "packages": list(todo.packages), "accounts": list(todo.accounts)}
     said = [f"{'Would' if dry_run else 'Done:'} {step}" for step in todo.steps]
     return Answer(told, said or ["Everything that the full profile needs is installed."])
 

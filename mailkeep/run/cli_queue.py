@@ -82,7 +82,7 @@ async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
 
 
 async def _list(data_dir: Path | None, wanted: Filter, limit: int) -> Answer:
-    from mailkeep.core.clock import iso
+    from mailkeep.core.clock import iso, iso_or_none
     from mailkeep.core.page import PageRequest
     from mailkeep.features.queue import service
 
@@ -96,13 +96,22 @@ async def _list(data_dir: Path | None, wanted: Filter, limit: int) -> Answer:
             "size": each.size,
             "sender": each.sender,
             "recipients": [{"address": one.address, "reason": one.reason} for one in each.recipients],
+            "next_attempt_at": iso_or_none(each.next_attempt_at),
         }
         for each in page.rows
     ]
     lines = table(
-        ["QUEUE ID", "STATE", "ARRIVED", "SENDER", "RECIPIENT", "REASON"],
+        ["QUEUE ID", "STATE", "ARRIVED", "NEXT TRY", "SENDER", "RECIPIENT", "REASON"],
         [
-            [each.queue_id, each.state, iso(each.arrived_at), each.sender or "<>", one.address, one.reason[:80]]
+            [
+                each.queue_id,
+                each.state,
+                iso(each.arrived_at),
+                iso_or_none(each.next_attempt_at) or "-",
+                each.sender or "<>",
+                one.address,
+                one.reason[:80],
+            ]
             for each in page.rows
             for one in each.recipients
         ],

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import write_whole
-from mailkeep.mail import render
+from mailkeep.mail import postfix_queue, render
 from mailkeep.mail.render import Facts, Files
 from mailkeep.run.child import ENVIRONMENT
 from mailkeep.settings import Settings
@@ -38,6 +38,7 @@ def put_in_place(settings: Settings, facts: Facts) -> None:
     _check_rspamd(facts)
     _check("dovecot", ["doveconf", "-n", "-c", str(_draft(places.dovecot_conf) / "dovecot.conf")])
     _compile(_draft(places.dovecot_conf), facts)
+    _check("postfix", postfix_queue.generation(_draft(places.postfix_conf)))
     # Makes the queue's folders too, with the owners that Postfix wants.
     _check("postfix", ["postfix", "-c", str(_draft(places.postfix_conf)), "check"])
     for folder, _, _ in parts:

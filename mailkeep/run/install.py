@@ -1,4 +1,5 @@
-"""`mailkeep install`: Debian's packages for the full profile, and the account that mailboxes belong to.
+"""`mailkeep install`: Debian's packages for the full profile, the account that mailboxes belong to, and that of our own
+processes.
 
 Nothing starts by itself: not while packages are installed (policy-rc.d), not later (units of what we installed are
 disabled). No configuration of Debian's is written; each instance brings its own.
@@ -18,6 +19,8 @@ from pathlib import Path
 from mailkeep.core.errors import Failure
 
 MAIL_ACCOUNT = "mailkeep-mail"
+ACCOUNT = "mailkeep"
+"""As whom our own processes run that need no root."""
 PACKAGES = (
     "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d",
     "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd",
@@ -35,18 +38,19 @@ class Plan:
     """What is still to be done."""
 
     packages: tuple[str, ...]
-    account: bool
+    accounts: tuple[str, ...]
 
     @property
     def steps(self) -> list[str]:
         """In words, for the operator."""
         steps = [f"install {' '.join(self.packages)}"] if self.packages else []
-        return [*steps, f"make the account {MAIL_ACCOUNT}"] if self.account else steps
+        return [*steps, *(f"make the account {name}" for name in self.accounts)]
 
 
 def plan() -> Plan:
     """What this machine lacks."""
-    return Plan(tuple(name for name in PACKAGES if not _is_installed(name)), _account() is None)
+    packages = tuple(name for name in PACKAGES if not _is_installed(name))
+    return Plan(packages, tuple(name for name in (MAIL_ACCOUNT, ACCOUNT) if not _has_account(name)))
 
 
 def install() -> Plan:
@@ -65,9 +69,9 @@ def install() -> Plan:
             _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *todo.packages])
         if Path("/run/systemd/system").is_dir():
             _run(["systemctl", "disable", "--quiet", "--now", *_UNITS])
-    if todo.account:
+    for name in todo.accounts:
         _run(["useradd", "--system", "--user-group", "--home-dir", "/nonexistent", "--no-create-home",
-              "--shell", "/usr/sbin/nologin", MAIL_ACCOUNT])  # fmt: skip
+              "--shell", "/usr/sbin/nologin", name])  # fmt: skip
     return todo
 
 
@@ -87,11 +91,12 @@ def _is_installed(package: str) -> bool:
     return done.stdout == "installed"
 
 
-def _account() -> pwd.struct_passwd | None:
+def _has_account(name: str) -> bool:
     try:
-        return pwd.getpwnam(MAIL_ACCOUNT)
+        pwd.getpwnam(name)
     except KeyError:
-        return None
+        return False
+    return True
 
 
 @contextlib.contextmanager

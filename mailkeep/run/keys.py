@@ -1,8 +1,11 @@
-"""The listener that Rspamd asks for DKIM keys: all active keys of a domain, opened, for each message anew.
+"""The listener that Rspamd asks, on loopback, with X-Token: drawn at every start of the instance.
 
-`GET /keys/DOMAIN` with X-Token, on loopback; the token is drawn at every start of the instance. Keys are opened in
-memory and lie nowhere unsealed. A domain without active keys is 404 and a database that is away 503: what is not signed
-is put off by the filter.
+`GET /keys/DOMAIN`: all active DKIM keys of a domain, opened, for each message anew. They are opened in memory and lie
+nowhere unsealed. A domain without active keys is 404 and a database that is away 503: what is not signed is put off by
+the filter.
+
+`GET /homes/ADDRESS` (percent-encoded): whether mail for a recipient comes to a mailbox of ours, 200, or leads outside
+alone, 404. Asked for spam only, which is refused where no recipient has one.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from base64 import b64encode
+from urllib.parse import unquote
 
 import msgspec
 import structlog
@@ -19,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.dkim import service as dkim
+from mailkeep.features.routing import service as routing
 from mailkeep.mail.dkim import SigningKey
 from mailkeep.run.process import Process
 
@@ -67,20 +72,31 @@ class Listener:
         if not hmac.compare_digest(given.encode("latin-1"), self._token.encode()):
             return 403, b"{}"
         words = request.split(" ")
-        if len(words) != 3 or words[0] != "GET" or not words[1].startswith("/keys/"):
+        _, table, asked = words[1].split("/", 2) if len(words) == 3 and words[1].count("/") >= 2 else ("", "", "")
+        if words[0] != "GET" or table not in ("keys", "homes"):
             return 400, b"{}"
-        domain = words[1].removeprefix("/keys/").lower()
+        try:
+            return await (self._keys(asked.lower()) if table == "keys" else self._home(unquote(asked)))
+        except Unavailable:
+            return 503, b"{}"
+
+    async def _keys(self, domain: str) -> tuple[int, bytes]:
         try:
             async with self._app.db.autocommit() as conn:
                 keys = await dkim.active_keys(conn, self._app.vault, domain)
-        except Unavailable:
-            return 503, b"{}"
         except RuntimeError as error:
             log.error("a key can't be used; mail of its domain is put off", domain=domain, reason=str(error))
             return 503, b"{}"
         if not keys:
             return 404, b"{}"
         return 200, msgspec.json.encode({"keys": [_told(key) for key in keys]})
+
+    async def _home(self, recipient: str) -> tuple[int, bytes]:
+        if "\0" in recipient:
+            return 400, b"{}"
+        async with self._app.db.autocommit() as conn:
+            found = await routing.route(conn, recipient)
+        return (200 if any(place.mailbox_id for place in found.deliveries) else 404), b"{}"
 
 
 def _told(key: SigningKey) -> dict[str, str]:

@@ -15,6 +15,7 @@ from mailkeep.features.inbox import service as inbox
 from mailkeep.features.inbox.model import Brought
 from mailkeep.features.inbox.rules import for_delivery, is_our_own, queue_id
 from mailkeep.features.receiving.model import Arrived
+from mailkeep.mail import srs
 from mailkeep.mail.head import MAX_HEAD, parse_head
 from mailkeep.mail.lmtp_client import LmtpClient
 from mailkeep.mail.reply import Reply
@@ -39,6 +40,7 @@ class LmtpHandler:
         self._app = app
         self._dovecot = dovecot
         self._filing = inbox.Filing(app)
+        self._rewriter = srs.rewriter(app.vault, app.settings)
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
         """Any sender: Postfix has judged it."""
@@ -58,7 +60,8 @@ class LmtpHandler:
         mail = Arrived(
             # An id of our own is of this try alone, and a retry would make another copy.
             queue_id=queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
-            mail_from=envelope.mail_from,
+            # Rewritten for the outside alone (SRS).
+            mail_from=self._rewriter.original(envelope.mail_from) or envelope.mail_from,
             recipients=[],
             head=head,
             size=message.size,

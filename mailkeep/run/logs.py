@@ -44,3 +44,5 @@ def configure(level: str) -> None:
     # The pool tells at WARNING of each try to connect while the database is away; our own line says it once.
     for name in ("psycopg.pool", "asyncio", "uvicorn"):
         logging.getLogger(name).setLevel(max(logging.ERROR, root.level))
+    # psycopg gives its logger a level of its own, WARNING, which would hold against a higher one.
+    logging.getLogger("psycopg").setLevel(max(logging.WARNING, root.level))

@@ -21,7 +21,7 @@ log = structlog.get_logger("mailkeep.logs")
 
 NAME = "postfix"
 _PIECE = 512 << 10
-_PAUSE = 0.1
+_PAUSE = 0.2  # what comes meanwhile is taken in together: a transaction for each few lines would cost more than they do
 _AWAY = 0.5
 _TELL_SECONDS = 5.0
 _TIDY_SECONDS = 600.0
@@ -38,7 +38,7 @@ class Follower:
         self._told = self._tidied = -_TIDY_SECONDS
 
     async def step(self) -> bool:
-        """Take in one piece; False where the end is reached. `Unavailable`: nothing was lost, try again."""
+        """Take in one piece; False where that was the last. `Unavailable`: nothing was lost, try again."""
         if self._positions is None:
             self._positions = await fates.positions(self._app, NAME)
         at = self._app.clock()
@@ -47,6 +47,11 @@ class Follower:
             start = fates.start_of(file, self._positions)
             if start == file.size:
                 continue
+            if start > file.size:
+                log.warning("the log was cut short", file=str(file.path), read_to=start, size=file.size)
+                self._positions = None
+                await fates.pass_over(self._app, NAME, file)
+                return True
             piece = await asyncio.to_thread(read_piece, file, start, _PIECE)
             if piece is None:
                 continue
@@ -56,7 +61,8 @@ class Follower:
             except fates.Elsewhere:
                 return True
             self._positions = known
-            return True
+            if file is not files[-1] or piece.end < file.size:
+                return True
         await self._at_the_end([file.inode for file in files], at)
         return False
 
@@ -95,11 +101,16 @@ class Follower:
             try:
                 busy = await self.step()
                 if away:
-                    log.info("the database is back")
+                    log.info("the log is read on")
                 away = False
             except Unavailable:
                 if not away:
                     log.warning("the log waits for the database")
+                busy, away = False, True
+            except PermissionError as error:
+                # A rotation made it anew; whoever may lets us read it at once.
+                if not away:
+                    log.info("the log can't be read yet", why=str(error))
                 busy, away = False, True
             except Exception:
                 log.exception("the log could not be taken in")

@@ -1,17 +1,24 @@
 """The process `node`: the agent of a node, which does what needs root or a daemon's tool.
 
-It answers the API's operations (`features/operations`), reloads Postfix where a domain came, went or changed its state
-and when the database is back, then Dovecot as well, and settles the history against the queue. Postfix remembers what
-it was told of a sender and recipient for as long as its process lives; both daemons ask a database that failed again
-only after a minute.
+It answers the API's operations (`features/operations`), and settles the history against the queue. Where a domain came,
+went or changed its state it has Postfix forget what its processes remember of senders and recipients. When the database
+is back it reloads Postfix and Dovecot, who would ask one that failed again only after a minute: so who hears of that
+has a connection and a task of its own, and neither an operation under way nor a pool that has not noticed yet holds it
+up.
+
+And it writes and removes where only root may: it notes the newest seal of the audit log outside the database, removes
+the mail of mailboxes that are gone, and the first administrator's password file once it was emptied. And it has Dovecot
+count mailboxes (`run/counting`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from uuid import UUID
 
 import psycopg
@@ -20,22 +27,27 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.pool import Conn
+from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.fates import service as fates
 from mailkeep.features.fates.model import Missing
+from mailkeep.features.mailboxes import jobs as mailboxes
 from mailkeep.features.operations import service as operations
 from mailkeep.features.operations.service import Perform
 from mailkeep.features.queue import service as queue
-from mailkeep.mail import postfix_queue
+from mailkeep.mail import postfix_queue, srs
 from mailkeep.mail.places import Places
 from mailkeep.mail.tool import run
+from mailkeep.run import tasks
+from mailkeep.run.counting import Walk
 from mailkeep.run.process import Process
 
 log = structlog.get_logger("mailkeep.node")
 
 _LOOK_SECONDS = 1.0
-_AWAY_SECONDS = 0.2
-_BETWEEN_RELOADS = 1.0  # changes of many domains in a row are one reload, or a few
+_AWAY_SECONDS = 0.1
+_BETWEEN = 1.0  # changes of many domains in a row are told to Postfix once, or a few times; files' times are of seconds
 _SETTLE_SECONDS = 600.0
+_REMOVE_SECONDS = 10.0
 _PATIENCE = 15  # looks for the log to be read as far as the listing
 _GRACE = timedelta(minutes=10)
 
@@ -49,20 +61,21 @@ class Node:
     settle_seconds: float = _SETTLE_SECONDS
     grace: timedelta = _GRACE
     _away: bool = False
-    _stale: bool = False
-    _reloaded: float = 0.0
+    _stale: bool = True  # who starts anew does not know what was missed
+    _forgotten: float = 0.0
+    _asked: asyncio.Event = field(default_factory=asyncio.Event)
     _missing: frozenset[UUID] = field(default_factory=frozenset[UUID])
 
-    async def run(self) -> None:
-        """Listen and work until cancelled; a database that is away is waited for."""
+    async def watch(self) -> None:
+        """Listen, and keep the daemons from what they remember wrongly, until cancelled."""
         while True:
             try:
                 async with self.app.db.listening("mailkeep_node") as conn:
                     if self._away:
                         log.info("the database is back")
-                        self._stale, self._away = True, False
-                        await self._reload_dovecot()
-                    await self._work(conn)
+                        self._away = False
+                        await asyncio.gather(self._reload(), self._reload_dovecot())
+                    await self._hear(conn)
             except (Unavailable, psycopg.OperationalError):
                 if not self._away:
                     log.warning("waiting for the database")
@@ -71,29 +84,51 @@ class Node:
                 log.exception("the node's agent stumbled")
             await asyncio.sleep(_AWAY_SECONDS)
 
-    async def _work(self, conn: Conn) -> None:
+    async def _hear(self, conn: Conn) -> None:
+        self._asked.set()  # perhaps while nobody listened
+        while True:
+            if self._stale and asyncio.get_running_loop().time() - self._forgotten >= _BETWEEN:
+                await self._forget()
+            async for told in conn.notifies(timeout=_LOOK_SECONDS, stop_after=1):
+                if told.payload == "domains":
+                    self._stale = True
+                else:
+                    self._asked.set()
+
+    async def operate(self) -> None:
+        """Do what is asked for, until cancelled; looked for every second, should a call be missed."""
         performers = self._performers()
         while True:
-            if self._stale:
-                await self._reload()
-            while await operations.perform_next(self.app, performers):
-                pass
-            async for told in conn.notifies(timeout=_LOOK_SECONDS, stop_after=1):
-                self._stale = self._stale or told.payload == "domains"
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await self._asked.wait()
+            self._asked.clear()
+            _remove_where_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
+            try:
+                while await operations.perform_next(self.app, performers):
+                    pass
+            except Unavailable:
+                pass  # what waits is found again when the database is back
+            except Exception:
+                log.exception("an operation stumbled")
 
     def _performers(self) -> Mapping[str, Perform]:
-        return queue.performers(self.places.postfix_conf, self.places.postfix_queue)
+        original = srs.rewriter(self.app.vault, self.app.settings).original
+        return queue.performers(self.places.postfix_conf, self.places.postfix_queue, original)
+
+    async def _forget(self) -> None:
+        self._stale, self._forgotten = False, asyncio.get_running_loop().time()
+        try:
+            await postfix_queue.forget(self.places.postfix_conf)
+        except Failure as error:
+            log.warning("Postfix was not told of changed domains", why=str(error))
 
     async def _reload(self) -> None:
-        now = asyncio.get_running_loop().time()
-        if now - self._reloaded < _BETWEEN_RELOADS:
-            return
-        self._stale, self._reloaded = False, now
         try:
             await postfix_queue.reload(self.places.postfix_conf)
         except Failure as error:
             # It is not running, then, and knows nothing stale when it starts.
-            log.warning("Postfix was not reloaded", why=str(error))
+            log.info("Postfix was not reloaded", why=str(error))
 
     async def _reload_dovecot(self) -> None:
         try:
@@ -133,12 +168,21 @@ class Node:
         return None
 
 
+def _remove_where_empty(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
+
+
 async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     node = Node(app, process.places)
-    tasks = [asyncio.create_task(node.run()), asyncio.create_task(node.settle())]
+    removing = tasks.every(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
+    counting = Walk(app, process.places).keep_going()
+    works = (node.watch(), node.operate(), node.settle(), tasks.run_sealing(app), removing, counting)
+    running = [asyncio.create_task(work) for work in works]
     process.ready()
     await process.ended.wait()
-    for task in tasks:
+    for task in running:
         task.cancel()
-    await asyncio.wait(tasks)
+    await asyncio.wait(running)

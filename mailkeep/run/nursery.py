@@ -26,6 +26,7 @@ import msgspec
 
 from mailkeep.core.errors import Failure
 from mailkeep.run import child, process
+from mailkeep.run.privileges import Standing
 
 _READY = b"ready"
 _MESSAGE_BYTES = 1 << 16
@@ -35,12 +36,15 @@ _PR_SET_NAME = 15
 
 
 class Birth(msgspec.Struct, frozen=True):
-    """Who is to be born: a name of `process.MODULES`, its data directory, log, and the names of its descriptors."""
+    """Who is to be born: a name of `process.MODULES`, its data directory, log, the names of its descriptors, and as
+    whom it lives (None: as root).
+    """
 
     name: str
     data_dir: str
     log: str
     descriptors: list[str]
+    standing: Standing | None = None
 
 
 class Born:
@@ -163,9 +167,8 @@ def _live(birth: Birth, descriptors: Sequence[int]) -> None:
         log = os.open(birth.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        code = process.run(
-            birth.name, Path(birth.data_dir), dict(zip(["life", *birth.descriptors], descriptors, strict=True))
-        )
+        named = dict(zip(["life", *birth.descriptors], descriptors, strict=True))
+        code = process.run(birth.name, Path(birth.data_dir), named, birth.standing)
     except Exception:  # noqa: BLE001 - said to its log; there is nobody above to say it to
         traceback.print_exc()
     finally:

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from mailkeep.mail import dovecot_dict
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import Facts
-from mailkeep.run import configuration, process
+from mailkeep.run import configuration, install, privileges, process
 from mailkeep.run.child import Child, Command, rotate, spawn
 from mailkeep.run.nursery import Birth, Born, Nursery
 from mailkeep.run.postlog import Watch
@@ -24,36 +25,54 @@ _SECONDS = 2.0
 # First what others need, then who takes mail from others, then who takes calls.
 _FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
 _CALLS = ("api", "worker")
-_SOCKETS = {"keys": ["keys"], "api": ["public", "internal"]}
+# This one needs root: daemons' tools, and what others own. All others live as an account of their own, the API with the
+# group that may enter the folder of Postfix's socket.
+_AS_ROOT = ("node",)
+_GROUPS = {"api": ["postdrop"]}
+_SOCKETS = {"keys": ["keys"], "figures": ["logins"], "api": ["public", "internal"]}
 
 
-def all_parts(settings: Settings, facts: Facts, nursery: Nursery, sockets: Mapping[str, socket.socket]) -> list[Part]:
-    """Every part."""
-    own = [_own(name, facts.places, nursery, sockets) for name in process.present()]
+def all_parts(
+    settings: Settings, facts: Facts, nursery: Nursery, sockets: Mapping[str, socket.socket], *, reads_all: bool
+) -> list[Part]:
+    """Every part. `reads_all`: our own keep the right to read every file (`privileges`)."""
+    own = [_own(name, facts.places, nursery, sockets, reads_all) for name in process.present()]
     first = Part("nursery", _FIRST, nursery.launch, facts.places.log / "nursery.log", nursery.ready)
     return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(settings, facts), *own]
 
 
-def _own(name: str, places: Places, nursery: Nursery, sockets: Mapping[str, socket.socket]) -> Part:
+def _own(
+    name: str,
+    places: Places,
+    nursery: Nursery,
+    sockets: Mapping[str, socket.socket],
+    reads_all: bool,
+) -> Part:
     names = _SOCKETS.get(name, [])
     log = places.log / f"{name}.log"
-    birth = Birth(name, str(places.data), str(log), names)
+    standing = None
+    if name not in _AS_ROOT:
+        standing = privileges.standing(install.ACCOUNT, _GROUPS.get(name, []), reads_all=reads_all)
+    birth = Birth(name, str(places.data), str(log), names, standing)
 
     async def launch() -> Born:
         rotate(log)
         return await nursery.bear(birth, [sockets[key] for key in names])
 
     async def ready() -> bool:
-        try:
-            told = int(process.ready_file(places.run, name).read_text("ascii"))
-            return Path(f"/proc/{told}").exists()
-        except (FileNotFoundError, ValueError):
-            return False
+        told = process.serving(places.run, name)
+        return told is not None and Path(f"/proc/{told}").exists()
 
     async def prepare() -> None:
         process.ready_file(places.run, name).unlink(missing_ok=True)
 
-    return Part(name, _ABOVE if name in _CALLS else _BENEATH, launch, log, ready, prepare, patience=6.0)
+    async def alive() -> bool:
+        return not await dovecot_dict.hangs(places.figures_socket)
+
+    wave = _ABOVE if name in _CALLS else _BENEATH
+    # Each delivery waits for this one, for half a minute where it hangs.
+    look = alive if name == "figures" else None
+    return Part(name, wave, launch, log, ready, prepare, look, patience=6.0)
 
 
 def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:

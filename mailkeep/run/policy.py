@@ -1,8 +1,10 @@
-"""The process `policy`: what Postfix asks about mail that clients hand in (587, 465).
+"""The process `policy`: what Postfix asks about mail that clients hand in (587, 465), and about senders to rewrite.
 
 The same counters, thresholds and suspensions as the API's (`features/abuse`), asked once the whole message is there:
 then the number of its recipients is known. Its envelope is noted for the history (`features/fates`): the recipients
 have been shown before, one by one, for the last question names only their number.
+
+Senders of other servers' mail are rewritten (`mail/srs`), by the tables of a second socket.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from mailkeep.features.abuse.model import Use
 from mailkeep.features.domains import service as domains
 from mailkeep.features.fates import service as fates
 from mailkeep.features.fates.model import Submission
+from mailkeep.mail import srs
 from mailkeep.mail.policy import DUNNO, serve_policy
+from mailkeep.mail.socketmap import Table, serve_tables
 from mailkeep.run.process import Process
 
 log = structlog.get_logger("mailkeep.policy")
@@ -32,6 +36,7 @@ AWAY = "451 4.3.0 Temporary fault on our side, try again later"
 _DISABLED = "550 5.7.1 Sending is disabled for this domain"
 _DEACTIVATED = "450 4.2.1 The domain is deactivated for now"
 _NO_SENDER = "553 5.1.7 The sender is no address of ours"
+_NOT_REWRITTEN = "550 5.1.1 User unknown"
 _TRANSACTIONS = 10_000  # shown recipients of so many are remembered; those of a client that went away are let go
 
 
@@ -121,15 +126,34 @@ def _sender(mail_from: str, login: str) -> Address | None:
     return None
 
 
+def tables(app: App) -> dict[str, Table]:
+    """What Postfix asks about senders that it rewrites (SRS), and about bounces that come back to such."""
+    rewriter = srs.rewriter(app.vault, app.settings)
+
+    def rewritten(address: str) -> str | None:
+        return rewriter.rewritten(address, app.clock())
+
+    def original(address: str) -> str | None:
+        return rewriter.original(address, app.clock())
+
+    def access(address: str) -> str:
+        return "OK" if original(address) else _NOT_REWRITTEN
+
+    return {"rewritten": rewritten, "original": original, "access": access}
+
+
 async def serve(app: App, process: Process) -> None:
     """Answer until told to end."""
     try:
-        server = await serve_policy(
-            process.places.policy_socket, Policy(app).decide, mode=0o660, group=grp.getgrnam("postfix").gr_gid
+        group, places = grp.getgrnam("postfix").gr_gid, process.places
+        servers = (
+            await serve_policy(places.policy_socket, Policy(app).decide, mode=0o660, group=group),
+            await serve_tables(places.senders_socket, tables(app), mode=0o660, group=group),
         )
     except (OSError, KeyError) as error:
         raise Failure(f"The policy agent can't listen: {error}", permanent=True) from error
     process.ready()
     await process.ended.wait()
-    server.close()
+    for server in servers:
+        server.close()
     await asyncio.sleep(0.2)  # an answer under way

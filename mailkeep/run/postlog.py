@@ -6,15 +6,44 @@ one, without waiting: where the line has not come after `_PATIENCE` seconds, nob
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import time
 from contextlib import closing, suppress
+from pathlib import Path
 
 from mailkeep.mail.places import Places
 
 _PATIENCE = 12.0
 _LINE = b"mailkeep: is this written?"
+_LOOK_SECONDS = 0.5
+
+
+def let_read(log: Path, group: int) -> None:
+    """Let a group read a log; one that is not there is made."""
+    number = os.open(log, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        found = os.fstat(number)
+        if found.st_gid != group or found.st_mode & 0o777 != 0o640:
+            os.fchown(number, -1, group)
+            os.fchmod(number, 0o640)
+    finally:
+        os.close(number)
+
+
+async def keep_readable(log: Path, group: int) -> None:
+    """Let a group read Postfix's log until cancelled: after each rotation Postfix makes it anew, for root alone.
+
+    Rotated again before we looked, it is among the older ones.
+    """
+    while True:
+        let_read(log, group)
+        for older in log.parent.glob(f"{log.name}.*"):
+            with suppress(FileNotFoundError):
+                if older.stat().st_gid != group:
+                    let_read(older, group)
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 class Watch:

@@ -20,14 +20,16 @@ import uvloop
 
 from mailkeep.db.instance import run_folder, write_whole
 from mailkeep.mail.places import Places
-from mailkeep.run import logs
-from mailkeep.run.toolbox import attached
-from mailkeep.settings import load
+from mailkeep.run import logs, privileges
+from mailkeep.run.privileges import Standing
+from mailkeep.run.tallying import tallying
+from mailkeep.run.toolbox import Ground, ground, standing_on
 
 MODULES = {
     "keys": "keys",
     "lmtp": "lmtp",
     "policy": "policy",
+    "figures": "figures",
     "logs": "logs_agent",
     "node": "node",
     "worker": "worker",
@@ -52,20 +54,41 @@ class Process:
 
 def ready_file(run: Path, name: str) -> Path:
     """The file that says which process of this name serves."""
-    return run / "pids" / f"{name}.ready"
+    return run / "ready" / name
 
 
-def run(name: str, data_dir: Path, descriptors: Mapping[str, int]) -> int:
-    """Serve until SIGTERM, or until the end of the pipe `life`, which is that of the supervisor; the exit code."""
-    loaded = load(data_dir)
-    logs.configure(loaded.settings.log.level)
+def serving(run: Path, name: str) -> int | None:
+    """Which process of this name serves, None while none does. Who wrote the file may be anybody's prey: it is not
+    waited for.
+    """
+    try:
+        number = os.open(ready_file(run, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        text = os.read(number, 32).decode("ascii", "replace").strip()
+    finally:
+        os.close(number)
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def run(name: str, data_dir: Path, descriptors: Mapping[str, int], standing: Standing | None) -> int:
+    """Serve until SIGTERM, or until the end of the pipe `life`, which is that of the supervisor; the exit code.
+
+    What is root's alone is read first; all else is done as the account of `standing`.
+    """
+    found = ground(data_dir)
+    places = Places(data_dir, run_folder(data_dir))
+    if standing:
+        privileges.become(standing)
+    logs.configure(found.settings.log.level)
     life = descriptors["life"]
     sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != "life"}
-    uvloop.run(_run(name, data_dir, life, sockets))
+    uvloop.run(_run(name, found, places, life, sockets))
     return 0
 
 
-async def _run(name: str, data_dir: Path, life: int, sockets: Mapping[str, socket.socket]) -> None:
+async def _run(name: str, found: Ground, places: Places, life: int, sockets: Mapping[str, socket.socket]) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -77,8 +100,8 @@ async def _run(name: str, data_dir: Path, life: int, sockets: Mapping[str, socke
 
     loop.add_reader(life, orphaned)
     module = importlib.import_module(f"mailkeep.run.{MODULES[name]}")
-    async with attached(data_dir, name) as app:
-        await module.serve(app, Process(name, Places(data_dir, run_folder(data_dir)), ended, sockets))
+    async with standing_on(found, name) as app, tallying(app):
+        await module.serve(app, Process(name, places, ended, sockets))
 
 
 def present() -> list[str]:

@@ -77,9 +77,8 @@ class InboundHandler:
         outcome = await service.deliver(self._app, arrived)
         if outcome != "deliver":
             return service.reply_to(outcome)
-        self.metrics.message_accepted("inbound", "smtp")
-        for _ in arrived.recipients:
-            self.metrics.delivery("inbound", "received")
+        self._app.tally.add("messages_accepted", "inbound", "smtp")
+        self._app.tally.add("deliveries", "inbound", "received", times=len(arrived.recipients))
         return Reply(250, "2.0.0", f"Ok: queued as {queue_id}")
 
     def _received(self, session: Session, queue_id: str, at: datetime) -> bytes:
@@ -97,7 +96,7 @@ class InboundHandler:
 
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """Keep what was refused for a recipient, beside the session."""
-        self.metrics.delivery("inbound", "rejected")
+        self._app.tally.add("deliveries", "inbound", "rejected")
         if rcpt_to is None or not self._bound.take(session.peer[0], self._app.clock()):
             return
         told = Rejected(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)

@@ -59,6 +59,7 @@ class Running:
     process: Child
     since: float
     restarts: int = 0
+    serves: bool = True
     watchers: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
 
 
@@ -100,6 +101,10 @@ class Supervisor:
         running = self.running[name]
         await child.end(running.process.pid, running.part.patience)
 
+    def state(self) -> dict[str, bool]:
+        """Whether each part runs and was ready, by name."""
+        return {name: one.serves and one.process.poll() is None for name, one in self.running.items()}
+
     async def stop(self) -> None:
         """End all parts, the last one first."""
         self._stopping = True
@@ -138,6 +143,7 @@ class Supervisor:
                 return
             status = running.process.wait()
             part = running.part
+            running.serves = False
             log.error("ended unasked; it is started again", part=part.name, status=status)
             await child.end(running.process.pid, 1.0)
             pause = _FIRST_PAUSE if monotonic() - running.since > _STEADY_AFTER else min(pause * 2, _LONGEST_PAUSE)
@@ -149,6 +155,7 @@ class Supervisor:
                 continue
             running.process, running.since = again.process, again.since
             running.restarts += 1
+            running.serves = True
 
     async def _look_after(self, running: Running, alive: Callable[[], Awaitable[bool]]) -> None:
         """End it where it hangs; `_keep` then starts it again."""

@@ -6,6 +6,7 @@ import base64
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from mailkeep.app import App
@@ -17,7 +18,7 @@ from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_w
 from mailkeep.db.migrate import migrate, missing_in
 from mailkeep.db.pool import Database
 from mailkeep.net.client import Outbound
-from mailkeep.settings import Loaded, dns_servers, load
+from mailkeep.settings import Loaded, Settings, dns_servers, load
 
 SECRET = "secret"
 DEFAULT_DATA_DIR = Path("data")
@@ -92,23 +93,44 @@ async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> As
         lock.release()
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a process of a running instance stands on, read from the data directory; `url` is the database's."""
+
+    data_dir: Path
+    settings: Settings
+    vault: Vault
+    url: str
+
+
+def ground(data_dir: Path) -> Ground:
+    """Read it, as who may. Failure where no instance runs there."""
+    loaded = load(data_dir)
+    url = loaded.settings.database.url
+    if not url:
+        urls = postgres.running_urls(data_dir)
+        if urls is None:
+            raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=True)
+        url = urls.app
+    return Ground(data_dir, loaded.settings, open_vault(data_dir, loaded), url)
+
+
 @asynccontextmanager
 async def attached(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
     """An App for a process of a running instance, on its database; one that is away is no error here."""
-    loaded = load(data_dir)
-    settings = loaded.settings
-    urls = None if settings.database.url else postgres.running_urls(data_dir)
-    if not settings.database.url and urls is None:
-        raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=True)
-    db = Database(
-        settings.database.url or (urls.app if urls else ""),
-        max_size=settings.database.pool_size,
-        application_name=f"mailkeep {application_name}",
-    )
+    async with standing_on(ground(data_dir), application_name) as app:
+        yield app
+
+
+@asynccontextmanager
+async def standing_on(found: Ground, application_name: str) -> AsyncGenerator[App]:
+    """`attached`, once everything is read."""
+    settings = found.settings
+    db = Database(found.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
     await db.open()
     outbound = Outbound(dns_servers(settings.dns.servers))
     try:
-        yield App(settings, data_dir, utc_now, open_vault(data_dir, loaded), db, outbound=outbound)
+        yield App(settings, found.data_dir, utc_now, found.vault, db, outbound=outbound)
     finally:
         await outbound.close()
         await db.close()

@@ -33,6 +33,7 @@ from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.features.sending import jobs as sending
+from mailkeep.features.tallies import service as tallies
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -41,6 +42,7 @@ from mailkeep.run import descriptors, logs, sandbox, smtp, state, tasks, worker
 from mailkeep.run.http import HttpListener
 from mailkeep.run.http_connection import Bounds
 from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.tallying import tallying
 from mailkeep.run.toolbox import make_data_dir, open_vault
 from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
 from mailkeep.web.metrics import Metrics, internal_app
@@ -74,6 +76,7 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         public = HttpListener(*endpoint(settings.http.listen), "The API")
         internal = HttpListener(*endpoint(settings.http.internal), "The internal listener")
         app = await stack.enter_async_context(_application(data_dir, loaded))
+        await stack.enter_async_context(tallying(app))
         first = await first_admin(app, loaded.first_start)
         wake = asyncio.Event()
         # Nobody else sends: what an earlier process left open is told before its recipients' fates are.
@@ -168,7 +171,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.push_async_callback(inbound.settle)
     stack.push_async_callback(server.close, _SMTP_GRACE)
     pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
-    await internal.start(internal_app(metrics, lambda: health.ready(app)), grace_seconds=1)
+    await internal.start(internal_app(metrics, lambda: health.ready(app), lambda: tallies.sums(app)), grace_seconds=1)
     stack.push_async_callback(internal.stop)
     await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
     stack.push_async_callback(public.stop)

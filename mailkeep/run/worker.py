@@ -15,6 +15,7 @@ import uvloop
 from mailkeep.app import App
 from mailkeep.features.webhooks.jobs import Deliveries
 from mailkeep.run import logs
+from mailkeep.run.tallying import tallying
 from mailkeep.run.toolbox import attached
 from mailkeep.settings import load
 
@@ -66,7 +67,7 @@ async def _run(data_dir: Path) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with attached(data_dir, "worker") as app, delivering(app):
+    async with attached(data_dir, "worker") as app, tallying(app), delivering(app):
         log.info("working")
         await ended.wait()
         log.info("ending")

@@ -302,7 +302,7 @@ class Filter:
         True, "Whether the network is asked about senders: SPF, DKIM, DMARC, block lists, fuzzy hashes."
     )
     dns_servers: tuple[str, ...] = _setting(
-        (), "Name servers that the filter asks, each as ip:port; empty: the system's.", ENDPOINTS
+        (), "Name servers that the filter asks, each as ip:port; empty: `dns.servers`, else the system's.", ENDPOINTS
     )
     spam_score: float = _setting(6, "The score from which mail is delivered to Junk.", low=0.1, high=1000)
     reject_score: float = _setting(

@@ -216,8 +216,7 @@ def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _F
     for field in info.fields:
         at = _join(path, field.encode_name)
         given = value.get(field.encode_name, UNSET)
-        nullable = _takes_none(field.type)
-        if given is None and not nullable:
+        if given is None and not _takes_none(field.type):
             if patch:
                 faults.add(at, "must not be null")
                 continue

@@ -6,15 +6,25 @@ No address, domain or id ever becomes a label.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 
 import prometheus_client as prometheus
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.tally import Count
 from mailkeep.web.pipeline import Answered
 
+# Of the whole installation, kept in the database: nodes are not to be added up.
+_TALLIES = {
+    "messages_accepted": ("Messages taken, of the whole installation.", ("direction", "source")),
+    "deliveries": ("Fates of recipients, and tries put off, of the whole installation.", ("direction", "status")),
+    "webhook_attempts": ("Attempts to deliver an event, by what they made of it.", ("outcome",)),
+}
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -46,12 +56,6 @@ class Metrics:
         self._sessions = prometheus.Counter(
             "mailkeep_smtp_sessions", "SMTP sessions that were opened.", ("listener",), registry=registry
         )
-        self._messages = prometheus.Counter(
-            "mailkeep_messages_accepted", "Messages taken.", ("direction", "source"), registry=registry
-        )
-        self._deliveries = prometheus.Counter(
-            "mailkeep_deliveries", "Recipients that a fate was learnt of.", ("direction", "status"), registry=registry
-        )
 
     def in_flight(self) -> AbstractContextManager[object]:
         """Stands around one request."""
@@ -75,25 +79,46 @@ class Metrics:
         """Count a session on a listener: `inbound`, `sandbox`."""
         self._sessions.labels(listener).inc()
 
-    def message_accepted(self, direction: str, source: str) -> None:
-        """Count a message that a listener took, by its direction and source as in the history."""
-        self._messages.labels(direction, source).inc()
-
-    def delivery(self, direction: str, status: str) -> None:
-        """Count what became of a recipient at a listener: `received`, `rejected`."""
-        self._deliveries.labels(direction, status).inc()
-
-    def text(self) -> bytes:
-        """All of it in the text format."""
-        return prometheus.generate_latest(self._registry)
+    def text(self, tallied: Iterable[Count] = ()) -> bytes:
+        """All of it in the text format, with what all processes have counted (`core/tally`)."""
+        sums = prometheus.CollectorRegistry()
+        sums.register(_Tallied(tallied))
+        return prometheus.generate_latest(self._registry) + prometheus.generate_latest(sums)
 
 
-def internal_app(metrics: Metrics, ready: Callable[[], Awaitable[bool]]) -> ASGIApp:
-    """What the internal listener answers: `/metrics`, `/healthz` (the process lives), `/readyz` (it can serve)."""
+class _Tallied(Collector):
+    """Counters that others have kept."""
+
+    def __init__(self, tallied: Iterable[Count]) -> None:
+        self._tallied = list(tallied)
+
+    def collect(self) -> Iterator[Metric]:
+        """A family for each name that we know, with its labels."""
+        for name, (what, labels) in _TALLIES.items():
+            family = CounterMetricFamily(f"mailkeep_{name}", what, labels=labels)
+            for (counted, values), count in self._tallied:
+                if counted == name and len(values) == len(labels):
+                    family.add_metric(values, count)
+            yield family
+
+
+def internal_app(
+    metrics: Metrics, ready: Callable[[], Awaitable[bool]], tallied: Callable[[], Awaitable[Iterable[Count]]]
+) -> ASGIApp:
+    """What the internal listener answers: `/metrics`, `/healthz` (the process lives), `/readyz` (it can serve).
+
+    `tallied` reads what all processes have counted; left out while the database is away.
+    """
+
+    async def counts() -> Iterable[Count]:
+        try:
+            return await tallied()
+        except Unavailable:
+            return ()
 
     async def answer(path: str) -> Response:
         if path == "/metrics":
-            return Response(metrics.text(), media_type=prometheus.CONTENT_TYPE_LATEST)
+            return Response(metrics.text(await counts()), media_type=prometheus.CONTENT_TYPE_LATEST)
         if path == "/healthz":
             return JSONResponse({"status": "ok"})
         if path == "/readyz":

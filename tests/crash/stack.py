@@ -38,7 +38,7 @@ from tests.stack import stand
 ALICE, DOMAIN = "alice@stack.test", "stack.test"
 ADMIN, PASSWORD = "root@stack.test", "correct-horse-battery"
 FAR = "127.0.7.3"
-OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys")
+OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys", "figures")
 DAEMONS = ("postfix", "dovecot", "rspamd", "redis")
 STAGES = ("api", "smtp", "mail.sent", "mail.delivered", "mail.received")
 """Which mail that was begun after a kill has to reach: taken by the API and by Postfix, and told of."""
@@ -164,6 +164,17 @@ class Stack:
         """The postmaster: whose child the process behind our connection is."""
         ((backend,),) = await self.rows("SELECT pg_backend_pid()")
         return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
+
+    async def database_answers(self, seconds: float) -> None:
+        """Wait until the database takes connections again."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                async with await _connect(self.data):
+                    return
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline, f"the database is away for {seconds} s"
+                await asyncio.sleep(0.02)
 
     async def kill(self, name: str, number: int = signal.SIGKILL) -> None:
         os.kill(await self.database_pid() if name == "postgresql" else self.pid(name), number)
@@ -389,7 +400,7 @@ class Stream:
         async def settled() -> bool:
             told = await self._told()
             return (
-                self.out.succeeded <= told["mail.delivered"].keys()
+                self.out.succeeded <= told["mail.delivered"].keys() | told["system.alert"].keys()
                 and self.inbound.succeeded <= told["mail.received"].keys()
                 and await asyncio.to_thread(self.stack.queued) == 0
             )
@@ -403,7 +414,7 @@ class Stream:
             await asyncio.sleep(1)
 
     async def _told(self) -> dict[str, Counter[str]]:
-        found: dict[str, Counter[str]] = {name: Counter() for name in ("mail.sent", "mail.delivered", "mail.received")}
+        found: dict[str, Counter[str]] = {name: Counter() for name in (*STAGES[2:], "system.alert")}
         # A deferral is no end: Postfix tries again by itself.
         for kind, token in await self.stack.rows(
             "SELECT kind, data->>'subject' FROM events WHERE data->>'subject' LIKE %(name)s "
@@ -413,8 +424,15 @@ class Stream:
             found.setdefault(kind, Counter())[token] += 1
         return found
 
+    async def unknown(self) -> set[str]:
+        """The messages whose outcome was told as unknown, by an alert."""
+        return set((await self._told())["system.alert"])
+
     async def balances(self, *, far_may_double: bool) -> list[Balance]:
-        """What does not add up. An MTA that was killed may deliver to the outside once more: it says so itself."""
+        """What does not add up. An MTA that was killed may deliver to the outside once more: it says so itself.
+
+        And the line of a delivery may die with postlogd; the outcome is unknown then, and that is told (`unknown`).
+        """
         told = await self._told()
         at_far = [token for token in self.stack.far.taken if token.startswith(self._name)]
         copies = [token for token in self.stack.copies() if token.startswith(self._name)]
@@ -422,7 +440,11 @@ class Stream:
             self.out.weigh(set(at_far) if far_may_double else at_far),
             self.inbound.weigh(copies),
             compare("mail.sent of what is at the other server", set(at_far), told["mail.sent"].elements()),
-            compare("mail.delivered of it", set(at_far), told["mail.delivered"].elements()),
+            compare(
+                "mail.delivered of it, or an alert that it is unknown",
+                set(at_far),
+                [*told["mail.delivered"].elements(), *told["system.alert"].elements()],
+            ),
             compare("mail.received of each copy", set(copies), told["mail.received"].elements()),
             Balance("permanent refusals", unexpected=self.permanent),
             Balance(

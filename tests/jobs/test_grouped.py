@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from mailkeep.core.errors import Unavailable
 from mailkeep.jobs.grouped import Grouped
 
 
@@ -14,9 +15,10 @@ async def test_what_comes_during_a_write_is_the_next_group():
     groups: list[list[int]] = []
     going_on = asyncio.Event()
 
-    async def write(items: Sequence[int]) -> None:
+    async def write(items: Sequence[int]) -> list[int]:
         groups.append(list(items))
         await going_on.wait()
+        return [10 * item for item in items]
 
     grouped = Grouped(write)
     waiting = [asyncio.create_task(grouped.put(1))]
@@ -27,15 +29,16 @@ async def test_what_comes_during_a_write_is_the_next_group():
     assert groups == [[1]]
     assert not any(task.done() for task in waiting)
     going_on.set()
-    await asyncio.gather(*waiting)
+    assert await asyncio.gather(*waiting) == [10, 20, 30]
     assert groups == [[1], [2, 3]]
 
 
 async def test_a_group_has_at_most_so_many():
     groups: list[list[int]] = []
 
-    async def write(items: Sequence[int]) -> None:
+    async def write(items: Sequence[int]) -> Sequence[int]:
         groups.append(list(items))
+        return items
 
     grouped = Grouped(write, most=2)
     await asyncio.gather(*(grouped.put(number) for number in range(5)))
@@ -43,13 +46,14 @@ async def test_a_group_has_at_most_so_many():
 
 
 async def test_a_failed_write_fails_its_group_and_no_other():
-    async def write(items: Sequence[int]) -> None:
+    async def write(items: Sequence[int]) -> Sequence[int]:
         if 1 in items:
             raise ValueError("one")
+        return items
 
     grouped = Grouped(write, most=2)
     told = await asyncio.gather(*(grouped.put(number) for number in (1, 2, 3)), return_exceptions=True)
-    assert [type(each) for each in told] == [ValueError, ValueError, type(None)]
+    assert [type(each) for each in told] == [ValueError, ValueError, int]
     await grouped.put(4)
 
 
@@ -57,9 +61,10 @@ async def test_who_gives_up_waiting_is_left_out():
     written: list[int] = []
     going_on = asyncio.Event()
 
-    async def write(items: Sequence[int]) -> None:
+    async def write(items: Sequence[int]) -> Sequence[int]:
         written.extend(items)
         await going_on.wait()
+        return items
 
     grouped = Grouped(write)
     first, second = asyncio.create_task(grouped.put(1)), asyncio.create_task(grouped.put(2))
@@ -73,3 +78,51 @@ async def test_who_gives_up_waiting_is_left_out():
         await third
     await grouped.put(4)
     assert written == [1, 2, 4]
+
+
+async def test_what_fails_together_is_written_apart_unless_the_database_is_away():
+    groups: list[list[int]] = []
+    away = False
+
+    async def write(items: Sequence[int]) -> Sequence[int]:
+        groups.append(list(items))
+        if away:
+            raise Unavailable
+        if 2 in items:
+            raise ValueError("two")
+        return items
+
+    grouped = Grouped(write, apart=True)
+    told = await asyncio.gather(*(grouped.put(number) for number in (1, 2, 3)), return_exceptions=True)
+    assert [1, ValueError, 3] == [type(each) if isinstance(each, Exception) else each for each in told]
+    assert groups == [[1, 2, 3], [1], [2], [3]]
+    groups.clear()
+    away = True
+    told = await asyncio.gather(*(grouped.put(number) for number in (1, 2)), return_exceptions=True)
+    assert [type(each) for each in told] == [Unavailable, Unavailable]
+    assert groups == [[1, 2]]
+
+
+async def test_who_comes_soon_after_a_group_waits_for_company_and_who_comes_alone_does_not():
+    groups: list[list[int]] = []
+    begun: list[float] = []
+    clock = asyncio.get_running_loop().time
+
+    async def write(items: Sequence[int]) -> Sequence[int]:
+        groups.append(list(items))
+        begun.append(clock())
+        return items
+
+    grouped = Grouped(write, pace=0.2)
+    started = clock()
+    await grouped.put(1)
+    soon = [asyncio.create_task(grouped.put(2))]
+    await asyncio.sleep(0.05)
+    soon.append(asyncio.create_task(grouped.put(3)))
+    await asyncio.gather(*soon)
+    assert groups == [[1], [2, 3]]
+    assert begun[0] - started < 0.1 < 0.19 < begun[1] - begun[0]
+    await asyncio.sleep(0.25)
+    later = clock()
+    await grouped.put(4)
+    assert begun[2] - later < 0.1

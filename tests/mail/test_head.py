@@ -8,7 +8,7 @@ from email.header import Header
 from email.utils import formataddr
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from mailkeep.mail.head import MAX_HEAD, head_end, parse_head
 from mailkeep.mail.header_text import NamedAddress, decode_words, parse_addresses
@@ -103,6 +103,7 @@ def test_encoded_words(text: str, read: str):
     assert decode_words(text) == read
 
 
+@example("0\u20280", "")
 @given(st.text(), st.text(alphabet='abc.,;:<>()"\\@ ü'))
 @settings(max_examples=150)
 def test_what_the_standard_library_writes_is_read_back(subject: str, name: str):
@@ -111,7 +112,8 @@ def test_what_the_standard_library_writes_is_read_back(subject: str, name: str):
         name = "Jürgen"  # what it writes of specials beside non-ASCII is no phrase
     (found,) = parse_addresses(formataddr((name, "a@b.test")))
     assert found == NamedAddress(decode_words(name), "a@b.test")
-    plain = decode_words(subject) if "=?" not in subject else "x"
+    # It writes each line as an encoded-word of its own, so that what parted them is gone.
+    plain = " ".join(decode_words(subject).splitlines()) if "=?" not in subject else "x"
     encoded = Header(plain, "utf-8", maxlinelen=60).encode()
     head = parse_head(f"Subject: {encoded}\r\n\r\n".encode().replace(b"\n ", b"\r\n "))
     assert head.subject == plain.strip()[:2000]

@@ -80,6 +80,44 @@ async def test_attachments_come_as_a_description_and_with_their_content():
     assert msgspec.json.decode(found.content)["attachments"] == [described | {"content_base64": "A" * 76}]
 
 
+async def one(made: Parser, content: bytes, number: int) -> tuple[str, bytes] | None:
+    found = await made.attachment(lambda: [content], number)
+    if found is None:
+        return None
+    with found.file:
+        content = found.file.read()
+    assert len(content) == found.size
+    return found.filename, content
+
+
+async def test_one_attachment_comes_whole_however_large_it_is():
+    async with parser(content=100_000) as made:
+        for size in (57, 5_700_000):
+            found = await one(made, attached(size), 0)
+            assert found is not None
+            assert (found[0], len(found[1])) == ("a.png", size)
+        assert await one(made, attached(57), 1) is None
+        assert len(made.pids) == 1
+
+
+async def test_an_attachment_whose_encoding_is_broken_is_none():
+    async with parser() as made:
+        broken = attached(57).replace(b"AAAA\r\n--b--", b"A!!!\r\n--b--")
+        assert await one(made, broken, 0) is None
+        with pytest.raises(Unparsable, match="too long"):
+            await made.attachment(lambda: [b"A: b\r\n" * 60_000], 0)
+        assert len(made.pids) == 1
+
+
+async def test_what_the_html_names_attachments_by_is_told():
+    async with parser() as made:
+        named = attached(57).replace(
+            b"Content-Type: image/png;", b"Content-ID: <logo@b.test>\r\nContent-Type: image/png;"
+        )
+        assert (await apart(made, named)).content_ids == ["logo@b.test"]
+        assert (await apart(made, attached(57))).content_ids == [""]
+
+
 async def test_what_does_not_fit_is_left_out():
     async with parser(content=100_000) as made:
         found = await apart(made, attached(100_000))
@@ -105,9 +143,9 @@ async def test_what_is_too_much_is_refused_by_the_same_child():
 @pytest.mark.parametrize(
     "limits, content, why",
     [
-        ({"cpu_seconds": 1}, SLOW, "too much time or memory"),
+        ({"cpu_seconds": 1, "seconds": 60}, SLOW, "too much time or memory"),
         ({"seconds": 0.5}, SLOW, "too long"),
-        ({"memory": 120 << 20}, attached(30 << 20), "memory"),
+        ({"memory": 120 << 20, "seconds": 60}, attached(30 << 20), "memory"),
     ],
 )
 async def test_a_message_that_takes_too_much_takes_only_itself(limits: dict[str, Any], content: bytes, why: str):

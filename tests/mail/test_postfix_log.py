@@ -159,7 +159,7 @@ def test_a_line_tells_its_fact(text: str, fact: Fact) -> None:
 
 def test_a_line_has_its_service_and_its_queue_id() -> None:
     line = parse(f"{_HEAD}submission/smtpd[42]: {_ID}: client=h[127.0.0.1]".encode())
-    assert line == Line("Nov 20 10:01:02", "postfix/submission", _ID, Client("h", "127.0.0.1", None))
+    assert line == Line("Nov 20 10:01:02", "postfix/submission", _ID, Client("h", "127.0.0.1", None), "smtpd")
     refused = parse(f"{_HEAD}smtpd[4]: NOQUEUE: reject: CONNECT from h[192.0.2.9]: 554 5.7.1 no; proto=SMTP".encode())
     assert refused is not None
     assert (refused.service, refused.queue_id) == ("postfix", None)

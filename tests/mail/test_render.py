@@ -15,10 +15,13 @@ FACTS = render.Facts(
     database_folder=PLACES.run / "pg",
     database="mailkeep",
     hostname="mx.example.test",
+    account="mailkeep",
     mail_account="mailkeep-mail",
     mail_uid=990,
     keys_port=4711,
     keys_token="token",
+    logins_port=4712,
+    logins_token="another",
     certificate_file="/etc/tls/cert.pem",
     key_file="/etc/tls/key.pem",
     lmtp_socket=PLACES.lmtp_socket,
@@ -93,6 +96,19 @@ def test_what_protects_is_always_there():
         assert told.split()[4] == "n", f"{name} is chrooted"
 
 
+def test_other_servers_mail_alone_has_its_sender_rewritten_and_its_spam_held_back():
+    files = render.postfix(settings(), FACTS)
+    master = services(files["master.cf"])
+    rewriting = [name for name, told in master.items() if "sender_canonical_maps" in told]
+    assert rewriting == [name for name, told in master.items() if "milter_header_checks" in told] == ["inbound-cleanup"]
+    assert "sender_canonical_classes=envelope_sender" in master["inbound-cleanup"]
+    assert "cleanup_service_name=inbound-cleanup" in master["25"]
+    assert values(files["main.cf"])["smtpd_relay_restrictions"].endswith(", reject_unauth_destination")
+    assert r"@mx\.example\.test)$/" in files["rewritten_senders"]
+    assert r"!/@mx\.example\.test$/" in files["foreign_senders"]
+    assert files["spam_headers"].endswith(f"FILTER lmtp:unix:{FACTS.lmtp_socket}\n")
+
+
 def test_a_port_of_zero_leaves_the_service_out():
     master = services(render.postfix(settings(PORTS__SUBMISSIONS="0", PORTS__SMTP="0"), FACTS)["master.cf"])
     assert "587" in master
@@ -109,6 +125,21 @@ def test_nobody_is_asked_before_a_submission_where_there_is_no_agent():
 def test_spam_is_refused_only_where_that_was_asked_for():
     assert "reject = null" in render.rspamd(settings(), FACTS)["local.d/actions.conf"]
     assert "reject = 15" in render.rspamd(settings(FILTER__REJECT_SCORE="15"), FACTS)["local.d/actions.conf"]
+
+
+@pytest.mark.parametrize(
+    "environ, asked",
+    [
+        ({}, None),
+        ({"DNS__SERVERS": '["192.0.2.53", "[2001:db8::53]:5353"]'}, '["192.0.2.53:53", "[2001:db8::53]:5353"]'),
+        ({"DNS__SERVERS": '["192.0.2.53"]', "FILTER__DNS_SERVERS": '["192.0.2.54:53"]'}, '["192.0.2.54:53"]'),
+    ],
+)
+def test_the_filter_asks_the_servers_that_everybody_asks_unless_it_has_its_own(
+    environ: dict[str, str], asked: str | None
+):
+    options = render.rspamd(settings(**environ), FACTS)["local.d/options.inc"]
+    assert f"nameserver = {asked};" in options if asked else "nameserver" not in options
 
 
 def test_without_network_checks_no_module_asks_the_network():
@@ -128,3 +159,34 @@ def test_the_maps_ask_functions_alone():
 def test_a_value_with_a_line_break_is_a_bug():
     with pytest.raises(ValueError, match="no value"):
         render.postfix(settings(), replace(FACTS, hostname="mx\nrelayhost = evil"))
+
+
+def test_dovecot_tells_what_a_mailbox_holds_by_its_id_and_logins_without_a_password():
+    files = render.dovecot(settings(), FACTS)
+    told = f"'proxy:{PLACES.figures_socket}:' || mailbox_id AS"
+    assert files["sql.conf"].count(told) == 2
+    asked = values(files["dovecot.conf"])
+    assert asked["auth_policy_server_url"] == "http://127.0.0.1:4712/logins"
+    assert asked["auth_policy_server_api_header"] == "X-Token:another"
+    assert "hashed_password" not in asked["auth_policy_request_attributes"]
+    assert (asked["auth_policy_check_before_auth"], asked["auth_policy_check_after_auth"]) == ("no", "no")
+
+
+@pytest.mark.parametrize("longest, seconds", [("4000", 11_600), ("60", 4_200)])
+def test_deliveries_are_remembered_for_longer_than_two_tries_are_apart(longest: str, seconds: int):
+    asked = settings(OUTBOUND__LONGEST_RETRY_SECONDS=longest)
+    first = asked.outbound.first_retry_seconds
+    (line,) = [
+        line for line in render.dovecot(asked, FACTS)["before.sieve"].splitlines() if "duplicate :header" in line
+    ]
+    assert f":seconds {max(seconds, 2 * first + 3600)} " in line
+    assert services(render.postfix(asked, FACTS)["master.cf"])["qmgr"].split()[5] == str(min(300, first))
+
+
+def test_the_map_that_makes_processes_forget_stands_before_those_that_are_asked():
+    files = render.postfix(settings(), FACTS)
+    assert "generation" in files
+    for name in ("virtual_mailbox_domains", "virtual_mailbox_maps"):
+        assert values(files["main.cf"])[name].startswith(
+            f"$default_database_type:{PLACES.postfix_conf}/generation, pgsql:"
+        )

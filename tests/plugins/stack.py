@@ -1,6 +1,7 @@
 """`stack`: one full instance for the whole run, started by whichever process of it asks first, ended with the run.
 
-Scenarios share it and stay apart by their domains. One that disturbs the others takes `alone`: they wait meanwhile.
+Scenarios take turns: side by side, and beside all other tests, mail of some came later than they waited. One that
+disturbs the instance takes it as `alone`, which says so.
 """
 
 from __future__ import annotations
@@ -60,15 +61,13 @@ def stack_folder(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def stack(stack_folder: Path) -> Iterator[Stack]:
-    """The running instance, with others beside us."""
+    """The running instance, in our turn."""
     with (stack_folder / "turn").open("ab") as turn:
-        fcntl.flock(turn, fcntl.LOCK_SH)
+        fcntl.flock(turn, fcntl.LOCK_EX)
         yield Stack(stack_folder)
 
 
 @pytest.fixture
-def alone(stack_folder: Path) -> Iterator[Stack]:
-    """The running instance, and nobody beside us."""
-    with (stack_folder / "turn").open("ab") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
-        yield Stack(stack_folder)
+def alone(stack: Stack) -> Stack:
+    """The running instance, for a scenario that must have nobody beside it."""
+    return stack

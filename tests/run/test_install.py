@@ -11,6 +11,7 @@ from mailkeep.run import install
 def test_what_is_lacking_is_told_in_words(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install, "PACKAGES", ("bash", "no-such-package-here"))
     monkeypatch.setattr(install, "MAIL_ACCOUNT", "no-such-account")
+    monkeypatch.setattr(install, "ACCOUNT", "root")
     plan = install.plan()
     assert plan.packages == ("no-such-package-here",)
     assert plan.steps == ["install no-such-package-here", "make the account no-such-account"]
@@ -21,6 +22,7 @@ def test_what_is_lacking_is_told_in_words(monkeypatch: pytest.MonkeyPatch):
 def test_where_all_is_there_nothing_is_done(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install, "PACKAGES", ("bash",))
     monkeypatch.setattr(install, "MAIL_ACCOUNT", "root")
+    monkeypatch.setattr(install, "ACCOUNT", "root")
     monkeypatch.setattr(install, "_run", lambda *_: pytest.fail("something was run"))
     assert install.install().steps == []
     install.expect_installed()

@@ -66,6 +66,18 @@ async def test_what_is_killed_is_started_again(supervisor: Supervisor, tmp_path:
     assert running.process.poll() is None
 
 
+async def test_a_part_that_is_away_is_told_so_until_it_is_back(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("mailkeep.run.supervisor._FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("mailkeep.run.supervisor._LONGEST_PAUSE", 0.5)
+    await supervisor.start(part(tmp_path))
+    assert supervisor.state() == {"one": True}
+    os.kill(supervisor.running["one"].process.pid, signal.SIGKILL)
+    await until(lambda: supervisor.state() == {"one": False})
+    await until(lambda: supervisor.state() == {"one": True})
+
+
 async def test_what_hangs_is_ended_and_started_again(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -123,6 +123,7 @@ def test_examples_of_calls_and_answers_conform_to_their_schemas():
                     ("get", "/docs"),
                     ("get", "/sandbox/messages/{id}/html"),
                     ("get", "/sandbox/messages/{id}/raw"),
+                    ("get", "/sandbox/messages/{id}/attachments/{number}"),
                     ("get", "/messages/{id}/raw"),
                     ("get", "/audit/export"),
                 }

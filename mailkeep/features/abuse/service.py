@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from mailkeep.app import App
@@ -40,6 +41,17 @@ async def count(app: App, who: Principal, at: datetime, uses: Sequence[Use]) -> 
         async with app.db.tx() as conn:
             verdicts = await store.count(conn, at, uses, limits, may_suspend=True)
             await _suspend_by_rules(conn, who, at, list(zip(uses, verdicts, strict=True)), limits.sender_per_hour)
+    return refusals(app, uses, verdicts)
+
+
+def counted(app: App, uses: Sequence[Use]) -> dict[str, Any]:
+    """Messages as the database's `count_sends` takes them, for a statement that does more."""
+    return store.counted(uses, app.settings.abuse)
+
+
+def refusals(app: App, uses: Sequence[Use], verdicts: Sequence[Verdict]) -> list[Refusal | None]:
+    """Why messages may not go out, or None, by the verdicts about them."""
+    limits = app.settings.abuse
     return [
         rules.refusal(use, verdict, limits.sender_per_hour, limits.domain_per_hour)
         for use, verdict in zip(uses, verdicts, strict=True)

@@ -86,20 +86,19 @@ async def count(conn: Conn, at: datetime, uses: Sequence[Use], limits: Abuse, *,
     """
     cursor = await conn.execute(
         """
-        SELECT c.verdict, c.retry_after
+        SELECT c.verdict AS kind, c.retry_after
         FROM count_sends(%(at)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s, %(domain_limit)s,
                          %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, place)
         ORDER BY c.place
         """,
-        _used(uses)
-        | {
-            "at": at,
-            "sender_limit": limits.sender_per_hour,
-            "domain_limit": limits.domain_per_hour,
-            "may_suspend": may_suspend,
-        },
+        counted(uses, limits) | {"at": at, "may_suspend": may_suspend},
     )
-    return [Verdict(row["verdict"], row["retry_after"]) for row in await cursor.fetchall()]
+    return [Verdict(**row) for row in await cursor.fetchall()]
+
+
+def counted(uses: Sequence[Use], limits: Abuse) -> dict[str, Any]:
+    """What the database's `count_sends` is told of messages, beside the time."""
+    return _used(uses) | {"sender_limit": limits.sender_per_hour, "domain_limit": limits.domain_per_hour}
 
 
 async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:

@@ -46,12 +46,21 @@ _ROOM = 10_000
 
 async def record(conn: Conn, who: Principal, at: datetime, deed: Deed) -> None:
     """Write the entry of a deed, in the transaction of the change."""
+    await store.insert(conn, _entry(who, at, deed))
+
+
+def row(who: Principal, at: datetime, deed: Deed) -> dict[str, Any]:
+    """The entry of a deed as the database's `record_audits` takes it, for a statement that makes the change too."""
+    return store.row(_entry(who, at, deed))
+
+
+def _entry(who: Principal, at: datetime, deed: Deed) -> Entry:
     details: dict[str, Any] = dict(rules.without_secrets(deed.more) or {})
     if deed.before is not None or deed.after is not None:
         details["before"] = rules.without_secrets(deed.before)
         details["after"] = rules.without_secrets(deed.after)
     target = deed.target
-    entry = Entry(
+    return Entry(
         id=uuid7(at),
         created_at=at,
         admin_id=who.admin_id,
@@ -70,7 +79,6 @@ async def record(conn: Conn, who: Principal, at: datetime, deed: Deed) -> None:
         error_code=deed.error_code,
         details=details,
     )
-    await store.insert(conn, entry)
 
 
 async def record_change(

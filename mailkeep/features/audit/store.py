@@ -32,9 +32,13 @@ async def insert(conn: Conn, entry: Entry) -> None:
                 %(resource_type)s, %(resource_id)s, %(domain_id)s, %(domain_name)s, %(ip_address)s, %(user_agent)s,
                 %(request_id)s, %(outcome)s, %(error_code)s, %(details)s)
         """,
-        {name: getattr(entry, name) for name in Entry.__slots__ if name != "details"}
-        | {"details": Jsonb(entry.details, dumps=msgspec.json.encode)},
+        row(entry) | {"details": Jsonb(entry.details, dumps=msgspec.json.encode)},
     )
+
+
+def row(entry: Entry) -> dict[str, Any]:
+    """An entry by the names of its columns."""
+    return {name: getattr(entry, name) for name in Entry.__slots__}
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:

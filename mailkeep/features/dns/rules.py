@@ -22,6 +22,9 @@ def wanted(domain: str, hostname: str, addresses: Iterable[str], keys: Sequence[
         found.append(
             Record(address.reverse_pointer, "PTR", f"{hostname}.", "Whom the address is: set by who gave it to you.")
         )
+    if hostname != domain:
+        why = "Only this server sends under its own name: bounces, and what is passed on to the outside."
+        found.append(Record(hostname, "TXT", "v=spf1 a -all", why))
     found.append(Record(domain, "TXT", "v=spf1 mx -all", "Only this server sends for the domain (SPF, RFC 7208)."))
     found += [
         Record(key.dns_name(domain), "TXT", key.dns_value, f"Signatures by this {key.algorithm} key.")

@@ -136,6 +136,7 @@ class MailDelivered(_Data, frozen=True, kw_only=True):
     attempts: Annotated[int, Meta(description="How many tries it took so far.")]
     tags: _Tags = []
     metadata: _Metadata = {}
+    source: Annotated[str, Meta(description="`system` where nobody here sent it: it was passed on.")] = ""
 
 
 class MailBounced(MailDelivered, frozen=True, kw_only=True):

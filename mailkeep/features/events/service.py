@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from mailkeep.app import App
@@ -31,6 +32,11 @@ async def emit(conn: Conn, at: datetime, event: Event) -> None:
 async def emit_all(conn: Conn, at: datetime, events: Sequence[Event]) -> None:
     """Write events in the transaction of what they tell, in one statement."""
     await store.emit(conn, [(uuid7(at), event) for event in events], at)
+
+
+def row(at: datetime, event: Event) -> dict[str, Any]:
+    """An event as the database's `emit_events` takes it, for a statement that makes the change too."""
+    return store.row(uuid7(at), event)
 
 
 async def get(conn: Conn, who: Principal, event_id: UUID) -> Told:

@@ -21,19 +21,14 @@ _LONGEST_TRANSACTION = timedelta(minutes=15)
 
 async def emit(conn: Conn, told: Sequence[tuple[UUID, Event]], at: datetime) -> None:
     """Events with their ids, by the database's own function."""
+    rows = [row(event_id, event) for event_id, event in told]
     await conn.execute(
-        """
-        SELECT emit_event(e.id, e.kind, e.domain_id, e.message_id, e.data, %(at)s)
-        FROM jsonb_to_recordset(%(events)s) AS e(id uuid, kind text, domain_id uuid, message_id uuid, data jsonb)
-        """,
-        {
-            "events": Jsonb([_row(event_id, event) for event_id, event in told], dumps=msgspec.json.encode),
-            "at": at,
-        },
+        "SELECT emit_events(%(at)s, %(events)s)", {"at": at, "events": Jsonb(rows, dumps=msgspec.json.encode)}
     )
 
 
-def _row(event_id: UUID, event: Event) -> dict[str, Any]:
+def row(event_id: UUID, event: Event) -> dict[str, Any]:
+    """An event as the database's `emit_events` takes it."""
     return {
         "id": event_id,
         "kind": event.kind,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
 from mailkeep.features.messages.model import Reply
 
-Origin = Literal["api", "submission"]
+Status = Literal["delivered", "deferred", "bounced"]
+Origin = Literal["api", "submission", "inbound", "reinjection"]
+"""Which port mail came in by: the API's, mail clients', other servers', Dovecot's."""
 End = Literal["done", "expired", "deleted", "refused"]
 """How a message left the queue: `done` (each recipient has its line), given up, deleted by an operator, or it never
 came in.
@@ -18,14 +20,27 @@ came in.
 
 
 @dataclass(frozen=True, slots=True)
+class Pauses:
+    """Postfix's `minimal_backoff_time` and `maximal_backoff_time`."""
+
+    shortest: timedelta
+    longest: timedelta
+
+
+@dataclass(frozen=True, slots=True)
 class Try:
-    """A try to deliver to `recipient`, which is what `asked` became; they are the same without an alias."""
+    """A try to deliver to `recipient`, which is what `asked` became; they are the same without an alias.
+
+    `next_at`: when what was deferred is due again. `to_server`: it was a try of another mail server, by SMTP.
+    """
 
     asked: str
     recipient: str
-    status: Literal["delivered", "deferred", "bounced"]
+    status: Status
     reply: Reply
     at: datetime
+    next_at: datetime | None = None
+    to_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +57,8 @@ class Tracked:
 
     `expected` counts the recipients in the queue, aliases expanded, `recipients` those that the message has (`noted`:
     all of them are known); `told` are the aliases among these whose fate is told. `sender` and `size` (bytes) are the
-    queue's.
+    queue's. Mail that is passed on has a message for each domain that passes it on, by the domain's name (`passed_on`),
+    and no `message_id`.
     """
 
     queue_id: str
@@ -59,15 +75,25 @@ class Tracked:
     noted: bool = False
     expansions: tuple[Expansion, ...] = ()
     told: tuple[str, ...] = ()
+    passed_on: Mapping[str, UUID] = field(default_factory=dict[str, UUID])
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether nobody sent it from here, and it is followed for what goes on to the outside."""
+        return self.origin in ("inbound", "reinjection")
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What a piece of the log tells of one message: what is known with it, the tries in it, and its end, if it came."""
+    """What a piece of the log tells of one message: what is known with it, the tries in it, and its end, if it came.
+
+    `held`: an operator has put it on hold, and nothing of it was tried after that.
+    """
 
     mail: Tracked
     tries: tuple[Try, ...] = ()
     end: End | None = None
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,20 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.ids import parse_uuid, uuid7
+from mailkeep.core.tally import Tally
 from mailkeep.db.pool import Conn
 from mailkeep.features.domains import service as domains
+from mailkeep.features.domains.model import Domain
 from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.fates import rules, store
-from mailkeep.features.fates.model import Missing, Position, Story, Submission, Tracked
+from mailkeep.features.fates.model import Missing, Pauses, Position, Story, Submission, Tracked
 from mailkeep.features.messages import service as messages
-from mailkeep.features.messages.model import Attempt, Fate, Message, Recipient
+from mailkeep.features.messages.model import Attempt, Fate, Message
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.receiving.service import RejectionBound
-from mailkeep.mail import postfix_log
-from mailkeep.mail.header_text import decode_words, parse_addresses
+from mailkeep.mail import postfix_log, srs
 from mailkeep.mail.log_files import LogFile, Piece
 
 log = structlog.get_logger("mailkeep.fates")
@@ -33,6 +33,7 @@ _UNTAKEN = timedelta(days=1)  # mail that qmgr never had: refused, or its client
 _FORGOTTEN = timedelta(days=30)
 _LIFETIME = timedelta(days=30)  # longer than any queue keeps mail
 _PAGE = 500
+_NO_MORE = "The log says no more of it"
 _GONE = "It is neither in the queue nor ended in the log"
 
 
@@ -47,11 +48,21 @@ async def positions(app: App, name: str) -> dict[int, Position]:
 
 
 def start_of(file: LogFile, known: Mapping[int, Position]) -> int:
-    """Where to read on in a file; 0 for one that was never read, whatever had its inode before."""
+    """Where to read on in a file; 0 for one that was never read, whatever had its inode before.
+
+    Beyond the end of a file that somebody has cut short.
+    """
     position = known.get(file.inode)
-    if position is None or position.first_line != file.first_line or position.read_to > file.size:
-        return 0
-    return position.read_to
+    return position.read_to if position and position.first_line == file.first_line else 0
+
+
+async def pass_over(app: App, name: str, file: LogFile) -> None:
+    """Go on at the end of a file that was cut short: what it still has was read, but for what came after the cut.
+
+    Whatever that told is settled against the queue.
+    """
+    async with app.db.autocommit() as conn:
+        await store.shorten(conn, name, Position(file.inode, file.first_line, file.size), app.clock())
 
 
 async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> Position:
@@ -60,50 +71,70 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
     Raises `Elsewhere` where the position is no longer the piece's start.
     """
     at = app.clock()
-    lines = [line for each in piece.lines if (line := postfix_log.parse(each))]
+    original = srs.rewriter(app.vault, app.settings).original
+    lines = [rules.by_who_wrote(line, original) for each in piece.lines if (line := postfix_log.parse(each))]
     times = {stamp: postfix_log.time_of(stamp, at) for stamp in {line.stamp for line in lines}}
     timed = [(times[line.stamp], line) for line in lines]
     position = Position(piece.file.inode, piece.file.first_line, piece.end)
     async with app.db.tx() as conn:
         if not await store.advance(conn, name, piece.start, position, at):
             raise Elsewhere
-        own = await _learn(conn, at, timed)
+        counted = Tally()
+        own = await _learn(conn, at, timed, _pauses(app), counted)
         refused = [(when, line) for when, line in timed if line.queue_id not in own]
-        rejected = [
-            (when, found)
-            for when, line in refused
-            if (found := rules.rejection(line)) and bound.take(found.source, when)
-        ]
-        if rejected:
+        found = [(when, rejection) for when, line in refused if (rejection := rules.rejection(line))]
+        counted.add("deliveries", "inbound", "rejected", times=len(found))
+        if rejected := [(when, rejection) for when, rejection in found if bound.take(rejection.source, when)]:
             await receiving.file_rejected(conn, rejected)
         failpoint.reach("log.learnt")
+    app.tally.include(counted.take())
     failpoint.reach("log.committed")
     return position
 
 
-async def _learn(conn: Conn, at: datetime, timed: Sequence[tuple[datetime, postfix_log.Line]]) -> set[str]:
-    """What lines tell of mail that was sent; answers the queue ids of such mail among theirs."""
+def _pauses(app: App) -> Pauses:
+    """As `mail/render` gives them to Postfix."""
+    asked = app.settings.outbound
+    shortest, longest = timedelta(seconds=asked.first_retry_seconds), timedelta(seconds=asked.longest_retry_seconds)
+    return Pauses(shortest, max(shortest, longest))
+
+
+async def _learn(
+    conn: Conn, at: datetime, timed: Sequence[tuple[datetime, postfix_log.Line]], pauses: Pauses, counted: Tally
+) -> set[str]:
+    """What lines tell of mail that was sent, and how much of it; answers the queue ids of such mail among theirs."""
     known = await store.tracked(conn, _named(line for _, line in timed))
-    stories = await _with_messages(conn, at, rules.tell(timed, known))
+    if strangers := rules.strangers((line for _, line in timed), known):
+        known |= await store.adopted(conn, strangers, at)
+    stories = await _with_messages(conn, at, rules.tell(timed, known, pauses))
+    stories = await _passed_on(conn, at, stories)
+    for source, new in rules.newly_accepted(stories, known):
+        counted.add("messages_accepted", "outbound", source, times=new)
     kept: dict[str, Tracked] = {}
     told: list[Fate] = []
     for story in stories:
         mail = story.mail
-        if mail.message_id is not None:
+        if mail.is_passing:
+            told += rules.passed_on(story)
+        elif mail.message_id is not None:
             mail, fates = rules.fates(story)
             told += fates
         if story.end is None:
             kept[mail.queue_id] = mail
     await _add_recipients(conn, stories)
     if told:
-        await messages.record_fates(conn, at, told)
+        for tried in await messages.record_fates(conn, at, told):
+            counted.add("deliveries", "outbound", tried.kind)
     await messages.record_tries(conn, [each for story in stories for each in _tries(story, at)])
-    await _end(conn, at, [story for story in stories if story.end and story.mail.message_id])
+    if held := [message_id for story in stories if story.held for message_id in rules.messages_of(story)]:
+        await messages.put_on_hold(conn, held)
+    await _end(conn, at, [story for story in stories if story.end], counted)
     if ended := known.keys() - kept.keys():
         await store.forget(conn, ended)
     if changed := [mail for queue_id, mail in kept.items() if known.get(queue_id) != mail]:
         await store.keep(conn, changed)
-    return {story.mail.queue_id for story in stories} | set(known)
+    # What came from other servers stands in the history by its recipients, also what the filter refused.
+    return {mail.queue_id for mail in [story.mail for story in stories] + list(known.values()) if not mail.is_passing}
 
 
 def _named(lines: Iterable[postfix_log.Line]) -> set[str]:
@@ -123,7 +154,7 @@ def _tries(story: Story, at: datetime) -> list[Attempt]:
     if mail.message_id is None or rules.is_plain(mail):
         return []
     return [
-        Attempt(uuid7(at), mail.message_id, each.at, each.status, each.recipient, 0, each.reply)
+        Attempt(uuid7(at), mail.message_id, each.at, each.status, each.recipient, 0, each.reply, each.next_at)
         for each in story.tries
         if each.recipient != each.asked
     ]
@@ -134,6 +165,38 @@ async def _add_recipients(conn: Conn, stories: Sequence[Story]) -> None:
     for story in stories:
         if story.tries and story.mail.message_id and story.mail.origin == "submission" and not story.mail.noted:
             await messages.add_recipients(conn, story.mail.message_id, [each.asked for each in story.tries])
+
+
+async def _passed_on(conn: Conn, at: datetime, stories: Sequence[Story]) -> list[Story]:
+    """The stories; those of mail that is passed on with the tries of the outside alone, and with a message for each
+    domain that passes it on.
+    """
+    managed: dict[str, Domain | None] = {}
+
+    async def domain(name: str) -> Domain | None:
+        if name not in managed:
+            managed[name] = await domains.find_by_name(conn, name)
+        return managed[name]
+
+    out: list[Story] = []
+    new: list[Message] = []
+    for story in stories:
+        if not story.mail.is_passing or not story.tries:
+            out.append(story)
+            continue
+        # Where the way to the mailboxes is shut, others than the lmtp client tell of it.
+        tries = [each for each in story.tries if each.to_server or not await domain(rules.domain_of(each.recipient))]
+        rows = dict(story.mail.passed_on)
+        for name, recipients in rules.by_passer(story.mail, tries).items():
+            if name in rows:
+                await messages.add_recipients(conn, rows[name], recipients)
+            else:
+                new.append(rules.passed_message(at, story.mail, tries, recipients, (name, await domain(name))))
+                rows[name] = new[-1].id
+        out.append(replace(story, mail=replace(story.mail, passed_on=rows), tries=tuple(tries)))
+    if new:
+        await messages.begin(conn, new)
+    return out
 
 
 async def _with_messages(conn: Conn, at: datetime, stories: Sequence[Story]) -> list[Story]:
@@ -189,70 +252,33 @@ async def _handed_in(conn: Conn, at: datetime, stories: Sequence[Story]) -> tupl
         envelope = noted.get(story.mail.queue_id)
         recipients = envelope.recipients if envelope else list(dict.fromkeys(each.asked for each in story.tries))
         if recipients:
-            found[story.mail.queue_id] = await _message(conn, at, story.mail, recipients)
+            domain = await domains.find_by_name(conn, rules.domain_of(story.mail.sender))
+            found[story.mail.queue_id] = rules.handed_in(at, story.mail, recipients, domain)
     if found:
         await messages.begin(conn, list(found.values()))
         await messages.accept(conn, at, [(each, queue_id) for queue_id, each in found.items()], status="queued")
     return found, noted.keys()
 
 
-async def _message(conn: Conn, at: datetime, mail: Tracked, recipients: Sequence[str]) -> Message:
-    name = _domain_of(mail.sender)
-    domain = await domains.find_by_name(conn, name)
-    senders, to, cc = (
-        [each.email for each in parse_addresses(mail.head.get(field, ""))] for field in ("from", "to", "cc")
-    )
-    return Message(
-        id=uuid7(at),
-        direction="outbound",
-        message_id=mail.header_id,
-        queue_id=None,
-        domain_id=domain.id if domain else None,
-        domain_name=name,
-        mailbox_id=None,
-        source="smtp",
-        admin_id=None,
-        api_key_id=None,
-        mail_from=mail.sender,
-        from_address=senders[0] if senders else mail.sender,
-        to_addresses=to or ([] if cc else list(recipients)),
-        cc_addresses=cc,
-        subject=decode_words(mail.head.get("subject", "")),
-        size=mail.size,
-        status="submitting",
-        created_at=at,
-        recipients=[Recipient(address, "submitting") for address in recipients],
-    )
-
-
-def _domain_of(address: str) -> str:
-    domain = address.rpartition("@")[2]
-    try:
-        return normalize_domain(domain)
-    except AddressError:
-        return domain.lower()
-
-
-async def _end(conn: Conn, at: datetime, stories: Sequence[Story]) -> None:
+async def _end(conn: Conn, at: datetime, stories: Sequence[Story], counted: Tally) -> None:
     """What is left open where a message has left the queue: failed where it was given up or deleted, else unknown."""
-    if not stories:
+    ended = [(story, message_id) for story in stories for message_id in rules.messages_of(story)]
+    if not ended:
         return
-    still_open = await messages.open_recipients(
-        conn, [each.mail.message_id for each in stories if each.mail.message_id]
-    )
+    still_open = await messages.open_recipients(conn, [message_id for _, message_id in ended])
     failed: list[Fate] = []
-    for story in stories:
-        message_id = story.mail.message_id
-        assert message_id is not None
+    for story, message_id in ended:
         left = still_open.get(message_id, [])
         if not left:
             continue
-        if fates := rules.given_up(story, at, left):
+        if fates := rules.given_up(story, message_id, at, left):
             failed += fates
         else:
-            await _tell_unknown(conn, at, Missing(message_id, story.mail.queue_id), "The log says no more of it")
+            lost = Missing(message_id, story.mail.queue_id)
+            counted.add("deliveries", "outbound", "unknown", times=await _tell_unknown(conn, at, lost, _NO_MORE))
     if failed:
-        await messages.record_fates(conn, at, failed)
+        for tried in await messages.record_fates(conn, at, failed):
+            counted.add("deliveries", "outbound", tried.kind)
 
 
 async def note_submission(app: App, noted: Submission) -> None:
@@ -301,14 +327,16 @@ async def settle_missing(app: App, found: Sequence[Missing]) -> None:
     for each in found:
         async with app.db.tx() as conn:
             await messages.lock(conn, [each.id])
-            await _tell_unknown(conn, app.clock(), each, _GONE)
+            unknown = await _tell_unknown(conn, app.clock(), each, _GONE)
+        app.tally.add("deliveries", "outbound", "unknown", times=unknown)
 
 
-async def _tell_unknown(conn: Conn, at: datetime, lost: Missing, why: str) -> None:
+async def _tell_unknown(conn: Conn, at: datetime, lost: Missing, why: str) -> int:
+    """Tell of it; how many recipients that is."""
     addresses = await messages.end_unknown(conn, at, lost.id, why)
     message = await messages.find(conn, lost.id)
     if not addresses or message is None:
-        return
+        return 0
     log.warning("what became of a message is unknown", queue_id=lost.queue_id, why=why)
     data = {
         "alert": "outcome_unknown",
@@ -321,3 +349,4 @@ async def _tell_unknown(conn: Conn, at: datetime, lost: Missing, why: str) -> No
         "reason": why,
     }
     await events.emit(conn, at, Event("system.alert", message.domain_id, message.id, data))
+    return len(addresses)

@@ -47,6 +47,23 @@ async def advance(conn: Conn, name: str, start: int, position: Position, at: dat
     return cursor.rowcount == 1
 
 
+async def shorten(conn: Conn, name: str, position: Position, at: datetime) -> None:
+    """Move a position back to the end of its file."""
+    await conn.execute(
+        """
+        UPDATE mail_log_positions SET read_to = %(read_to)s, read_at = %(at)s
+        WHERE log = %(log)s AND inode = %(inode)s AND first_line = %(first_line)s AND read_to > %(read_to)s
+        """,
+        {
+            "log": name,
+            "inode": position.inode,
+            "first_line": position.first_line,
+            "read_to": position.read_to,
+            "at": at,
+        },
+    )
+
+
 async def forget_positions(conn: Conn, name: str, inodes: Collection[int], before: datetime) -> None:
     """Let go of the positions of files that are no more."""
     await conn.execute(
@@ -83,7 +100,7 @@ async def tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, Tracked]:
     cursor = await conn.execute(
         """
         SELECT queue_id, origin, login, header_id, head, sender, size, message_id, expected, recipients, noted,
-               expansions, told, first_seen_at
+               expansions, told, passed_on, first_seen_at
         FROM queued_mail WHERE queue_id = ANY(%(ids)s)
         """,
         {"ids": list(queue_ids)},
@@ -94,7 +111,41 @@ async def tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, Tracked]:
 def _tracked(row: dict[str, Any]) -> Tracked:
     row["expansions"] = msgspec.convert(row["expansions"], tuple[Expansion, ...])
     row["told"] = tuple(row["told"])
+    row["passed_on"] = msgspec.convert(row["passed_on"], dict[str, UUID])
     return Tracked(**row)
+
+
+async def adopted(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, Tracked]:
+    """What is known of sent mail with these queue ids that is not followed and has not ended, by the history.
+
+    Only recipients in managed domains may stand in the queue as several.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT m.queue_id, m.source, m.message_id AS header_id, m.mail_from, m.size, m.id, m.accepted_at,
+               (SELECT count(*) FROM message_recipients r WHERE r.message_id = m.id) AS recipients,
+               EXISTS (SELECT FROM message_recipients r JOIN domains d ON d.name = split_part(r.address_key, '@', 2)
+                       WHERE r.message_id = m.id) AS inside
+        FROM messages m
+        WHERE m.queue_id = ANY(%(ids)s) AND m.direction = 'outbound' AND m.source IN ('api', 'smtp')
+          AND m.status IN ('queued', 'deferred', 'partial', 'unknown')
+        """,
+        {"ids": list(queue_ids)},
+    )
+    return {
+        row["queue_id"]: Tracked(
+            row["queue_id"],
+            "api" if row["source"] == "api" else "submission",
+            row["accepted_at"] or at,
+            header_id=row["header_id"],
+            sender=row["mail_from"],
+            size=row["size"],
+            message_id=row["id"],
+            expected=None if row["inside"] else row["recipients"],
+            recipients=row["recipients"],
+        )
+        for row in await cursor.fetchall()
+    }
 
 
 async def keep(conn: Conn, mails: Sequence[Tracked]) -> None:
@@ -102,17 +153,18 @@ async def keep(conn: Conn, mails: Sequence[Tracked]) -> None:
     await conn.execute(
         """
         INSERT INTO queued_mail (queue_id, origin, login, header_id, head, sender, size, message_id, expected,
-                                 recipients, noted, expansions, told, first_seen_at)
+                                 recipients, noted, expansions, told, passed_on, first_seen_at)
         SELECT q.queue_id, q.origin, q.login, q.header_id, q.head, q.sender, q.size, q.message_id, q.expected,
-               q.recipients, q.noted, q.expansions, q.told, q.first_seen_at
+               q.recipients, q.noted, q.expansions, q.told, q.passed_on, q.first_seen_at
         FROM jsonb_to_recordset(%(mails)s) AS q(
             queue_id text, origin text, login text, header_id text, head jsonb, sender text, size bigint,
             message_id uuid, expected integer, recipients integer, noted boolean, expansions jsonb,
-            told text[], first_seen_at timestamptz)
+            told text[], passed_on jsonb, first_seen_at timestamptz)
         ON CONFLICT (queue_id) DO UPDATE
         SET header_id = excluded.header_id, head = excluded.head, sender = excluded.sender, size = excluded.size,
             message_id = excluded.message_id, expected = excluded.expected, recipients = excluded.recipients,
-            noted = excluded.noted, expansions = excluded.expansions, told = excluded.told
+            noted = excluded.noted, expansions = excluded.expansions, told = excluded.told,
+            passed_on = excluded.passed_on
         """,
         {"mails": Jsonb(list(mails), dumps=msgspec.json.encode)},
     )
@@ -178,6 +230,11 @@ async def overdue(conn: Conn, before: datetime, since: datetime, after: UUID, mo
 async def renamed(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, str]:
     """The queue ids under which messages are on their way now, where they are followed."""
     cursor = await conn.execute(
-        "SELECT message_id, queue_id FROM queued_mail WHERE message_id = ANY(%(ids)s)", {"ids": list(message_ids)}
+        """
+        SELECT coalesce(q.message_id, p.value::uuid) AS message_id, q.queue_id
+        FROM queued_mail q LEFT JOIN LATERAL jsonb_each_text(q.passed_on) p ON true
+        WHERE q.message_id = ANY(%(ids)s) OR p.value::uuid = ANY(%(ids)s)
+        """,
+        {"ids": list(message_ids)},
     )
     return {row["message_id"]: row["queue_id"] for row in await cursor.fetchall()}

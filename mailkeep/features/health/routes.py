@@ -16,7 +16,7 @@ async def _health(app: App, call: Call) -> Reply:
 
 
 async def _version(app: App, call: Call) -> Reply:
-    return Reply(wire.version(service.build()))
+    return Reply(wire.version(service.build(), full=app.settings.mta.mode == "postfix"))
 
 
 async def _alive(app: App, call: Call) -> Reply:
@@ -38,7 +38,10 @@ ENDPOINTS = (
         handler=_health,
         action=None,
         summary="Ask how the server does",
-        description="200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`.",
+        description=(
+            "200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`. In the full profile "
+            "each daemon and agent is a part: one that does not run is `degraded` until it is back."
+        ),
         tag=_TAG,
         data=wire.HealthTold,
         bare=True,
@@ -65,7 +68,7 @@ ENDPOINTS = (
         tag=_TAG,
         data=wire.VersionTold,
         bare=True,
-        examples=(Example(answer={"version": "0.1.0", "commit": None, "api": "v1"}),),
+        examples=(Example(answer={"version": "0.1.0", "commit": None, "api": "v1", "profile": "embedded"}),),
     ),
     Endpoint(
         method="GET",

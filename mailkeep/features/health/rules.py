@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mailkeep.features.health.model import Check, Health, Status
 
@@ -19,6 +19,11 @@ def overall(checks: Sequence[Check]) -> Health:
         elif check.status == "degraded" and worst == "ok":
             worst = "degraded"
     return Health(worst, checks)
+
+
+def under_supervision(running: Mapping[str, bool]) -> list[Check]:
+    """A part that does not run is being started again: what needs it waits."""
+    return [Check(name, "ok" if up else "degraded") for name, up in sorted(running.items())]
 
 
 def disk(free: int, total: int) -> Status:

@@ -30,7 +30,10 @@ async def health(app: App) -> Health:
     if app.mta is not None and app.settings.mta.mode == "sandbox":
         parts["mta"] = _sandbox  # our own; a foreign mail server is not bothered for everybody who asks
     found = await asyncio.gather(*(_in_time(part(app)) for part in parts.values()))
-    return rules.overall([Check(name, status) for name, status in zip(parts, found, strict=True)])
+    checks = [Check(name, status) for name, status in zip(parts, found, strict=True)]
+    if app.parts is not None:
+        checks += rules.under_supervision(app.parts())
+    return rules.overall(checks)
 
 
 async def ready(app: App) -> bool:

@@ -13,7 +13,9 @@ StatusTold = Literal["ok", "degraded", "down"]
 
 
 class CheckTold(Struct, frozen=True):
-    """A part and how it does: `database`, `disk`, `mta` (the sandbox's port)."""
+    """A part and how it does: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
+    agent, and the `supervisor` that tells of them.
+    """
 
     component: str
     status: StatusTold
@@ -27,11 +29,14 @@ class HealthTold(Struct, frozen=True):
 
 
 class VersionTold(Struct, frozen=True):
-    """The program's version, the commit it was taken from (null where unknown), and the API's version."""
+    """The program's version, the commit it was taken from (null where unknown), the API's version, and the profile that
+    runs: `full` has a mail server behind it, and a queue.
+    """
 
     version: str
     commit: str | None
     api: Literal["v1"]
+    profile: Literal["embedded", "full"]
 
 
 class Alive(Struct, frozen=True):
@@ -51,6 +56,6 @@ def details(found: Health) -> dict[str, Any]:
     return msgspec.to_builtins(health(found))
 
 
-def version(found: Build) -> VersionTold:
+def version(found: Build, *, full: bool) -> VersionTold:
     """A build as it is answered."""
-    return VersionTold(found.version, found.commit, "v1")
+    return VersionTold(found.version, found.commit, "v1", "full" if full else "embedded")

@@ -11,6 +11,10 @@ handed over again (`inbound_seen`), and what Dovecot has from a try that was bro
 Dovecot itself, since each delivery has its id in the field X-Mailkeep-Delivery (Sieve `duplicate`). The field is ours:
 one that comes along is taken out.
 
-The verdict is the filter's, from fields that the filter sets, and strips where a sender has put them.
+The verdict, and what the sender's authentication came to (SPF, DKIM, DMARC), are the filter's, from fields that the
+filter sets, and strips where a sender has put them.
+Of spam, Postfix brings the copies for the outside too: they end here, taken (250), since a refusal would make a bounce
+to whoever stands as its sender. The sender that was rewritten for the outside (SRS) is the old one again for mailboxes.
+
 A mailbox without room is Dovecot's word (552 5.2.2): the sender is told by Postfix, and the history has a row.
 """

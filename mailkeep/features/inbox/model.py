@@ -33,10 +33,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A message that Dovecot has judged: for each mailbox the recipients that led there, and Dovecot's word."""
+    """A message that Dovecot has judged: for each mailbox the recipients that led there, and Dovecot's word.
+
+    `auth` is what the sender's authentication came to, by method.
+    """
 
     mail: Arrived
     verdict: Verdict | None
+    auth: Mapping[str, str]
     homes: Mapping[UUID, Home]
     asked: Mapping[UUID, Sequence[str]]
     said: Mapping[UUID, Reply]

@@ -1,4 +1,4 @@
-"""The filter's verdict, the delivery's field, and what the history says of Dovecot's word."""
+"""What the filter says, the delivery's field, and what the history says of Dovecot's word."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from mailkeep.mail.head import MAX_HEAD, Head, head_end
 
 _SYMBOL = re.compile(r"([A-Z][A-Z0-9_]{1,63}+)\([-+0-9.]++\)")
 _MAX_SYMBOLS = 200
+_ANY = ("pass", "fail", "none", "temperror", "permerror")
+_RESULTS = {"spf": (*_ANY, "softfail", "neutral"), "dkim": _ANY, "dmarc": _ANY}
 _RECEIVED_ID = re.compile(r"\(Postfix[^)]{0,40}+\)\s*+(?:with \S{1,40}+ )?id ([0-9A-Za-z]{5,30}+)(?=[\s;]|$)")
 _OWN_FIELD = re.compile(
     rb"(?:\A|(?<=\n))" + DELIVERY_FIELD.encode() + rb"[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n)*", re.IGNORECASE
@@ -33,6 +35,22 @@ def verdict(head: Head) -> Verdict | None:
     return Verdict(score if abs(score) < 1e6 else 0.0, action.strip().lower()[:40], tuple(dict.fromkeys(symbols)))
 
 
+def is_spam(head: Head) -> bool:
+    """Whether the filter takes a message for spam."""
+    told = verdict(head)
+    return told is not None and told.is_spam
+
+
+def auth(head: Head) -> dict[str, str]:
+    """What the filter says of the sender's authentication (RFC 8601 §2.7): `spf`, `dkim`, `dmarc`, each where checked.
+
+    Authentication-Results, which anybody may write, count for nothing.
+    """
+    told = next((field.value for field in head.fields if field.name.lower() == "x-rspamd-auth"), "")
+    pairs = (part.strip().partition("=") for part in told.split(";"))
+    return {method: result for method, _, result in pairs if result in _RESULTS.get(method, ())}
+
+
 def queue_id(forwarded: Mapping[str, str], head: Head) -> str | None:
     """Postfix's id of a message: as XFORWARD has it, else (bounces have none there) from its own field on top."""
     if ident := forwarded.get("IDENT"):
@@ -43,9 +61,9 @@ def queue_id(forwarded: Mapping[str, str], head: Head) -> str | None:
 
 
 def is_our_own(forwarded: Mapping[str, str]) -> bool:
-    """Whether a message began here: made by Postfix, or handed in on a socket, where clients have no port."""
+    """Whether a message began here: made by Postfix, or handed in on a socket, where clients have none (Postfix: 0)."""
     return forwarded.get("SOURCE") == "LOCAL" or (
-        forwarded.get("ADDR") in (None, "127.0.0.1", "::1") and "PORT" not in forwarded
+        forwarded.get("ADDR") in (None, "127.0.0.1", "::1") and forwarded.get("PORT", "0") == "0"
     )
 
 

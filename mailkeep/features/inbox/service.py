@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from uuid import UUID
 from weakref import WeakValueDictionary
 
@@ -14,7 +14,6 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.errors import Unavailable
 from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.inbox import rules, store
@@ -24,6 +23,7 @@ from mailkeep.features.messages.model import Message, Recipient, Reply as Said
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.receiving.model import Arrived, Home
 from mailkeep.features.receiving.rules import HAM, unquoted
+from mailkeep.jobs.grouped import Grouped
 from mailkeep.mail.reply import Reply
 
 log = structlog.get_logger("mailkeep.inbox")
@@ -32,19 +32,21 @@ Handover = Callable[[Sequence[str]], Awaitable[list[Reply]]]
 """Hands the message to Dovecot for these addresses; a reply for each."""
 
 _MOST = 100  # letters filed by one transaction
+_PACE = 0.01  # seconds at least from one transaction to the next
+_NOT_PASSED_ON = Reply(250, "2.0.0", "Spam is not passed on")
 _TAKEN = Reply(250, "2.0.0", "Delivered before")
 
 
 @dataclass(slots=True)
 class Filing:
-    """Files letters; those that come while a transaction is under way are filed together by the next."""
+    """Files letters; those that come while a transaction is under way, or soon after one, are filed together."""
 
     app: App
-    _waiting: deque[tuple[Letter, asyncio.Future[None]]] = field(
-        default_factory=deque[tuple[Letter, asyncio.Future[None]]]
-    )
-    _task: asyncio.Task[None] | None = None
+    _grouped: Grouped[Letter, None] = field(init=False)
     _turns: WeakValueDictionary[UUID, asyncio.Lock] = field(default_factory=WeakValueDictionary[UUID, asyncio.Lock])
+
+    def __post_init__(self) -> None:
+        self._grouped = Grouped(partial(_file, self.app), most=_MOST, pace=_PACE, apart=True)
 
     @asynccontextmanager
     async def turns(self, mailbox_ids: Collection[UUID]) -> AsyncGenerator[None]:
@@ -59,30 +61,7 @@ class Filing:
 
     async def file(self, letter: Letter) -> None:
         """File a letter; committed when it answers. Raises `Unavailable`."""
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((letter, done))
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run())
-        await done
-
-    async def _run(self) -> None:
-        while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
-            error = await self._try([letter for letter, _ in batch])
-            for letter, done in batch:
-                # One that can't be filed must not hold up the others.
-                wrong = error
-                if wrong and len(batch) > 1 and not isinstance(wrong, Unavailable):
-                    wrong = await self._try([letter])
-                if not done.done():
-                    done.set_exception(wrong) if wrong else done.set_result(None)
-
-    async def _try(self, letters: Sequence[Letter]) -> Exception | None:
-        try:
-            await _file(self.app, letters)
-        except Exception as error:  # noqa: BLE001 - it is the answer to whoever waits
-            return error
-        return None
+        await self._grouped.put(letter)
 
 
 async def deliver(
@@ -108,14 +87,15 @@ async def deliver(
             replies = await hand_over([first[mailbox_id] for mailbox_id in homes])
         said = dict(zip(homes, replies, strict=True))
         failpoint.reach("lmtp.handed_over")
-        await _file_letter(app, filing, Letter(mail, rules.verdict(mail.head), homes, asked, said, None))
+        verdict, auth = rules.verdict(mail.head), rules.auth(mail.head)
+        await _file_letter(app, filing, Letter(mail, verdict, auth, homes, asked, said, None))
         failpoint.reach("lmtp.filed")
-    return [_reply(places.get(each.address), said) for each in recipients]
+    return [_reply(mail, places.get(each.address), said) for each in recipients]
 
 
-def _reply(place: Place | None, said: dict[UUID, Reply]) -> Reply:
+def _reply(mail: Arrived, place: Place | None, said: dict[UUID, Reply]) -> Reply:
     if place is None:
-        return receiving.reply_to("unknown_user")
+        return _NOT_PASSED_ON if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
     if not place.domain_active:
         return receiving.reply_to("domain_inactive")
     return _TAKEN if place.filed else said[place.home.mailbox_id]
@@ -141,15 +121,13 @@ async def _file_letter(app: App, filing: Filing, letter: Letter) -> None:
     async with AsyncExitStack() as stack:
         if any(home.wants_full for home in taken):
             apart = await receiving.taken_apart(app, letter.mail, stack)
-            letter = Letter(letter.mail, letter.verdict, letter.homes, letter.asked, letter.said, apart)
+            letter = replace(letter, apart=apart)
         await filing.file(letter)
 
 
-async def _file(app: App, letters: Sequence[Letter]) -> None:
+async def _file(app: App, letters: Sequence[Letter]) -> list[None]:
     found = [(letter, message) for letter in letters for message in _messages(app, letter)]
-    for letter, message in found:
-        if message.status == "received":
-            await asyncio.to_thread(messages.keep_content, app.data_dir, message.id, letter.mail.content())
+    await asyncio.to_thread(_keep_contents, app, found)
     at = app.clock()
     async with app.db.tx() as conn:
         fresh = await messages.file_all(conn, at, [message for _, message in found])
@@ -166,6 +144,19 @@ async def _file(app: App, letters: Sequence[Letter]) -> None:
                 await receiving.keep_payload(conn, letter.mail, apart, at)
         if told:
             await events.emit_all(conn, at, told)
+    for letter in letters:
+        news = [message for whose, message in found if whose is letter and message.id in fresh]
+        if any(message.status == "received" for message in news):
+            app.tally.add("messages_accepted", "inbound", letter.mail.source)
+        for message in news:
+            app.tally.add("deliveries", "inbound", message.status)
+    return [None] * len(letters)
+
+
+def _keep_contents(app: App, found: Sequence[tuple[Letter, Message]]) -> None:
+    for letter, message in found:
+        if message.status == "received":
+            messages.keep_content(app.data_dir, message.id, letter.mail.content())
 
 
 def _messages(app: App, letter: Letter) -> list[Message]:
@@ -181,4 +172,5 @@ def _message(app: App, letter: Letter, home: Home, reply: Reply) -> Message:
     said = Said(reply.code, reply.enhanced or None, reply.text)
     status = "received" if reply.accepted else "rejected"
     recipients = [Recipient(address, status, 1, said) for address in dict.fromkeys(letter.asked[home.mailbox_id])]
-    return receiving.inbound_message(app.clock(), letter.mail, home, recipients, letter.verdict)
+    filed = receiving.inbound_message(app.clock(), letter.mail, home, recipients, letter.verdict)
+    return replace(filed, auth=letter.auth)

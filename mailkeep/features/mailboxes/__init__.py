@@ -16,6 +16,9 @@ A deleted mailbox lies in the trash for 30 days: its address is free at once, it
 restored while the address is still free and the domain has room. Then, or at once with `purge`, it is gone;
 its folder is removed after the commit, and again until that succeeds.
 
+What a mailbox holds (`used_bytes`, `message_count`) is counted as mail comes in the embedded profile; in the full
+profile Dovecot tells it, and who logged in last (`run/figures`), and counts it anew behind that (`run/counting`).
+
 A mailbox belongs to the administrator whose email is its address. Who ranks lower neither changes its
 credentials, state, address or forward, nor suspends or deletes it, nor makes one at that address.
 """

@@ -7,6 +7,7 @@ again.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from pathlib import Path
 from uuid import UUID
@@ -18,7 +19,7 @@ from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.mailboxes import store, wire
-from mailkeep.features.mailboxes.model import TRASH_KEPT, mail_folder
+from mailkeep.features.mailboxes.model import TRASH_KEPT, mail_folder, mail_root
 
 log = structlog.get_logger("mailkeep.mailboxes")
 
@@ -44,9 +45,11 @@ async def purge_trash(app: App) -> int:
 
 async def remove_mail(app: App) -> int:
     """Remove the folders of mailboxes that are gone; how many. What can't be removed now is tried the next
-    time.
+    time. Where mail is another account's, whoever runs as root does it.
     """
     removed, last = 0, None
+    if not _is_ours(app):
+        return removed
     while True:
         async with app.db.autocommit() as conn:
             waiting = await store.removals(conn, _BATCH, last)
@@ -59,6 +62,8 @@ async def remove_mail(app: App) -> int:
 
 async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
     """Remove the folder of a mailbox that is gone; False, and logged, where that fails."""
+    if not _is_ours(app):
+        return False
     try:
         await asyncio.to_thread(_remove, mail_folder(app.data_dir, mailbox_id))
     except OSError as error:
@@ -67,6 +72,12 @@ async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
     async with app.db.autocommit() as conn:
         await store.removed(conn, mailbox_id)
     return True
+
+
+def _is_ours(app: App) -> bool:
+    """Whether we may remove mail; a folder that is absent is as good as ours."""
+    root = mail_root(app.data_dir)
+    return not root.exists() or os.access(root, os.W_OK | os.X_OK)
 
 
 def _remove(folder: Path) -> None:

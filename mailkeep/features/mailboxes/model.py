@@ -50,6 +50,38 @@ class LastLogin:
 
 
 @dataclass(frozen=True, slots=True)
+class Login:
+    """A login to a mailbox that succeeded; `protocol` is imap, pop3, sieve or smtp (submission)."""
+
+    mailbox_id: UUID
+    at: datetime
+    protocol: str
+    ip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a mailbox holds, in all its folders, as of `at`; `doubtful`: this may be older than what was told before."""
+
+    mailbox_id: UUID
+    at: datetime
+    used_bytes: int
+    message_count: int
+    doubtful: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A mailbox whose figures are kept: when they were last told, and counted, which is to be done where it is None."""
+
+    mailbox_id: UUID
+    login: str
+    holds_any: bool
+    told_at: datetime | None
+    counted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Mailbox:
     """A mailbox without its password. `quota_bytes` 0: no limit; `deleted_at`: in the trash since."""
 

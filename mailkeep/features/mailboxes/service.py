@@ -24,7 +24,17 @@ from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.domains import rules as domain_rules, service as domains
 from mailkeep.features.domains.model import Domain
 from mailkeep.features.mailboxes import rules, store, wire
-from mailkeep.features.mailboxes.model import Changes, Filter, Mailbox, NewMailbox, Protocols, Secret
+from mailkeep.features.mailboxes.model import (
+    Changes,
+    Figures,
+    Filter,
+    Kept,
+    Login,
+    Mailbox,
+    NewMailbox,
+    Protocols,
+    Secret,
+)
 
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
@@ -60,6 +70,33 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -
     The row is locked until the transaction ends: it comes last in it.
     """
     await store.add_mail(conn, mailbox_id, size, messages)
+
+
+async def tell_figures(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
+    """Write what mailboxes hold, each once, as the program says that keeps their mail.
+
+    Answers the mailboxes that somebody else holds just now: nobody is waited for, and they are to come again.
+    Mailboxes that are gone, and those of which something newer is known, are passed over.
+    """
+    return await store.tell_figures(conn, told)
+
+
+async def count_figures(conn: Conn, counted: Sequence[Figures]) -> None:
+    """Write what mailboxes hold that were counted from their files; `at` is when the count began.
+
+    Those of which something was told since, or which somebody else holds, are left as they are: to be counted again.
+    """
+    await store.count_figures(conn, counted)
+
+
+async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
+    """Write the last logins, one for each mailbox; answers as `tell_figures`."""
+    return await store.set_logins(conn, logins)
+
+
+async def kept(conn: Conn, after: UUID | None, most: int) -> list[Kept]:
+    """The next mailboxes, at most `most`, of a walk through all that can be used, by id."""
+    return await store.kept(conn, after, most)
 
 
 async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:

@@ -44,7 +44,7 @@ class SuspendedRecord(Struct, frozen=True):
 
 
 class LastLoginRecord(Struct, frozen=True):
-    """The last login to the mailbox; all null when there was none."""
+    """The last login to the mailbox, by imap, pop3, sieve or smtp (submission); all null when there was none."""
 
     at: Timestamp | None
     protocol: str | None
@@ -52,7 +52,7 @@ class LastLoginRecord(Struct, frozen=True):
 
 
 class MailboxRecord(Struct, frozen=True):
-    """A mailbox. `deleted_at` is set in the trash only."""
+    """A mailbox. `used_bytes` and `message_count` are of all its folders; `deleted_at` is set in the trash only."""
 
     id: UUID
     domain_id: UUID

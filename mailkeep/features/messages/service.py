@@ -35,6 +35,11 @@ async def begin(conn: Conn, attempts: Sequence[Message]) -> None:
     await store.insert(conn, attempts)
 
 
+def attempted(attempts: Sequence[Message]) -> dict[str, Any]:
+    """The attempts of sends as the database's `insert_messages` takes them, for a statement that does more."""
+    return dict(store.rows(attempts))
+
+
 Accepted = Sequence[tuple[Message, str]]
 """Messages with the MTA's queue ids; empty where it named none."""
 
@@ -64,14 +69,15 @@ async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUI
 
 
 async def _accept(conn: Conn, at: datetime, accepted: Accepted, status: str, *, answered: bool) -> list[UUID]:
-    ids = [message.id for message, _ in accepted]
-    opened = await store.open_recipients(conn, ids, status, answered=answered)
-    if opened:
-        news = [(message.id, queue_id) for message, queue_id in accepted if message.id in opened]
-        await store.accept(conn, at, news, answered=answered)
-    if sent := [_sent(message) for message, _ in accepted if opened.get(message.id)]:
-        await events.emit_all(conn, at, sent)
-    return list(opened)
+    return await store.accept(conn, at, acceptances(at, accepted), status, answered=answered)
+
+
+def acceptances(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
+    """Accepted messages as the database's `accept_messages` takes them, each with the `mail.sent` that it tells."""
+    return [
+        {"id": message.id, "queue_id": queue_id or None, "event": events.row(at, _sent(message))}
+        for message, queue_id in accepted
+    ]
 
 
 def _sent(message: Message) -> Event:
@@ -107,16 +113,16 @@ async def end_attempts(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str
     return open_ones
 
 
-async def record_fate(conn: Conn, at: datetime, fate: Fate) -> None:
+async def record_fate(conn: Conn, at: datetime, fate: Fate) -> list[Attempt]:
     """`record_fates` of one."""
-    await record_fates(conn, at, [fate])
+    return await record_fates(conn, at, [fate])
 
 
-async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> None:
+async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> list[Attempt]:
     """What became of recipients, in order: their rows, their tries, the messages' status, and an event for each, once.
 
     A deferral is told once, at the first (`mail.bounced`, `bounce_type` temporary). The same statements, however many
-    fates there are, but for those that follow one another for one recipient.
+    fates there are, but for those that follow one another for one recipient. Answers the tries that were news.
     """
     locked = await store.lock_all(conn, {fate.message_id for fate in fates})
     untold = {fate.message_id: fate.queue_id for fate in fates if fate.queue_id}
@@ -139,6 +145,7 @@ async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> None:
         await store.settle_statuses(conn, {each.message_id for each in tries})
     if told:
         await events.emit_all(conn, at, told)
+    return tries
 
 
 async def record_tries(conn: Conn, tries: Sequence[Attempt]) -> None:
@@ -155,6 +162,11 @@ async def lock(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]
 async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str]) -> None:
     """Recipients of an accepted message that only showed later; one that it has already stays as it is."""
     await store.add_recipients(conn, message_id, addresses)
+
+
+async def put_on_hold(conn: Conn, message_ids: Collection[UUID]) -> None:
+    """Nobody tries these messages for now: their recipients have no next attempt."""
+    await store.forget_next_attempts(conn, message_ids)
 
 
 async def end_unknown(conn: Conn, at: datetime, message_id: UUID, said: str) -> list[str]:
@@ -213,6 +225,8 @@ def _told(message: Message, fate: Fate, number: int, queue_id: str | None) -> Ev
         data["bounce_type"] = "permanent" if fate.status == "bounced" else "temporary"
     elif fate.status == "failed":
         data["reason"] = fate.reply.diagnostic
+    if message.source == "system":
+        data["source"] = "system"  # nobody sent it: there was no mail.sent
     return Event(_KINDS[fate.status], message.domain_id, message.id, data | _labels(message))
 
 

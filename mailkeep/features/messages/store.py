@@ -29,49 +29,18 @@ def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
 
 async def insert(conn: Conn, messages: Sequence[Message]) -> None:
     """Write messages with their recipients, and what they are searched by: one statement, however many."""
-    await conn.execute(
-        """
-        WITH m AS (
-            INSERT INTO messages (
-                id, direction, message_id, queue_id, domain_id, domain_name, mailbox_id, source, admin_id,
-                api_key_id, mail_from, from_address, to_addresses, cc_addresses, subject, size, tags, metadata,
-                status, spam_score, spam_action, spam_symbols, auth, created_at, accepted_at, request_id, batch_index)
-            SELECT
-                r.id, r.direction, r.message_id, r.queue_id, r.domain_id, r.domain_name, r.mailbox_id,
-                r.source, r.admin_id, r.api_key_id, r.mail_from, r.from_address, r.to_addresses,
-                r.cc_addresses, r.subject, r.size, r.tags, r.metadata, r.status, r.spam_score, r.spam_action,
-                r.spam_symbols, r.auth, r.created_at, r.accepted_at, r.request_id, r.batch_index
-            FROM jsonb_to_recordset(%(messages)s) AS r(
-                id uuid, direction text, message_id text, queue_id text, domain_id uuid, domain_name text,
-                mailbox_id uuid, source text, admin_id uuid, api_key_id uuid, mail_from text, from_address text,
-                to_addresses text[], cc_addresses text[], subject text, size bigint, tags text[], metadata jsonb,
-                status text, spam_score double precision, spam_action text, spam_symbols text[], auth jsonb,
-                created_at timestamptz, accepted_at timestamptz, request_id uuid, batch_index integer)
-        ), s AS (
-            INSERT INTO message_search (message_id, domain_id, subject, sender, recipients)
-            SELECT r.message_id, r.domain_id, mailkeep_fold(r.subject), mailkeep_fold(r.sender),
-                   mailkeep_fold(r.recipients)
-            FROM jsonb_to_recordset(%(search)s) AS r(
-                message_id uuid, domain_id uuid, subject text, sender text, recipients text)
-        ), t AS (
-            INSERT INTO message_tags (tag, message_id)
-            SELECT DISTINCT r.tag, r.message_id FROM jsonb_to_recordset(%(tags)s) AS r(tag text, message_id uuid)
-        )
-        INSERT INTO message_recipients (message_id, position, address, address_key, status, attempts, smtp_code,
-                                        enhanced_code, diagnostic, remote_host, next_attempt_at)
-        SELECT r.message_id, r.position, r.address, mailkeep_fold(r.address), r.status, r.attempts, r.smtp_code,
-               r.enhanced_code, r.diagnostic, r.remote_host, r.next_attempt_at
-        FROM jsonb_to_recordset(%(recipients)s) AS r(
-            message_id uuid, position integer, address text, status text, attempts integer, smtp_code integer,
-            enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz)
-        """,
-        {
-            "messages": _rows([_message_row(message) for message in messages]),
-            "recipients": _rows([row for message in messages for row in _recipient_rows(message)]),
-            "search": _rows([_search_row(message) for message in messages]),
-            "tags": _rows([{"tag": tag, "message_id": message.id} for message in messages for tag in message.tags]),
-        },
-    )
+    sql = "SELECT insert_messages(%(messages)s, %(rows)s, %(search)s, %(tags)s)"
+    await conn.execute(sql, rows(messages))
+
+
+def rows(messages: Sequence[Message]) -> dict[str, Jsonb]:
+    """Messages as the database's `insert_messages` takes them."""
+    return {
+        "messages": _rows([_message_row(message) for message in messages]),
+        "rows": _rows([row for message in messages for row in _recipient_rows(message)]),
+        "search": _rows([_search_row(message) for message in messages]),
+        "tags": _rows([{"tag": tag, "message_id": message.id} for message in messages for tag in message.tags]),
+    }
 
 
 def _message_row(message: Message) -> dict[str, Any]:
@@ -108,47 +77,19 @@ def _search_row(message: Message) -> dict[str, Any]:
     }
 
 
-async def open_recipients(conn: Conn, message_ids: Sequence[UUID], status: str, *, answered: bool) -> dict[UUID, bool]:
-    """Lock the messages among these of which it is news that they were accepted (answered: that we were told so).
+async def accept(
+    conn: Conn, at: datetime, accepted: Sequence[dict[str, Any]], status: str, *, answered: bool
+) -> list[UUID]:
+    """Messages that the MTA took (answered: it told so ourselves), by the database's own function.
 
-    Their unsettled recipients get this status. Answers for each whether nobody knew of the acceptance so far.
+    Their unsettled recipients get this status; `mail.sent` is told where it is news. Answers of which this was not
+    written before.
     """
     cursor = await conn.execute(
-        """
-        WITH m AS (
-            SELECT id, accepted_at IS NULL AS fresh FROM messages
-            WHERE id = ANY(%(ids)s) AND answered_at IS NULL AND (%(answered)s OR accepted_at IS NULL)
-            ORDER BY id FOR UPDATE
-        ), r AS (
-            UPDATE message_recipients SET status = %(status)s FROM m
-            WHERE message_recipients.message_id = m.id
-              AND message_recipients.status IN ('submitting', 'unknown', 'lost')
-        )
-        SELECT id, fresh FROM m
-        """,
-        {"ids": list(message_ids), "status": status, "answered": answered},
+        "SELECT accept_messages(%(at)s, %(status)s, %(answered)s, %(accepted)s) AS id",
+        {"at": at, "status": status, "answered": answered, "accepted": _rows(accepted)},
     )
-    return {row["id"]: row["fresh"] for row in await cursor.fetchall()}
-
-
-async def accept(conn: Conn, at: datetime, accepted: Sequence[tuple[UUID, str]], *, answered: bool) -> None:
-    """Messages that the MTA took, with its queue ids; their status becomes what their recipients say."""
-    await conn.execute(
-        """
-        UPDATE messages
-        SET queue_id = coalesce(messages.queue_id, a.queue_id), accepted_at = coalesce(messages.accepted_at, %(at)s),
-            answered_at = CASE WHEN %(answered)s THEN %(at)s ELSE messages.answered_at END, status = (
-            SELECT CASE WHEN min(status) = max(status) THEN min(status) ELSE 'partial' END
-            FROM message_recipients WHERE message_id = a.id)
-        FROM jsonb_to_recordset(%(accepted)s) AS a(id uuid, queue_id text)
-        WHERE messages.id = a.id
-        """,
-        {
-            "accepted": _rows([{"id": one, "queue_id": queue_id or None} for one, queue_id in accepted]),
-            "at": at,
-            "answered": answered,
-        },
-    )
+    return [row["id"] for row in await cursor.fetchall()]
 
 
 async def end_attempts(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> list[UUID]:
@@ -273,12 +214,16 @@ async def end_unknown(conn: Conn, message_id: UUID, said: str) -> list[str]:
     return [row["address"] for row in sorted(rows, key=lambda row: row["position"])]
 
 
+async def forget_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None:
+    """The recipients of these messages have no next attempt."""
+    sql = "UPDATE message_recipients SET next_attempt_at = NULL WHERE message_id = ANY(%(ids)s)"
+    await conn.execute(sql, {"ids": list(message_ids)})
+
+
 async def lock_all(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
     """Messages without their recipients, their rows locked, so that their fates are written one after the other."""
-    cursor = await conn.execute(
-        _SELECT + "WHERE m.id = ANY(%(ids)s) ORDER BY m.id FOR UPDATE",
-        {"ids": list(message_ids)},
-    )
+    sql = _SELECT + "WHERE m.id = ANY(%(ids)s) ORDER BY m.id FOR UPDATE"
+    cursor = await conn.execute(sql, {"ids": list(message_ids)})
     return {row["id"]: Message(**row, recipients=[]) for row in await cursor.fetchall()}
 
 
@@ -331,10 +276,7 @@ async def seen(conn: Conn, queue_id: str, mailbox_ids: Collection[UUID]) -> set[
 
 async def find(conn: Conn, message_id: UUID) -> Message | None:
     """The message with this id, with its recipients."""
-    cursor = await conn.execute(
-        _SELECT + "WHERE m.id = %(id)s",
-        {"id": message_id},
-    )
+    cursor = await conn.execute(_SELECT + "WHERE m.id = %(id)s", {"id": message_id})
     row = await cursor.fetchone()
     recipients = await recipients_of(conn, [message_id]) if row else {}
     return Message(**row, recipients=recipients.get(message_id, [])) if row else None
@@ -351,10 +293,7 @@ async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
 
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
     """The messages with these ids, with their recipients."""
-    cursor = await conn.execute(
-        _SELECT + "WHERE m.id = ANY(%(ids)s)",
-        {"ids": list(message_ids)},
-    )
+    cursor = await conn.execute(_SELECT + "WHERE m.id = ANY(%(ids)s)", {"ids": list(message_ids)})
     rows = await cursor.fetchall()
     recipients = await recipients_of(conn, message_ids)
     return {row["id"]: Message(**row, recipients=recipients.get(row["id"], [])) for row in rows}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from mailkeep.features.queue.model import Action, Cut, Filter, Queued, Selection
 from mailkeep.mail import postfix_queue
 
 _IDS_IN_AUDIT = 50
+_Listing = Callable[[], Awaitable[list[postfix_queue.Queued]]]
 
 
 def expect_full_profile(app: App) -> None:
@@ -63,24 +64,32 @@ def _deed(action: Action, wanted: Selection) -> Deed:
     return Deed(f"queue.{action}", Target("queue", None), more=more)
 
 
-def performers(conf: Path, queue: Path) -> Mapping[str, Perform]:
-    """What the node's agent does for this feature, with Postfix's configuration and queue folders."""
-    return {"queue.list": partial(_list, conf, queue), "queue.act": partial(_act, conf)}
+def performers(conf: Path, queue: Path, original: Callable[[str], str | None]) -> Mapping[str, Perform]:
+    """What the node's agent does for this feature, with Postfix's configuration and queue folders.
+
+    `original`: who wrote, for a sender that was rewritten (`mail/srs`).
+    """
+
+    async def listing() -> list[postfix_queue.Queued]:
+        found = await postfix_queue.listing(conf)
+        return [msgspec.structs.replace(each, sender=original(each.sender) or each.sender) for each in found]
+
+    return {"queue.list": partial(_list, listing, queue), "queue.act": partial(_act, listing, conf)}
 
 
-async def _list(conf: Path, queue: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _list(listing: _Listing, queue: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     wanted, part = msgspec.convert(argument["filter"], Filter), msgspec.convert(argument["cut"], Cut)
-    found = rules.selected(await postfix_queue.listing(conf), Selection(filter=wanted))
+    found = rules.selected(await listing(), Selection(filter=wanted))
     shown = [rules.queued(each) for each in rules.cut(found, part)]
     deferred = [each.queue_id for each in shown if each.state == "deferred"]
     due = await asyncio.to_thread(postfix_queue.next_attempts, queue, deferred)
     return {"messages": [replace(each, next_attempt_at=due.get(each.queue_id)) for each in shown]}
 
 
-async def _act(conf: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _act(listing: _Listing, conf: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     action: Action = msgspec.convert(argument["action"], Action)
     wanted = msgspec.convert(argument["selection"], Selection)
-    ids = postfix_queue.able(action, rules.selected(await postfix_queue.listing(conf), wanted))
+    ids = postfix_queue.able(action, rules.selected(await listing(), wanted))
     if not argument["dry_run"]:
         await postfix_queue.act(conf, action, ids)
     return {"affected": len(ids)}

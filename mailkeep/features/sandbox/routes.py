@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination, NotFound
-from mailkeep.features.sandbox import service, wire
+from mailkeep.features.sandbox import rules, service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
 _FOREIGN = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
@@ -24,11 +24,21 @@ async def _content(app: App, call: Call) -> Reply:
 
 async def _html(app: App, call: Call) -> Reply:
     async with service.opened(app, call.id()) as found:
-        html = wire.content(found).body_html
+        html = wire.html(found)
     if html is None:
         raise NotFound
     headers = {"content-security-policy": _FOREIGN, "x-frame-options": "SAMEORIGIN"}
     return Reply(content=html.encode(), content_type="text/html; charset=utf-8", headers=headers)
+
+
+async def _attachment(app: App, call: Call) -> Reply:
+    place = rules.place(call.path["number"])
+    if place is None:
+        raise NotFound
+    found, pieces = await service.attachment(app, call.id(), place)
+    headers = {"content-disposition": rules.disposition(found.filename), "content-length": str(found.size)}
+    # Whatever its sender calls it: it is to be saved, and no browser shall find it to be a page of ours.
+    return Reply(content=pieces, content_type="application/octet-stream", headers=headers)
 
 
 async def _raw(app: App, call: Call) -> Reply:
@@ -73,14 +83,31 @@ ENDPOINTS = (
         action="sandbox",
         summary="See a caught message's HTML",
         description=(
-            "The HTML as it was written, to be shown in a frame: under a policy by which no script of it runs and "
-            "nothing is fetched for it. NOT_FOUND where the message has none."
+            "The HTML as it was written, but with the images that the message itself brings along (`cid:`; PNG, JPEG, "
+            "GIF and WebP, 16 MiB at most) in their places. To be shown in a frame: under a policy by which no script "
+            "of it runs and nothing is fetched for it. NOT_FOUND where the message has none."
         ),
         tag="Sandbox",
         data=str,
         content="text/html",
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{sandbox_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/sandbox/messages/{id}/attachments/{number}",
+        handler=_attachment,
+        action="sandbox",
+        summary="Save an attachment of a caught message",
+        description=(
+            "Its bytes, decoded, to be saved by the name that it came with; `number` is that of `attachments`. "
+            "NOT_FOUND also where its encoding is broken."
+        ),
+        tag="Sandbox",
+        data=str,
+        content="application/octet-stream",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{sandbox_id}", "number": "1"}),),
     ),
     Endpoint(
         method="GET",

@@ -1,9 +1,13 @@
-"""What becomes of a recipient outside, by its local part."""
+"""What becomes of a recipient outside, by its local part; how a caught message is shown."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from html import unescape
 from typing import Literal
+from urllib.parse import quote, unquote
 
 from mailkeep.features.messages.model import Reply
 
@@ -50,3 +54,47 @@ def inside(decision: str, attempts: int) -> Fate:
     if fate.status == "deferred" and attempts >= _MAX_TRIES_INSIDE:
         return Fate("failed", Reply(None, "4.4.7", "Delivery time expired", "localhost"))
     return fate
+
+
+_SHOWN_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+_MOST_OF_IMAGES = 16 << 20  # characters that they may add to a page
+_REFERENCE = re.compile(r"(?i)\bcid:([^\s\"'<>()\\]{1,800})")
+_PLACE = re.compile(r"[1-9][0-9]{0,3}")
+_UNRESERVED = "!#$&+-.^_`|~"  # with letters and digits, the attr-char of RFC 8187 §3.2.1
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A part of a message that its HTML may show."""
+
+    content_type: str
+    content_base64: str
+
+
+def with_images(html: str, images: Mapping[str, Image]) -> str:
+    """HTML with each `cid:` (RFC 2392) that names one of these images, by its Content-ID, replaced by the image itself.
+
+    Nothing has to be fetched then, and what is put in holds no character that could end an attribute. Other types and
+    what goes beyond 16 MiB altogether stay as they were written: a browser shows them as missing.
+    """
+    room = _MOST_OF_IMAGES
+
+    def shown(reference: re.Match[str]) -> str:
+        nonlocal room
+        image = images.get(unquote(unescape(reference[1])))
+        if image is None or image.content_type not in _SHOWN_IMAGES or len(image.content_base64) > room:
+            return reference[0]
+        room -= len(image.content_base64)
+        return f"data:{image.content_type};base64,{image.content_base64}"
+
+    return _REFERENCE.sub(shown, html)
+
+
+def place(written: str) -> int | None:
+    """The place of an attachment as it stands in a path, counted from 0 then; None for what is no number from 1."""
+    return int(written) - 1 if _PLACE.fullmatch(written) else None
+
+
+def disposition(file_name: str) -> str:
+    """Content-Disposition (RFC 6266) of what is to be saved by a stranger's name for it, never shown."""
+    return f"attachment; filename*=UTF-8''{quote(file_name or 'attachment', safe=_UNRESERVED)}"

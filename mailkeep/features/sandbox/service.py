@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import IO
 from uuid import UUID
 
 from mailkeep.app import App
@@ -22,7 +24,7 @@ from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.dkim import service as dkim
 from mailkeep.features.domains import service as domains
 from mailkeep.features.messages import service as messages
-from mailkeep.features.messages.model import Fate
+from mailkeep.features.messages.model import Attempt, Fate
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.receiving.model import Arrived
 from mailkeep.features.routing import service as routing
@@ -32,7 +34,7 @@ from mailkeep.mail import content_file
 from mailkeep.mail.dkim import sign
 from mailkeep.mail.head import MAX_HEAD, Head, parse_head
 from mailkeep.mail.parse import Unparsable
-from mailkeep.mail.parse_process import Apart
+from mailkeep.mail.parse_process import Apart, AttachedFile
 from mailkeep.mail.spool import Received
 
 _PIECE = 256 << 10
@@ -123,6 +125,7 @@ async def _try(app: App, due: Due) -> None:
     fate = await _fate(app, due, attempts)
     at = app.clock()
     again = at + timedelta(seconds=rules.RETRY_SECONDS)
+    tries: list[Attempt] = []
     async with app.db.tx() as conn:
         if fate.status == "deferred":
             await store.put_off(conn, due.caught.id, due.recipient, attempts, again)
@@ -133,7 +136,9 @@ async def _try(app: App, due: Due) -> None:
             next_at = again if fate.status == "deferred" else None
             queue_id = due.caught.queue_id
             told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, queue_id)
-            await messages.record_fate(conn, at, told)
+            tries = await messages.record_fate(conn, at, told)
+    for each in tries:
+        app.tally.add("deliveries", "outbound", each.kind)
 
 
 async def _fate(app: App, due: Due, attempts: int) -> rules.Fate:
@@ -183,7 +188,21 @@ def _subject(path: Path) -> str:
 async def raw(app: App, caught_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
     """A caught message as it would have left, signatures and all: its size in bytes, and its content in pieces."""
     path = await _kept(app, caught_id)
-    return path.stat().st_size, _pieces(path)
+    return path.stat().st_size, _pieces(partial(path.open, "rb", buffering=0))
+
+
+async def attachment(app: App, caught_id: UUID, place: int) -> tuple[AttachedFile, AsyncIterator[bytes]]:
+    """An attachment of a caught message by its place (from 0), and its content in pieces; NOT_FOUND where there is no
+    such one, or the message can't be taken apart.
+    """
+    path = await _kept(app, caught_id)
+    try:
+        found = await app.parser.attachment(lambda: content_file.read(path), place)
+    except Unparsable:
+        raise NotFound from None
+    if found is None:
+        raise NotFound
+    return found, _pieces(lambda: found.file)
 
 
 async def _kept(app: App, caught_id: UUID) -> Path:
@@ -210,9 +229,9 @@ async def opened(app: App, caught_id: UUID) -> AsyncGenerator[Opened]:
         yield Opened(caught_id, head, apart)
 
 
-async def _pieces(path: Path) -> AsyncIterator[bytes]:
+async def _pieces(opening: Callable[[], IO[bytes]]) -> AsyncIterator[bytes]:
     """Few at a time: who reads slowly must not make us hold all of it."""
-    with await asyncio.to_thread(path.open, "rb", buffering=0) as file:
+    with await asyncio.to_thread(opening) as file:
         while piece := await asyncio.to_thread(file.read, _PIECE):
             yield piece
 

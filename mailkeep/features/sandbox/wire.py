@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 import msgspec
 from msgspec import Struct
 
 from mailkeep.core.clock import iso
+from mailkeep.features.sandbox import rules
 from mailkeep.features.sandbox.model import Caught, Opened
 from mailkeep.mail.header_text import decode_words
 from mailkeep.mail.parse import Unparsable
+from mailkeep.mail.parse_process import Apart
 from mailkeep.web.fields import Timestamp
 
 
@@ -36,11 +37,16 @@ class HeaderField(Struct, frozen=True):
 
 
 class Attached(Struct, frozen=True):
-    """A part that is no text of the message; `size` in bytes, decoded."""
+    """A part that is no text of the message; `size` in bytes, decoded.
 
+    `number` (from 1) is its place in the message; by `content_id` the HTML shows it as an image.
+    """
+
+    number: int
     filename: str
     content_type: str
     size: int
+    content_id: str | None
 
 
 class SandboxContent(Struct, frozen=True):
@@ -81,17 +87,52 @@ def caught(found: Caught, subject: str) -> SandboxMessage:
 
 def content(opened: Opened) -> SandboxContent:
     """A caught message, opened."""
-    bodies: dict[str, Any] = {}
-    if not isinstance(opened.apart, Unparsable):
-        bodies = msgspec.json.decode(opened.apart.content)
-    attachments = [] if isinstance(opened.apart, Unparsable) else opened.apart.attachments
+    apart = None if isinstance(opened.apart, Unparsable) else opened.apart
+    bodies = _bodies(apart)
     return SandboxContent(
         id=opened.id,
         subject=opened.head.subject,
         header=[HeaderField(field.name, decode_words(field.value)) for field in opened.head.fields],
-        body_text=bodies.get("body_text"),
-        body_html=bodies.get("body_html"),
-        attachments=msgspec.convert(attachments, list[Attached]),
-        truncated=not isinstance(opened.apart, Unparsable) and opened.apart.truncated,
+        body_text=bodies.body_text,
+        body_html=bodies.body_html,
+        attachments=_attached(apart) if apart else [],
+        truncated=apart is not None and apart.truncated,
         parse_error=str(opened.apart) if isinstance(opened.apart, Unparsable) else None,
     )
+
+
+def html(opened: Opened) -> str | None:
+    """The HTML of a caught message, with those images in it that the message itself brings along."""
+    apart = None if isinstance(opened.apart, Unparsable) else opened.apart
+    bodies = _bodies(apart)
+    if apart is None or bodies.body_html is None:
+        return None
+    images = {
+        content_id: rules.Image(part.content_type, part.content_base64)
+        for content_id, part in zip(apart.content_ids, bodies.attachments, strict=True)
+        if content_id and part.content_base64 is not None
+    }
+    return rules.with_images(bodies.body_html, images)
+
+
+class _Part(Struct):
+    content_type: str
+    content_base64: str | None
+
+
+class _Bodies(Struct):
+    body_text: str | None = None
+    body_html: str | None = None
+    attachments: list[_Part] = []
+
+
+def _bodies(apart: Apart | None) -> _Bodies:
+    return msgspec.json.decode(apart.content, type=_Bodies) if apart else _Bodies()
+
+
+def _attached(apart: Apart) -> list[Attached]:
+    told = zip(apart.attachments, apart.content_ids, strict=True)
+    return [
+        msgspec.convert({**each, "number": number, "content_id": content_id or None}, Attached)
+        for number, (each, content_id) in enumerate(told, 1)
+    ]

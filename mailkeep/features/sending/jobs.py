@@ -10,7 +10,7 @@ from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.features.abuse import service as abuse
 from mailkeep.features.audit import service as audit
 from mailkeep.features.messages import service as messages
-from mailkeep.features.sending import service, store
+from mailkeep.features.sending import store, writes
 
 ABANDONED = timedelta(hours=1)
 """Longer than a submission takes with all its deadlines: an older attempt is nobody's any more."""
@@ -52,7 +52,9 @@ async def _reconcile(app: App, before: datetime) -> int:
                 taken = attempts[each.id]
                 await messages.accept(conn, at, [(taken, each.queue_id)], status="queued")
                 who = replace(_SYSTEM, request_id=taken.request_id)
-                await audit.record(conn, who, at, service.deed([taken], 1))
+                await audit.record(conn, who, at, writes.deed([taken], 1))
         if ending == "lost":
-            await abuse.uncount(conn, [service.counted(attempts[each]) for each in ended if each in attempts])
+            await abuse.uncount(conn, [writes.counted(attempts[each]) for each in ended if each in attempts])
+    taken_over = sum(each.queue_id is not None for each in found)
+    app.tally.add("messages_accepted", "outbound", "api", times=taken_over)
     return len(found)

@@ -10,6 +10,10 @@ from uuid import UUID
 from mailkeep.core.address import Address
 from mailkeep.mail.compose import Composed, Outgoing
 from mailkeep.mail.headers import Mailbox
+from mailkeep.mail.smtp_client import Lost, Refused, Submitted
+
+Result = Submitted | Refused | Lost
+"""What came of a submission."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,15 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.address import Address, parse_address
-from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable, Unavailable
+from mailkeep.core.address import Address
+from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable
 from mailkeep.core.principal import Principal, allow_on
-from mailkeep.db.pool import Conn
-from mailkeep.features.abuse import service as abuse
-from mailkeep.features.abuse.model import Use
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.messages import service as messages
-from mailkeep.features.messages.model import Fate, Message, Recipient, Reply
-from mailkeep.features.sending import rules, store
-from mailkeep.features.sending.model import Asked, Prepared, SenderDomain, Sent
+from mailkeep.features.messages.model import Message, Recipient
+from mailkeep.features.sending import rules, store, writes
+from mailkeep.features.sending.model import Asked, Prepared, Result, SenderDomain, Sent
 from mailkeep.mail.compose import compose
 from mailkeep.mail.smtp_client import Lost, Refused, Submission, Submitted
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -30,14 +27,10 @@ from mailkeep.mail.smtp_pool import SmtpPool
 log = structlog.get_logger("mailkeep.sending")
 
 _IN_THREAD = 1 << 20  # bytes of attachments above which checking and composing leaves the event loop free
-_PAUSE = 2.0  # seconds between tries to write down what the database was away for
 
 Outcome = Sent | Refusal
-Result = Submitted | Refused | Lost
 
 _SENT = IdempotencyInProgress()  # in the place of a message that a batch has sent already
-
-_unwritten: set[asyncio.Task[None]] = set()
 
 
 async def send(app: App, who: Principal, asked: Asked) -> Sent:
@@ -69,26 +62,27 @@ def _refused(refused: Sequence[Refusal]) -> Deed:
 async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
     """Send messages; an outcome for each, in order. What was refused before stays refused."""
     at = app.clock()
-    prepared = await _count_all(app, who, at, await _prepare_all(app, who, asked))
-    ready = [each for each in prepared if isinstance(each, Prepared)]
-    if not ready:
-        return [each for each in prepared if isinstance(each, Refusal)]
-    failpoint.reach("send.before_attempt")
+    prepared = await _prepare_all(app, who, asked)
     attempts = {
         each.id: _attempt(who, each, at, index) for index, each in enumerate(prepared) if isinstance(each, Prepared)
     }
+    if attempts:
+        failpoint.reach("send.before_attempt")
+        begin = writes.begin if app.mta else writes.judge
+        refused = await begin(app, who, at, list(attempts.values()))
+        prepared = [each if isinstance(each, Refusal) else refused.get(each.id, each) for each in prepared]
+    ready = [each for each in prepared if isinstance(each, Prepared)]
+    if not ready:
+        return [each for each in prepared if isinstance(each, Refusal)]
     if app.mta is None:
-        async with app.db.autocommit() as conn:
-            await abuse.uncount(conn, [counted(each) for each in attempts.values()])
         raise SendUnavailable
-    await _begin(app, who, list(attempts.values()))
     failpoint.reach("send.attempt_written")
     submitted = await _submit_all(app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
     if app.settings.mta.mode == "smtp":  # the sandbox keeps what it signed
         taken = [each for each in ready if isinstance(results[each.id], Submitted)]
         await asyncio.to_thread(_keep_contents, app, taken)
-    await _settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
+    await writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
     failpoint.reach("send.committed")
     return [
         each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
@@ -128,8 +122,7 @@ def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
 
 async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Prepared | Refusal]:
     known = [address for each in asked if isinstance(each, Asked) and (address := _sender_or_none(each))]
-    async with app.db.autocommit() as conn:
-        domains = await store.sender_domains(conn, {address.domain for address in known})
+    domains = await app.together(_sender_domains, {address.domain for address in known})
     at, limit = app.clock(), app.settings.limits.message_size_bytes
     prepared: list[Prepared | Refusal] = []
     for each in asked:
@@ -140,6 +133,12 @@ async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal
         work = (who, each, domains, at, limit)
         prepared.append(await asyncio.to_thread(_try_prepare, *work) if heavy else _try_prepare(*work))
     return prepared
+
+
+async def _sender_domains(app: App, names: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
+    async with app.db.autocommit() as conn:
+        found = await store.sender_domains(conn, set[str]().union(*names))
+    return [found] * len(names)
 
 
 def _sender_or_none(asked: Asked) -> Address | None:
@@ -181,25 +180,6 @@ def _prepare(
     return Prepared(message, sender, domain, envelope, outgoing, composed, asked)
 
 
-async def _count_all(
-    app: App, who: Principal, at: datetime, prepared: Sequence[Prepared | Refusal]
-) -> list[Prepared | Refusal]:
-    """The prepared messages that may go out now, counted; a refusal in the place of each other."""
-    uses = [
-        Use(each.sender.address, each.domain.id, len(each.envelope)) for each in prepared if isinstance(each, Prepared)
-    ]
-    if not uses:
-        return list(prepared)
-    refusals = iter(await abuse.count(app, who, at, uses))
-    return [each if isinstance(each, Refusal) else next(refusals) or each for each in prepared]
-
-
-def counted(attempt: Message) -> tuple[datetime, Use]:
-    """An attempt as it was counted: to be taken back where it was certainly not submitted."""
-    assert attempt.domain_id is not None
-    return attempt.created_at, Use(parse_address(attempt.mail_from), attempt.domain_id, len(attempt.recipients))
-
-
 def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Message:
     outgoing = prepared.outgoing
     return Message(
@@ -227,17 +207,6 @@ def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Me
         request_id=who.request_id,
         batch_index=index,
     )
-
-
-async def _begin(app: App, who: Principal, attempts: Sequence[Message]) -> None:
-    try:
-        async with app.db.autocommit() as conn:
-            await messages.begin(conn, attempts)
-    except Unavailable:
-        # They may be written all the same, and nobody else ends them while we live: a retry would wait in vain.
-        never = Lost("the database went away before it was submitted", "connect")
-        _write_down_later(app, who, [(each, never) for each in attempts])
-        raise
 
 
 async def _submit_all(mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
@@ -274,92 +243,6 @@ async def _submit(mta: SmtpPool, prepared: Prepared) -> Result:
         # The others of the batch are under way: what they came to must be written down.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
         return Lost("it could not be written to the connection", "envelope")
-
-
-async def _settle(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
-    """Write down what came of the attempts; UNAVAILABLE says what is submitted, and it is tried on beside the call."""
-    try:
-        await _write_down(app, who, results)
-    except Unavailable:
-        try:
-            await _write_down(app, who, results)
-        except Unavailable as away:
-            _write_down_later(app, who, results)
-            raise rules.unwritten(results) from away
-
-
-def _write_down_later(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
-    task = asyncio.create_task(_keep_trying(app, who, results))
-    _unwritten.add(task)
-    task.add_done_callback(_unwritten.discard)
-
-
-async def _keep_trying(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
-    """Until it is written, or the process ends: then `jobs.reconcile` finds out."""
-    while True:
-        await asyncio.sleep(_PAUSE)
-        try:
-            await _write_down(app, who, results)
-        except Unavailable:
-            continue
-        except Exception:
-            log.exception("what came of messages was not written down", ids=[str(message.id) for message, _ in results])
-        break
-
-
-async def _write_down(app: App, who: Principal, results: Sequence[tuple[Message, Result]]) -> None:
-    """One transaction: acceptance with its events, attempts that failed, the audit row, and the counts.
-
-    Done again, it does nothing. What is taken back of the counts comes last, for others wait for them.
-    """
-    at = app.clock()
-    taken = [(message, result) for message, result in results if isinstance(result, Submitted)]
-    failed = [(message, result) for message, result in results if not isinstance(result, Submitted)]
-    async with app.db.tx() as conn:
-        unsent = await _end(conn, at, failed)
-        if taken and await _accept(app, conn, at, taken):
-            await audit.record(conn, who, at, deed([message for message, _ in results], len(taken)))
-        await abuse.uncount(conn, [counted(message) for message in unsent])
-
-
-async def _end(conn: Conn, at: datetime, failed: Sequence[tuple[Message, Refused | Lost]]) -> list[Message]:
-    """Attempts that came to nothing; answers those that certainly went nowhere, and were not ended before."""
-    endings = [(message, *rules.ending(result)) for message, result in failed]
-    if not endings:
-        return []
-    ended = await messages.end_attempts(conn, at, [(message.id, status, said) for message, status, said in endings])
-    return [message for message, status, _ in endings if message.id in ended and status != "unknown"]
-
-
-async def _accept(app: App, conn: Conn, at: datetime, taken: Sequence[tuple[Message, Submitted]]) -> bool:
-    accepted = [(message, result.queue_id or "") for message, result in taken]
-    fresh = await messages.accept(conn, at, accepted, status=rules.first_status(app.settings.mta.mode))
-    for message, result in taken:
-        for address, reply in result.rejected.items():
-            said = Reply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
-            await messages.record_fate(conn, at, Fate(message.id, address, "bounced", 1, said))
-    return bool(fresh)
-
-
-def deed(sent: Sequence[Message], succeeded: int) -> Deed:
-    """What the audit log keeps of a call: counts, recipients' domains and Message-IDs."""
-    first = sent[0]
-    same = all(message.domain_id == first.domain_id for message in sent)
-    target = Target(
-        "message",
-        first.id if len(sent) == 1 else None,
-        first.domain_id if same else None,
-        first.domain_name if same else None,
-    )
-    towards = {recipient.address.rpartition("@")[2] for message in sent for recipient in message.recipients}
-    more = {
-        "messages": len(sent),
-        "succeeded": succeeded,
-        "recipients": sum(len(message.recipients) for message in sent),
-        "recipient_domains": sorted(towards)[:50],
-        "message_ids": [message.message_id for message in sent],
-    }
-    return Deed("message.send", target, more=more)
 
 
 def _outcome(app: App, message: Message, result: Result) -> Outcome:

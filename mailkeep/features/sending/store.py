@@ -1,12 +1,18 @@
-"""What sending reads of other tables; it writes none of its own."""
+"""What sending reads of other tables, and the statements for what others write; it has no table of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
+from mailkeep.features.abuse.model import Verdict
 from mailkeep.features.sending.model import OpenAttempt, SenderDomain
 
 
@@ -17,6 +23,42 @@ async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, Sender
         {"names": list(names)},
     )
     return {row["name"]: SenderDomain(**row) for row in await cursor.fetchall()}
+
+
+async def begin(
+    conn: Conn, at: datetime, counted: Mapping[str, Any], ids: Sequence[UUID], attempts: Mapping[str, Any]
+) -> list[Verdict]:
+    """Count messages, and write the attempts of those that may go out: all of it committed at once. Nothing is done
+    where a sender is to be suspended for its rate. The arguments are of `abuse.counted` and `messages.attempted`.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT b.verdict AS kind, b.retry_after
+        FROM begin_sends(%(at)s, %(ids)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s,
+                         %(domain_limit)s, %(messages)s, %(rows)s, %(search)s, %(tags)s)
+             WITH ORDINALITY b (verdict, retry_after, place)
+        ORDER BY b.place
+        """,
+        {"at": at, "ids": list(ids), **counted, **attempts},
+    )
+    return [Verdict(**row) for row in await cursor.fetchall()]
+
+
+async def settle(
+    conn: Conn, at: datetime, status: str, accepted: Sequence[dict[str, Any]], calls: Sequence[dict[str, Any]]
+) -> None:
+    """The MTA took these messages (`messages.acceptances`): they are accepted. The calls that they are of (`ids` and
+    `entry`) are written in the audit log where that is news of any of theirs. Done again, it does nothing.
+    """
+    await conn.execute(
+        "SELECT settle_sends(%(at)s, %(status)s, %(accepted)s, %(calls)s)",
+        {
+            "at": at,
+            "status": status,
+            "accepted": Jsonb(accepted, dumps=msgspec.json.encode),
+            "calls": Jsonb(calls, dumps=msgspec.json.encode),
+        },
+    )
 
 
 async def log_read_at(conn: Conn) -> datetime | None:

@@ -4,7 +4,7 @@ A webhook has a URL (https only), the kinds that it wants, and a domain or none:
 stands for all kinds but those that begin with `system.`, which have to be named. It goes with its domain and never
 becomes global; what belongs to no domain is out of a scoped key's reach.
 
-`emit_event` in the database writes a delivery for each active webhook that wants an event, in the transaction of what
+`emit_events` in the database writes a delivery for each active webhook that wants an event, in the transaction of what
 it tells. The content is the event's own row, and the body made of it is the same at every try: `id` is the message's,
 `event_id` the event's, which is `webhook-id` too.
 

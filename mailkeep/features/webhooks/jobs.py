@@ -116,16 +116,19 @@ class Deliveries:
     def _outcome(self, job: Claimed, attempt: Attempt) -> Outcome:
         return rules.outcome(job, attempt, self._app.clock(), self._app.settings.webhooks.retry_seconds)
 
-    async def _settle(self, outcomes: Sequence[Outcome]) -> None:
+    async def _settle(self, outcomes: Sequence[Outcome]) -> Sequence[None]:
         at = self._app.clock()
         failing_before = at - timedelta(hours=self._app.settings.webhooks.disable_after_hours)
         async with self._app.db.autocommit() as conn:
             failing = await store.settle(conn, outcomes, at, failing_before)
+        for outcome in outcomes:
+            self._app.tally.add("webhook_attempts", outcome.state)
         failpoint.reach("webhook.settled")
         for webhook_id in failing:
             async with self._app.db.tx() as conn:
                 if await service.disable(conn, at, webhook_id, failing_before):
                     log.warning("a webhook has failed for too long, and is inactive now", webhook=str(webhook_id))
+        return [None] * len(outcomes)
 
     async def _give_back(self, job: Claimed, broken_off: Attempt | None) -> None:
         with suppress(Unavailable):

@@ -21,10 +21,17 @@ def test_the_records_of_a_domain():
         ("PTR", "10.2.0.192.in-addr.arpa"),
         ("AAAA", "mx.example.net"),
         ("PTR", "0.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa"),
+        ("TXT", "mx.example.net"),
         ("TXT", "example.test"),
         ("TXT", "new._domainkey.example.test"),
         ("TXT", "now._domainkey.example.test"),
         ("TXT", "_dmarc.example.test"),
     ]
     assert found[0].value == "10 mx.example.net."
-    assert found[6].value.startswith("v=DKIM1; k=ed25519; p=")
+    assert [record.value for record in found[5:7]] == ["v=spf1 a -all", "v=spf1 mx -all"]
+    assert found[7].value.startswith("v=DKIM1; k=ed25519; p=")
+
+
+def test_a_server_named_like_the_domain_has_one_spf_record():
+    found = wanted("example.test", "example.test", ["192.0.2.10"], [])
+    assert [record.value for record in found if "spf1" in record.value] == ["v=spf1 mx -all"]

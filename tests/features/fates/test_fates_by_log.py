@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,31 @@ async def test_a_deferral_is_told_once_and_the_delivery_after_it(api: Api, log: 
     assert told[0][1]["diagnostic"] == "try later (in reply to RCPT TO command)"
     timeline = (await api.sue.get(f"/messages/{sent.id}/events")).data
     assert [each["kind"] for each in timeline].count("deferred") == 3
+
+
+async def test_what_was_deferred_has_its_next_attempt_until_it_ends_or_is_held(api: Api, log: Log) -> None:
+    sent = await begun(api, outbound(api, "a@far.test"))
+    log.api(_ID, sent.message_id)
+
+    async def next_in(seconds: float) -> float | None:
+        log.tried(_ID, "a@far.test", DEFERRED, after=seconds)
+        await log.read()
+        (recipient,) = (await message(log, sent.id))["recipients"]
+        *_, entry = (await api.sue.get(f"/messages/{sent.id}/events")).data
+        assert entry["detail"]["next_attempt_at"] == recipient["next_attempt_at"]
+        return (datetime.fromisoformat(recipient["next_attempt_at"]) - log.written_at()).total_seconds()
+
+    assert await next_in(0.3) == 300
+    assert await next_in(1234) == 1234
+    assert await next_in(400_000) == 4000
+    log.add(f"postsuper[9]: {_ID}: placed on hold")
+    await log.read()
+    assert [each["next_attempt_at"] for each in (await message(log, sent.id))["recipients"]] == [None]
+    assert await next_in(400_000) == 4000
+    log.tried(_ID, "a@far.test")
+    log.removed(_ID)
+    await log.read()
+    assert [each["next_attempt_at"] for each in (await message(log, sent.id))["recipients"]] == [None]
 
 
 async def test_all_lines_of_a_life_in_one_piece_tell_the_same(api: Api, log: Log) -> None:
@@ -336,6 +362,31 @@ async def test_rotation_and_restart_lose_and_double_nothing(api: Api, log: Log) 
     assert sorted(await kinds(log)) == ["mail.delivered"] * 40 + ["mail.sent"] * 40
 
 
+async def test_what_follows_a_file_that_can_not_be_read_yet_waits_for_it(
+    api: Api, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = await begun(api, outbound(api, "a@far.test")), await begun(api, outbound(api, "b@far.test"))
+    log.api(_ID, first.message_id)
+    log.rotate()
+    (closed,) = log.path.parent.glob("mail.log.*")
+    log.tried(_ID, "a@far.test")
+    log.api(_OTHER, second.message_id)
+    opened = Path.open
+
+    def refuse(path: Path, *args: Any, **more: Any) -> Any:
+        if path == closed:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *args, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", refuse)
+        with pytest.raises(PermissionError):
+            await log.read()
+    assert await kinds(log) == []
+    await log.read()
+    assert sorted(await kinds(log)) == ["mail.delivered", "mail.sent", "mail.sent"]
+
+
 async def test_another_file_with_the_inode_of_an_old_one_is_read_from_its_start(api: Api, log: Log) -> None:
     first = await begun(api, outbound(api, "a@far.test"))
     log.api(_ID, first.message_id)
@@ -347,6 +398,45 @@ async def test_another_file_with_the_inode_of_an_old_one_is_read_from_its_start(
     log.restart()
     await log.read()
     assert await kinds(log) in (["mail.sent"], ["mail.sent", "mail.sent"])
+
+
+@pytest.mark.parametrize("left", [0.4, 0.0], ids=["in part", "whole"])
+async def test_a_log_that_was_cut_short_is_read_on_and_told_nothing_twice(api: Api, log: Log, left: float) -> None:
+    sent = [await begun(api, outbound(api, f"a{number}@far.test")) for number in range(3)]
+    for number, each in enumerate(sent[:2]):
+        log.api(f"4jW9T1xz0b{number:02d}", each.message_id)
+        log.tried(f"4jW9T1xz0b{number:02d}", f"a{number}@far.test", DEFERRED)
+    await log.read()
+    with log.path.open("r+b") as file:
+        file.truncate(int(log.path.stat().st_size * left))
+    await log.read()
+    log.restart()
+    log.add("qmgr[9]: half a line may be lost")
+    log.api("4jW9T1xz0b02", sent[2].message_id)
+    log.tried("4jW9T1xz0b00", "a0@far.test")
+    await log.read()
+    assert sorted(await kinds(log)) == ["mail.bounced"] * 2 + ["mail.delivered"] + ["mail.sent"] * 3
+    assert [row["attempts"] for row in await api.sql("SELECT attempts FROM message_recipients ORDER BY address")] == [
+        2, 1, 0,
+    ]  # fmt: skip
+
+
+async def test_mail_whose_first_lines_were_lost_is_followed_from_the_next(api: Api, log: Log) -> None:
+    sent = await begun(api, outbound(api, "a@far.test", "b@far.test"))
+    async with api.app.db.tx() as conn:
+        await messages.accept(conn, api.clock(), [(sent, _ID)], status="queued")
+    log.tried(_ID, "a@far.test", BOUNCED)
+    log.tried(_ID, "b@far.test", DEFERRED)
+    await log.read()
+    log.add(f"qmgr[9]: {_ID}: from=<shop@{EXAMPLE}>, size=512, nrcpt=1 (queue active)")
+    log.tried(_ID, "b@far.test")
+    log.removed(_ID)
+    log.removed(_OTHER)
+    await log.read()
+    assert sorted(await kinds(log)) == ["mail.bounced", "mail.bounced", "mail.delivered", "mail.sent"]
+    assert (await message(log, sent.id))["status"] == "partial"
+    assert await log.events("system.alert") == []
+    assert await api.sql("SELECT queue_id FROM queued_mail") == []
 
 
 async def test_two_followers_at_once_take_in_each_piece_once(api: Api, log: Log) -> None:

@@ -61,6 +61,7 @@ async def test_health_is_open_and_names_the_parts(api: Api, path: str):
 async def test_version(api: Api, path: str):
     answer = await ask(api, path)
     assert (answer.data["version"], answer.data["api"]) == (mailkeep.__version__, "v1")
+    assert answer.data["profile"] == "embedded"
 
 
 async def test_lives_and_is_ready(api: Api):
@@ -138,3 +139,15 @@ def test_the_commit_is_read_from_a_clone_of_any_kind(tmp_path: Path):
     (own / "HEAD").write_text("ref: refs/heads/main\n")
     (own / "commondir").write_text("../..\n")
     assert service.commit_of(tree) == COMMIT[::-1]
+
+
+async def test_in_the_full_profile_each_part_is_told_as_its_supervisor_tells(api: Api):
+    api.app.parts = lambda: {"postfix": True, "lmtp": False, "supervisor": True}
+    answer = await ask(api, "/health")
+    assert answer.status == 200
+    assert answer.data["status"] == "degraded"
+    assert answer.data["checks"][2:] == [
+        {"component": "lmtp", "status": "degraded"},
+        {"component": "postfix", "status": "ok"},
+        {"component": "supervisor", "status": "ok"},
+    ]

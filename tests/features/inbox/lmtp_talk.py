@@ -26,6 +26,7 @@ class Mailboxes:
 
     copies: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
     deliveries: int = 0
+    senders: list[str] = field(default_factory=list[str])
     says: dict[str, Reply] = field(default_factory=dict[str, Reply])
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
@@ -39,6 +40,7 @@ class Mailboxes:
         assert envelope is not None
         content = b"".join(message.chunks())
         delivery = content.split(b"\r\n", 1)[0].decode()
+        self.senders.append(envelope.mail_from)
         assert delivery.startswith("X-Mailkeep-Delivery: ")
         replies: list[Reply] = []
         for address in envelope.rcpt_to:
@@ -70,12 +72,13 @@ class Agent:
         content: bytes = LETTER,
         asked: dict[str, str] | None = None,
         forwarded: str | None = None,
+        sender: str = "someone@far.test",
     ) -> list[str]:
         """A message in a session of its own; the reply for each recipient."""
         reader, writer = await asyncio.open_unix_connection(self.path)
         known = forwarded or f"NAME=far.test ADDR=192.0.2.1 PORT=4711 IDENT={queue_id} SOURCE=REMOTE"
         lines = ["LHLO mx.test", f"XFORWARD {known}"]
-        lines.append("MAIL FROM:<someone@far.test> SIZE=100 RET=HDRS ENVID=x+2By")
+        lines.append(f"MAIL FROM:<{sender}> SIZE=100 RET=HDRS ENVID=x+2By")
         for each in recipients:
             original = (asked or {}).get(each)
             lines.append(f"RCPT TO:<{each}>" + (f" ORCPT=rfc822;{original} NOTIFY=FAILURE" if original else ""))

@@ -15,6 +15,7 @@ import pytest
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
+from mailkeep.mail import srs
 from mailkeep.mail.reply import Reply
 from tests.client import EXAMPLE, Api
 from tests.features.inbox.lmtp_talk import LETTER, Agent, running
@@ -149,9 +150,51 @@ async def test_the_filters_verdict_is_told_and_kept(agent: Agent) -> None:
     assert row["spam"] == {"score": 9.2, "action": "add header", "symbols": ["LAB_SPAM", "ONCE_RECEIVED"]}
 
 
+@pytest.mark.parametrize(
+    "fields, told",
+    [
+        (b"X-Rspamd-Auth: spf=pass; dkim=fail; dmarc=none\r\n", ("pass", "fail", "none")),
+        (b"X-Rspamd-Auth: spf=softfail; dmarc=fail\r\n", ("softfail", None, "fail")),
+        (b"X-Rspamd-Auth: \r\n", (None, None, None)),
+        (b"Authentication-Results: mx.test; spf=pass; dkim=pass; dmarc=pass\r\n", (None, None, None)),
+        (b"X-Rspamd-Auth: spf=<b>; dkim=softfail; arc=pass; dmarc\r\n", (None, None, None)),
+    ],
+)
+async def test_what_the_filter_says_of_the_sender_is_kept_and_others_words_are_not(
+    agent: Agent, fields: bytes, told: tuple[str | None, ...]
+) -> None:
+    await agent.bring(ALICE, content=fields + LETTER)
+    (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
+    shown = (await agent.api.sue.get(f"/messages/{row['id']}")).data
+    assert row["auth"] == shown["auth"] == dict(zip(("spf", "dkim", "dmarc"), told, strict=True))
+
+
 async def test_ham_is_no_event_of_spam(agent: Agent) -> None:
     await agent.bring(ALICE, content=b"X-Rspamd-Action: no action\r\nX-Rspamd-Score: 0.10\r\n" + LETTER)
     assert [kind for kind, _ in await events(agent)] == ["mail.received"]
+
+
+async def test_a_sender_that_was_rewritten_is_the_old_one_for_mailboxes_and_in_the_history(agent: Agent) -> None:
+    rewriter = srs.rewriter(agent.api.app.vault, agent.api.app.settings)
+    sender = rewriter.rewritten("Some.One+x@far.test", agent.api.clock())
+    assert sender
+    without_from = b"Subject: Hello\r\n\r\nHi.\r\n"
+    for number, each in enumerate((sender, sender.replace("far.test", "near.test"))):
+        await agent.bring(ALICE, sender=each, content=without_from, queue_id=f"4jW9T1xz0bz{number}")
+    rows = (await agent.api.sue.get("/messages", direction="inbound")).data
+    assert [row["from"] for row in reversed(rows)] == ["Some.One+x@far.test", sender.replace("far.test", "near.test")]
+    assert agent.dovecot.senders == [row["from"] for row in reversed(rows)]
+
+
+async def test_of_spam_the_copies_for_the_outside_end_and_no_other_mail_does(agent: Agent) -> None:
+    spam = b"X-Rspamd-Action: add header\r\nX-Rspamd-Score: 9.20\r\n" + LETTER
+    home, outside = await agent.bring(ALICE, "friend@far.test", content=spam)
+    assert (home[:3], outside) == ("250", "250 2.0.0 Spam is not passed on")
+    (only,) = await agent.bring("friend@far.test", content=spam, queue_id="4jW9T1xz0bz2")
+    assert only == outside
+    assert len(agent.dovecot.copies) == len((await agent.api.sue.get("/messages")).data) == 1
+    (ham,) = await agent.bring("friend@far.test", queue_id="4jW9T1xz0bz3")
+    assert ham.startswith("550 5.1.1")
 
 
 async def test_a_delivery_field_that_comes_along_is_taken_out(agent: Agent) -> None:
@@ -191,6 +234,7 @@ async def test_the_whole_message_is_told_to_who_wants_it(agent: Agent) -> None:
     "forwarded, source",
     [
         ("NAME=localhost ADDR=127.0.0.1 PORT=[UNAVAILABLE] IDENT=4jW9T1xz0bz1 SOURCE=REMOTE", "system"),
+        ("NAME=localhost ADDR=127.0.0.1 PORT=0 IDENT=4jW9T1xz0bz1 SOURCE=REMOTE", "system"),
         ("NAME=localhost ADDR=127.0.0.1 PORT=4711 IDENT=4jW9T1xz0bz1 SOURCE=REMOTE", "smtp"),
         ("NAME=[UNAVAILABLE] ADDR=[UNAVAILABLE] SOURCE=LOCAL", "system"),
     ],

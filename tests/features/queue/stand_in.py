@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mailkeep.app import App
 from mailkeep.features.operations import service as operations
 from mailkeep.features.queue import service as queue
-from mailkeep.mail import postfix_queue
+from mailkeep.mail import postfix_queue, srs
 from mailkeep.mail.postfix_queue import Action, Queued, Waiting
 
 
@@ -29,6 +30,14 @@ class Waiters:
 
     async def act(self, conf: Path, action: Action, queue_ids: list[str]) -> None:
         self.done.append((action, list(queue_ids)))
+        if action == "delete":
+            self.messages = [each for each in self.messages if each.queue_id not in queue_ids]
+        state = {"hold": "hold", "release": "deferred"}.get(action)
+        if state is not None:
+            self.messages = [
+                msgspec.structs.replace(each, queue_name=state) if each.queue_id in queue_ids else each
+                for each in self.messages
+            ]
 
 
 def waiting(number: int, state: str = "deferred", *to: str, sender: str = "shop@example.test") -> Queued:
@@ -42,7 +51,7 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued])
     waiters = Waiters(messages)
     before = app.settings
     app.settings = replace(before, mta=replace(before.mta, mode="postfix"))
-    performers = queue.performers(Path("conf"), Path("queue"))
+    performers = queue.performers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).original)
 
     async def work() -> None:
         while True:

@@ -11,7 +11,7 @@ import pytest
 
 from mailkeep.core.errors import Failure
 from mailkeep.features.operations import service as operations
-from mailkeep.mail import postfix_queue
+from mailkeep.mail import postfix_queue, srs
 from mailkeep.mail.postfix_queue import parse_listing
 from tests.client import Api
 from tests.features.queue.stand_in import Waiters, answering, waiting
@@ -41,6 +41,11 @@ def test_a_listing_of_postqueue_is_read_line_by_line() -> None:
     assert [each.delay_reason for each in found[0].recipients] == ["host mx said: 451 \ufffd later", ""]
 
 
+def test_a_message_that_moves_while_postqueue_lists_stands_there_once() -> None:
+    found = parse_listing(_LISTED.replace(b'"deferred"', b'"active"') + _LISTED)
+    assert [(each.queue_id, each.queue_name) for each in found] == [("4jW9T1xz0bz1", "deferred")]
+
+
 async def test_a_message_is_shown_with_the_last_word_about_each_recipient(api: Api, mail: Waiters) -> None:
     (row,) = (await api.sue.get("/queue", queue_id="4jW9T1xz0003")).data
     assert row == {
@@ -66,6 +71,16 @@ async def test_a_message_is_shown_with_the_last_word_about_each_recipient(api: A
 )
 async def test_filters_and_order(api: Api, mail: Waiters, query: dict[str, str], expected: str) -> None:
     assert "".join(await ids(api, **query)) == expected
+
+
+async def test_a_sender_that_was_rewritten_is_shown_and_found_as_it_came_in(api: Api, mail: Waiters) -> None:
+    sender = srs.rewriter(api.app.vault, api.app.settings).rewritten("Some.One@far.test", api.clock())
+    assert sender
+    mail.messages.append(waiting(7, sender=sender))
+    (row,) = (await api.sue.get("/queue", sender="some.one@far.test")).data
+    assert row["sender"] == "Some.One@far.test"
+    body = {"action": "hold", "filter": {"sender": "some.one@far.test"}, "dry_run": True}
+    assert (await api.sue.post("/queue/actions", body)).data["affected"] == 1
 
 
 async def test_pages_hold_together_while_messages_come_and_go(api: Api, mail: Waiters) -> None:

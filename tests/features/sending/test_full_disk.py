@@ -11,8 +11,8 @@ import pytest
 from psycopg import errors
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.messages import service as messages
 from mailkeep.features.sandbox import service as sandbox, store
+from mailkeep.features.sending import store as sending
 from mailkeep.mail import content_file
 from tests.client import EXAMPLE, START
 from tests.features.receiving.test_faults import fail_once
@@ -50,8 +50,9 @@ async def test_with_a_key_the_same_call_is_made_again_once_there_is_room(post: P
 async def test_where_the_database_has_no_room_before_the_send_nothing_is_sent(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ):
-    fail_once(monkeypatch, messages, "begin", fault=errors.DiskFull("no room for relation"))
+    calls = fail_once(monkeypatch, sending, "begin", fault=errors.DiskFull("no room for relation"))
     answer = await post.send()
+    assert calls() == 1
     assert (answer.status, answer.code) == (503, "UNAVAILABLE")
     assert await post.caught() == []
     assert (await post.send()).status == 200
@@ -60,8 +61,9 @@ async def test_where_the_database_has_no_room_before_the_send_nothing_is_sent(
 async def test_where_the_database_has_no_room_after_the_send_it_is_written_down_later(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ):
-    fail_once(monkeypatch, messages, "accept", fault=errors.DiskFull("no room for relation"))
+    calls = fail_once(monkeypatch, sending, "settle", fault=errors.DiskFull("no room for relation"))
     assert (await post.send()).status == 200
+    assert calls() == 2
     assert await settled(post) == ["queued"]
     assert [kind for kind, _ in await post.events()] == ["mail.sent"]
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Conn, Database
+from mailkeep.db.pool import Conn
 from mailkeep.features.sandbox import service as sandbox
-from mailkeep.features.sending import jobs, service
+from mailkeep.features.sending import jobs, store, writes
 from mailkeep.mail.smtp_client import Lost, Submission, Submitted
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.settings.tree import Mta
@@ -55,25 +55,24 @@ class Fault:
 
 @dataclass
 class Flaky:
-    """The database, away for the next transactions, or for the answers to the next commits."""
+    """The database, away for the next sends to be written down, or for the answers to their commits."""
 
-    db: Database
     away: int = 0
     answers_lost: int = 0
 
-    @asynccontextmanager
-    async def tx(self) -> AsyncGenerator[Conn]:
-        if self.away:
-            self.away -= 1
-            raise Unavailable
-        async with self.db.tx() as conn:
-            yield conn
-        if self.answers_lost:
-            self.answers_lost -= 1
-            raise Unavailable
+    def strike(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        real = store.settle
 
-    def autocommit(self) -> Any:
-        return self.db.autocommit()
+        async def settle(*what: Any) -> None:
+            if self.away:
+                self.away -= 1
+                raise Unavailable
+            await real(*what)
+            if self.answers_lost:
+                self.answers_lost -= 1
+                raise Unavailable
+
+        monkeypatch.setattr(store, "settle", settle)
 
 
 def break_way_out(post: Post, **how: Any) -> None:
@@ -106,10 +105,10 @@ async def reconcile(post: Post) -> int:
 
 
 @pytest.mark.parametrize("how", [{"away": 1}, {"answers_lost": 1}])
-async def test_a_database_that_blinks_after_the_250_goes_unnoticed(post: Post, how: dict[str, int]):
-    flaky = Flaky(post.api.app.db)
-    post.api.app.db = flaky  # type: ignore[assignment]
-    break_way_out(post, then=lambda: [setattr(flaky, name, count) for name, count in how.items()])
+async def test_a_database_that_blinks_after_the_250_goes_unnoticed(
+    post: Post, monkeypatch: pytest.MonkeyPatch, how: dict[str, int]
+):
+    Flaky(**how).strike(monkeypatch)
     answer = await post.send()
     assert (answer.status, answer.data["status"]) == (200, "queued")
     assert await status(post) == ("queued", ["queued"])
@@ -120,10 +119,9 @@ async def test_a_database_that_blinks_after_the_250_goes_unnoticed(post: Post, h
 async def test_a_database_that_stays_away_after_the_250_is_told_and_written_to_when_it_is_back(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(service, "_PAUSE", 0.02)
-    flaky = Flaky(post.api.app.db)
-    post.api.app.db = flaky  # type: ignore[assignment]
-    break_way_out(post, then=lambda: setattr(flaky, "away", 10**9))
+    monkeypatch.setattr(writes, "_PAUSE", 0.02)
+    flaky = Flaky(away=10**9)
+    flaky.strike(monkeypatch)
     answer = await post.send()
     assert (answer.status, answer.code) == (503, "UNAVAILABLE")
     (caught,) = await post.caught()
@@ -142,14 +140,14 @@ async def test_a_database_that_stays_away_after_the_250_is_told_and_written_to_w
 async def test_an_attempt_whose_writing_was_not_confirmed_is_ended_while_we_run(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(service, "_PAUSE", 0.02)
-    real = service.messages.begin
+    monkeypatch.setattr(writes, "_PAUSE", 0.02)
+    real = store.begin
 
-    async def unconfirmed(conn: Conn, attempts: Any) -> None:
-        await real(conn, attempts)
+    async def unconfirmed(*args: Any) -> None:
+        await real(*args)
         raise Unavailable
 
-    monkeypatch.setattr(service.messages, "begin", unconfirmed)
+    monkeypatch.setattr(store, "begin", unconfirmed)
     answer = await post.send()
     assert (answer.status, answer.code) == (503, "UNAVAILABLE")
     async with asyncio.timeout(5):

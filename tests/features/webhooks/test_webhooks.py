@@ -379,3 +379,16 @@ async def test_a_send_and_its_fate_are_on_their_way_to_webhooks(post: Post):
     )
     assert [(row["kind"], row["state"]) for row in rows] == [("mail.sent", "pending"), ("mail.delivered", "pending")]
     assert {str(row["message_id"]) for row in rows} == {sent.data["id"]}
+
+
+async def test_each_attempt_is_counted_by_what_it_made_of_the_delivery(hooks: Hooks):
+    await hooks.webhook("/200")
+    await hooks.webhook("/500")
+    hooks.api.app.tally.take()
+    await hooks.emit()
+    await hooks.deliver()
+    await hooks.deliver(30)
+    assert hooks.api.app.tally.take() == [
+        (("webhook_attempts", ("delivered",)), 1),
+        (("webhook_attempts", ("waiting_for_retry",)), 2),
+    ]

@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from mailkeep.core.clock import iso, utc_now
+from mailkeep.features.events import service as events
+from mailkeep.features.events.model import Event
 from mailkeep.features.webhooks import jobs, service
 from mailkeep.features.webhooks.jobs import LEASE, Deliveries
 from tests.client import DOMAIN_IDS, EXAMPLE, START
@@ -55,10 +57,7 @@ class running:  # noqa: N801
 
 async def emit_now(hooks: Hooks) -> None:
     async with hooks.api.app.db.tx() as conn:
-        at = utc_now()
-        await conn.execute(
-            "SELECT emit_event(%s, 'mail.sent', %s, NULL, '{}', %s)", [service.uuid7(at), DOMAIN_IDS[EXAMPLE], at]
-        )
+        await events.emit(conn, utc_now(), Event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {}))
 
 
 async def test_a_sleeping_worker_is_woken_by_the_event(hooks: Hooks):

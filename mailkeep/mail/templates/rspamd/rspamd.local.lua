@@ -1,3 +1,5 @@
+-- What the filter asks Mailkeep about.
+--
 -- Outbound mail leaves signed or not at all. The keys stay in PostgreSQL, sealed: the listener of Mailkeep's process
 -- `keys` opens all active ones of the From's domain for each message, so that RSA and Ed25519 sign side by side and a
 -- change holds at once. Where none signs (the listener away, a From that is not ours, a key that does not open) the
@@ -9,7 +11,8 @@ local util = require "rspamd_util"
 
 -- How Rspamd knows `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
-local url = "http://127.0.0.1:@@keys_port@@/keys/"
+local inbound = require("lua_settings").numeric_settings_id("inbound")
+local listener = "http://127.0.0.1:@@keys_port@@"
 local token = "@@keys_token@@"
 
 local function sign_with_all(task, domain, body)
@@ -47,7 +50,7 @@ local id = rspamd_config:register_symbol{
     local domain = from[1].domain:lower()
     local asked = http.request{
       task = task,
-      url = url .. domain,
+      url = listener .. '/keys/' .. domain,
       headers = { ['X-Token'] = token },
       timeout = 5.0,
       keepalive = true,
@@ -76,6 +79,49 @@ rspamd_config:register_symbol{
     if not task:has_symbol('DKIM_SIGNED') or task:has_symbol('KEY_UNUSABLE') then
       task:insert_result('OUTBOUND_UNSIGNED', 0.0)
       task:set_pre_result('soft reject', 'DKIM signing temporarily unavailable', 'outbound')
+    end
+  end
+}
+
+-- Spam is not passed on. Where it leads outside alone its sender is told so; of what has a mailbox of ours as well, the
+-- copies for the outside end at the lmtp agent. One recipient after the other is asked for, until one has a mailbox.
+local function refuse_unless_home(task, recipients, number)
+  local recipient = recipients[number]
+  if not recipient then
+    task:set_pre_result('reject', 'Spam is not passed on', 'inbound')
+    return
+  end
+  local asked = http.request{
+    task = task,
+    url = listener .. '/homes/' .. recipient.addr:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end),
+    headers = { ['X-Token'] = token },
+    timeout = 5.0,
+    keepalive = true,
+    callback = function(err, code)
+      if code == 404 then
+        refuse_unless_home(task, recipients, number + 1)
+      elseif code ~= 200 then
+        log.errx(task, 'whether %s is at home here is not known: %s', recipient.addr, err or code)
+        task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
+      end
+    end,
+  }
+  if not asked then
+    log.errx(task, 'whether %s is at home here could not be asked for', recipient.addr)
+    task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
+  end
+end
+
+rspamd_config:register_symbol{
+  name = 'SPAM_FOR_OTHERS',
+  type = 'postfilter',
+  priority = 9,
+  callback = function(task)
+    if task:get_settings_id() ~= inbound then return end
+    local action = task:get_metric_action()
+    local recipients = task:get_recipients('smtp')
+    if (action == 'add header' or action == 'rewrite subject') and recipients and #recipients > 0 then
+      refuse_unless_home(task, recipients, 1)
     end
   end
 }

@@ -1,0 +1,156 @@
+"""Counting behind what was told: who is due, when, and that a count never hides a newer word."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from mailkeep.features.mailboxes import service as mailboxes
+from mailkeep.features.mailboxes.model import Figures
+from mailkeep.mail.dovecot_count import Holds
+from mailkeep.mail.places import Places
+from mailkeep.run.counting import Walk
+from tests.client import EXAMPLE, Api
+
+ALICE = f"alice@{EXAMPLE}"
+
+
+class Dovecot:
+    """Counts as it is told to."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.holds: dict[str, Holds] = {}
+        self.asked: list[str] = []
+        self.walk = Walk(api.app, Places(api.app.data_dir, Path("/nowhere")), self.count)
+        self.meanwhile: Figures | None = None
+
+    async def count(self, conf: Path, logins: Collection[str]) -> Mapping[str, Holds]:
+        self.asked += logins
+        if self.meanwhile:
+            await self.tell(self.meanwhile)
+        return {login: self.holds[login] for login in logins if login in self.holds}
+
+    async def tell(self, told: Figures) -> None:
+        """What was told is written."""
+        async with self.api.app.db.tx() as conn:
+            assert await mailboxes.tell_figures(conn, [told]) == []
+
+    async def says(self, mailbox_id: UUID, size: int, messages: int) -> None:
+        """A word of now."""
+        await self.tell(Figures(mailbox_id, self.api.clock(), size, messages))
+
+    def change(self, mailbox_id: UUID, ago: float = 0) -> None:
+        """The mailbox's folder changed that many seconds ago."""
+        at = self.api.clock().timestamp() - ago
+        folder = self.walk.places.mail_root / str(mailbox_id)
+        for part in ("cur", "new"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        for path in (folder / "cur", folder / "new", folder):
+            os.utime(path, (at, at))
+
+    async def round(self) -> tuple[list[str], tuple[int, int]]:
+        """Who is counted in a round, and what the first mailbox holds then."""
+        self.asked = []
+        await self.walk.round()
+        shown = (await self.api.sue.get("/mailboxes", sort="address", order="asc")).data[0]
+        return self.asked, (shown["used_bytes"], shown["message_count"])
+
+
+@pytest.fixture
+def dovecot(api: Api) -> Dovecot:
+    return Dovecot(api)
+
+
+async def counted(api: Api, dovecot: Dovecot) -> UUID:
+    """Alice, whose figures are right, and who was counted a minute ago."""
+    alice = await api.mailbox(ALICE)
+    dovecot.change(alice, ago=100)
+    dovecot.holds[ALICE] = Holds(2, 900)
+    assert await dovecot.round() == ([ALICE], (900, 2))
+    api.clock.advance(minutes=1)
+    return alice
+
+
+async def test_a_mailbox_without_a_folder_is_not_counted(api: Api, dovecot: Dovecot) -> None:
+    await api.mailbox(ALICE)
+    assert await dovecot.round() == ([], (0, 0))
+
+
+async def test_a_mailbox_whose_folder_is_gone_holds_nothing(api: Api, dovecot: Dovecot) -> None:
+    await api.mailbox(ALICE, used_bytes=700, message_count=2)
+    assert await dovecot.round() == ([], (0, 0))
+
+
+async def test_what_did_not_change_is_not_counted_again(api: Api, dovecot: Dovecot) -> None:
+    await counted(api, dovecot)
+    for _ in range(3):
+        assert (await dovecot.round())[0] == []
+        api.clock.advance(days=2)
+
+
+async def test_what_changed_and_nobody_told_is_counted_ten_minutes_after_the_last_count(
+    api: Api, dovecot: Dovecot
+) -> None:
+    alice = await counted(api, dovecot)
+    dovecot.change(alice)
+    dovecot.holds[ALICE] = Holds(3, 1000)
+    assert await dovecot.round() == ([], (900, 2))
+    api.clock.advance(minutes=9)
+    assert await dovecot.round() == ([ALICE], (1000, 3))
+    assert (await dovecot.round())[0] == []
+
+
+async def test_a_first_round_counts_what_nobody_told_and_believes_what_somebody_did(api: Api, dovecot: Dovecot) -> None:
+    alice = await counted(api, dovecot)
+    bob = await api.mailbox(f"bob@{EXAMPLE}", figures_counted_at=api.clock())
+    for each in (alice, bob):
+        dovecot.change(each, ago=-60)
+    api.clock.advance(minutes=1)
+    await dovecot.says(bob, 700, 1)
+    after = Dovecot(api)
+    after.holds = {ALICE: Holds(3, 1000)}
+    assert await after.round() == ([ALICE], (1000, 3))
+
+
+async def test_what_was_told_is_believed_for_a_day(api: Api, dovecot: Dovecot) -> None:
+    alice = await counted(api, dovecot)
+    dovecot.change(alice)
+    await dovecot.says(alice, 1000, 3)
+    dovecot.holds[ALICE] = Holds(3, 1001)
+    api.clock.advance(hours=23)
+    assert await dovecot.round() == ([], (1000, 3))
+    api.clock.advance(hours=1)
+    assert await dovecot.round() == ([ALICE], (1001, 3))
+
+
+async def test_what_is_told_while_dovecot_counts_stays_and_is_counted_again(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+    dovecot.change(alice)
+    dovecot.holds[ALICE] = Holds(1, 500)
+    dovecot.meanwhile = Figures(alice, api.clock(), 900, 2)
+    assert await dovecot.round() == ([ALICE], (900, 2))
+    dovecot.holds[ALICE], dovecot.meanwhile = Holds(2, 901), None
+    api.clock.advance(minutes=1)
+    assert await dovecot.round() == ([ALICE], (901, 2))
+
+
+async def test_a_mailbox_that_can_not_be_counted_is_left_as_it_is(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE, used_bytes=700, message_count=2)
+    dovecot.change(alice)
+    for _ in range(2):
+        assert await dovecot.round() == ([ALICE], (700, 2))
+
+
+async def test_a_mailbox_that_is_held_is_counted_in_another_round(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+    dovecot.change(alice)
+    dovecot.holds[ALICE] = Holds(2, 900)
+    async with api.app.db.tx() as other:
+        await other.execute("SELECT id FROM mailboxes FOR UPDATE")
+        assert await dovecot.round() == ([ALICE], (0, 0))
+    assert await dovecot.round() == ([ALICE], (900, 2))

@@ -1,0 +1,164 @@
+"""The process `figures`: what Dovecot tells is written, late if it must, and marked where it may be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Database
+from mailkeep.mail.dovecot_auth import Report
+from mailkeep.mail.dovecot_dict import Written
+from mailkeep.mail.places import Places
+from mailkeep.run.figures import Keeper
+from tests.client import EXAMPLE, Api
+
+ALICE = f"alice@{EXAMPLE}"
+
+
+class Dovecot:
+    """Tells a keeper."""
+
+    def __init__(self, api: Api) -> None:
+        self.keeper = Keeper(api.app, Places(api.app.data_dir, Path("/nowhere")))
+
+    def says(self, mailbox_id: UUID | str, size: object, messages: object) -> None:
+        """What a session tells of a mailbox."""
+        values = {"priv/quota/storage": f"{size}", "priv/quota/messages": f"{messages}"}
+        self.keeper.tell(Written(str(mailbox_id), values))
+
+    def login(self, mailbox_id: UUID | str, protocol: str = "imap", remote: str = "192.0.2.1", *, ok: bool = True):
+        """What the password check tells of an attempt."""
+        home = f"{self.keeper.places.mail_root}/{mailbox_id}" if mailbox_id else ""
+        self.keeper.attempt(Report(ok, home, remote, protocol))
+
+
+@pytest.fixture
+def dovecot(api: Api) -> Dovecot:
+    return Dovecot(api)
+
+
+async def figures(api: Api) -> tuple[int, int]:
+    """What the only mailbox holds, as the API shows it."""
+    (shown,) = (await api.sue.get("/mailboxes")).data
+    return shown["used_bytes"], shown["message_count"]
+
+
+async def last_login(api: Api) -> tuple[str | None, str | None, str | None]:
+    """The last login to the only mailbox."""
+    (shown,) = (await api.sue.get("/mailboxes")).data
+    return shown["last_login"]["at"], shown["last_login"]["protocol"], shown["last_login"]["ip"]
+
+
+@asynccontextmanager
+async def away(self: Database) -> AsyncIterator[Any]:
+    raise Unavailable
+    yield
+
+
+async def test_the_last_word_of_a_mailbox_is_written(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+    dovecot.says(alice, 500, 1)
+    dovecot.says(alice, 900, 2)
+    await dovecot.keeper.write()
+    assert await figures(api) == (900, 2)
+
+
+@pytest.mark.parametrize(
+    "size, messages", [("", 1), (-1, 1), ("1.5", 1), ("٣", 1), (10**20, 1), (2**53, 1), (1, "one")]
+)
+async def test_what_is_no_figure_is_not_written(api: Api, dovecot: Dovecot, size: object, messages: object) -> None:
+    alice = await api.mailbox(ALICE)
+    dovecot.says(alice, size, messages)
+    dovecot.says("../" + str(alice), 1, 1)
+    dovecot.keeper.tell(Written(str(alice), {"priv/quota/storage": "7"}))
+    await dovecot.keeper.write()
+    assert await figures(api) == (0, 0)
+
+
+async def test_with_the_database_away_nothing_is_lost(
+    api: Api, dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = await api.mailbox(ALICE)
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "tx", away)
+        dovecot.says(alice, 500, 1)
+        dovecot.login(alice)
+        with pytest.raises(Unavailable):
+            await dovecot.keeper.write()
+        dovecot.says(alice, 900, 2)
+        with pytest.raises(Unavailable):
+            await dovecot.keeper.write()
+    await dovecot.keeper.write()
+    assert await figures(api) == (900, 2)
+    assert (await last_login(api))[1] == "imap"
+
+
+async def test_a_row_that_is_held_is_written_once_it_is_free(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+    dovecot.says(alice, 500, 1)
+    dovecot.login(alice)
+    async with api.app.db.tx() as other:
+        await other.execute("SELECT id FROM mailboxes FOR UPDATE")
+        await dovecot.keeper.write()
+    assert await figures(api) == (0, 0)
+    await dovecot.keeper.write()
+    assert await figures(api) == (500, 1)
+    assert (await last_login(api))[1] == "imap"
+
+
+async def test_logins_that_succeeded_are_noted_once_a_minute_for_each_kind(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+
+    async def seen() -> str | None:
+        await dovecot.keeper.write()
+        return (await last_login(api))[0]
+
+    dovecot.login(alice, ok=False)
+    dovecot.login("")
+    dovecot.login("not-an-id")
+    dovecot.login(alice, "doveadm")
+    assert await seen() is None
+    dovecot.login(alice)
+    assert await seen() == "2026-03-01T12:00:00.000Z"
+    api.clock.advance(seconds=30)
+    dovecot.login(alice)
+    assert await seen() == "2026-03-01T12:00:00.000Z"
+    dovecot.login(alice, "smtp", "2001:db8::1")
+    assert await seen() == "2026-03-01T12:00:30.000Z"
+    assert (await last_login(api))[1:] == ("smtp", "2001:db8::1")
+    api.clock.advance(seconds=31)
+    dovecot.login(alice)
+    assert await seen() == "2026-03-01T12:01:01.000Z"
+
+
+@pytest.mark.parametrize(
+    "seconds, written_between, doubtful", [(4, False, True), (4, True, True), (5, True, False), (60, False, False)]
+)
+async def test_words_of_a_mailbox_that_come_close_are_doubtful(
+    api: Api, dovecot: Dovecot, seconds: int, *, written_between: bool, doubtful: bool
+) -> None:
+    alice = await api.mailbox(ALICE, figures_counted_at=api.clock())
+    dovecot.says(alice, 900, 2)
+    if written_between:
+        await dovecot.keeper.write()
+    api.clock.advance(seconds=seconds)
+    dovecot.says(alice, 500, 1)
+    await dovecot.keeper.write()
+    assert await figures(api) == (500, 1)
+    (row,) = await api.sql("SELECT figures_counted_at AS counted_at FROM mailboxes")
+    assert (row["counted_at"] is None) == doubtful
+
+
+async def test_one_that_was_doubtful_stays_so_until_it_is_written(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE, figures_counted_at=api.clock())
+    for seconds in (0, 1, 10):
+        api.clock.advance(seconds=seconds)
+        dovecot.says(alice, 900, 2)
+    await dovecot.keeper.write()
+    assert await api.sql("SELECT figures_counted_at AS at FROM mailboxes") == [{"at": None}]

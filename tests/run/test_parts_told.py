@@ -1,0 +1,42 @@
+"""Which parts run, as the supervisor writes it down and the API reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from mailkeep.run import parts_told
+
+
+async def until(look: object, run: Path) -> None:
+    deadline = time.monotonic() + 20
+    while parts_told.running(run) != look:
+        assert time.monotonic() < deadline, parts_told.running(run)
+        await asyncio.sleep(0.01)
+
+
+async def test_a_change_is_told_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parts_told, "_LOOK_SECONDS", 0.01)
+    state = {"postfix": True, "lmtp": True}
+    telling = asyncio.create_task(parts_told.keep_telling(tmp_path, lambda: dict(state)))
+    await until({"postfix": True, "lmtp": True, "supervisor": True}, tmp_path)
+    state["lmtp"] = False
+    await until({"postfix": True, "lmtp": False, "supervisor": True}, tmp_path)
+    telling.cancel()
+
+
+async def test_a_supervisor_that_tells_no_more_is_a_part_that_does_not_run(tmp_path: Path):
+    telling = asyncio.create_task(parts_told.keep_telling(tmp_path, lambda: {"postfix": True}))
+    await until({"postfix": True, "supervisor": True}, tmp_path)
+    telling.cancel()
+    old = time.time() - 60
+    os.utime(tmp_path / "parts.json", (old, old))
+    assert parts_told.running(tmp_path) == {"postfix": True, "supervisor": False}
+    (tmp_path / "parts.json").write_text("{")
+    assert parts_told.running(tmp_path) == {"supervisor": False}
+    parts_told.forget(tmp_path)
+    assert parts_told.running(tmp_path) == {"supervisor": False}
