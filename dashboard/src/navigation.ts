@@ -12,6 +12,8 @@ export interface Entry {
   key?: string
   /** Other words that people look for it by. */
   words?: string
+  /** Only where this profile runs. */
+  only?: 'embedded' | 'full'
 }
 
 export interface Group {
@@ -30,6 +32,7 @@ export const NAVIGATION: readonly Group[] = [
       { screen: 'aliases', label: 'Aliases', icon: 'branch', action: 'alias.list', key: 'a', words: 'forward catch-all' },
       { screen: 'routing', label: 'Where mail goes', icon: 'route', action: 'routing.explain', key: 'r', words: 'routing explain' },
       { screen: 'messages', label: 'Messages', icon: 'mail', action: 'message.list', key: 'h', words: 'history log search' },
+      { screen: 'queue', label: 'Queue', icon: 'queue', action: 'queue.list', key: 'q', words: 'postfix waiting deferred flush hold', only: 'full' },
       { screen: 'send', label: 'Send', icon: 'send', action: 'send', key: 's', words: 'compose write' },
       { screen: 'suspensions', label: 'Suspensions', icon: 'pause', action: 'suspension.list', key: 'u', words: 'abuse blocked' },
     ],
@@ -40,7 +43,7 @@ export const NAVIGATION: readonly Group[] = [
       { screen: 'keys', label: 'API keys', icon: 'key', action: 'api_key.list', key: 'k', words: 'token secret bearer' },
       { screen: 'webhooks', label: 'Webhooks', icon: 'hook', action: 'webhook.list', key: 'w', words: 'deliveries replay' },
       { screen: 'events', label: 'Live events', icon: 'pulse', action: 'event.list', key: 'e', words: 'stream feed follow' },
-      { screen: 'sandbox', label: 'Sandbox inbox', icon: 'box', action: 'sandbox', key: 'b', words: 'caught test mail' },
+      { screen: 'sandbox', label: 'Sandbox inbox', icon: 'box', action: 'sandbox', key: 'b', words: 'caught test mail', only: 'embedded' },
     ],
   },
   {

@@ -12,6 +12,7 @@ export const PATHS = {
   send: '/send',
   messages: '/messages',
   message: '/messages/$id',
+  queue: '/queue',
   suspensions: '/suspensions',
   account: '/account',
   keys: '/api-keys',

@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
 import { isLoggedOut } from './api/errors'
-import { me, queryClient } from './api/queries'
+import { me, queryClient, version } from './api/queries'
 import { PATHS } from './paths'
 import { LIST, readSearch, search, writeSearch } from './search'
 import { Broken, NoSuchScreen } from './ui/Broken'
@@ -23,7 +23,10 @@ const inside = createRoute({
   errorComponent: Broken,
   beforeLoad: async ({ location }) => {
     try {
+      // Beside it, since the screens differ by what the instance is; where that is not told, they ask and see.
+      const what = queryClient.ensureQueryData(version()).catch(() => null)
       const account = await queryClient.ensureQueryData(me())
+      await what
       if (account.second_factor_required && location.pathname !== PATHS.account) throw redirect({ to: PATHS.account })
     } catch (error) {
       if (!isLoggedOut(error)) throw error
@@ -104,6 +107,13 @@ const message = createRoute({
   component: lazyRouteComponent(() => import('./screens/Message'), 'Message'),
 })
 
+const queue = createRoute({
+  getParentRoute: () => inside,
+  path: PATHS.queue,
+  validateSearch: search('queue_id', 'state', 'sender', 'recipient', 'domain', 'since', 'until', 'shown', ...LIST),
+  component: lazyRouteComponent(() => import('./screens/Queue'), 'Queue'),
+})
+
 const suspensions = createRoute({
   getParentRoute: () => inside,
   path: PATHS.suspensions,
@@ -176,7 +186,7 @@ const audit = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    inside.addChildren([overview, start, domains, domain, mailboxes, mailbox, aliases, routing, send, messages, message, suspensions, account, keys, webhooks, webhook, events, sandbox, caught, admins, audit]),
+    inside.addChildren([overview, start, domains, domain, mailboxes, mailbox, aliases, routing, send, messages, message, queue, suspensions, account, keys, webhooks, webhook, events, sandbox, caught, admins, audit]),
   ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,

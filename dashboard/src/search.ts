@@ -35,10 +35,18 @@ export function useAddress(): [Readonly<Record<string, string | undefined>>, (ch
       void navigate({
         to: '.',
         search: (before: Record<string, unknown>) => ({ ...before, cursor: undefined, ...changes }),
+        // The way back through the pages is kept with the page.
+        state: (before) => ('cursor' in changes ? before : {}),
         replace: true,
         resetScroll: false,
       }),
     [navigate],
   )
   return [values, change]
+}
+
+/** A local time of an address as the API's; nothing where it is none. */
+export function instant(written: string | undefined): string | undefined {
+  const date = new Date(written ?? '')
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

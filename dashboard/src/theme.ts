@@ -1,4 +1,4 @@
-import { createTheme, Drawer, Modal, PasswordInput, Tooltip } from '@mantine/core'
+import { Checkbox, createTheme, Drawer, Modal, PasswordInput, Tooltip } from '@mantine/core'
 
 /**
  * Colours stand in styles.css: a strict content policy allows no style element, so Mantine writes none
@@ -11,6 +11,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    // Rounder, it looks like a choice of one.
+    Checkbox: Checkbox.extend({ defaultProps: { radius: 'sm' } }),
     Modal: Modal.extend({
       defaultProps: { lockScroll: false, centered: true, closeButtonProps: { 'aria-label': 'Close' } },
     }),

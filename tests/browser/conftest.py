@@ -1,4 +1,6 @@
-"""`scene`: one instance with things in it, for each process of the tests that asks for it."""
+"""`scene`: one instance with things in it, for each process of the tests that asks for it; `front`: the same with a
+queue, as the full profile shows it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.browser.front import Front, fronts
 from tests.browser.scene import Scene, scenes
 from tests.browser.screens import BUILT
 
@@ -15,4 +18,10 @@ async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene
     if not BUILT.is_file():
         pytest.skip("the dashboard is not built: make dev")
     async with scenes(tmp_path_factory.mktemp("scene")) as made:
+        yield made
+
+
+@pytest.fixture
+async def front(scene: Scene) -> AsyncIterator[Front]:
+    async with fronts(scene) as made:
         yield made

@@ -10,7 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import smtplib
+import struct
 import time
+import zlib
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -30,8 +33,32 @@ PASSWORD = "a long way to Tipperary"
 COOKIE = "svc_session"
 EXAMPLE, SHOP = "example.test", "shop.test"
 HTML = (
-    '<div style="font-family:sans-serif"><h1 style="color:#24507f">Thank you</h1><p>Your sofa is on its way.</p></div>'
+    '<div style="font-family:sans-serif"><img src="cid:sofa@shop" alt="A sofa" width="192" '
+    'style="image-rendering:pixelated"><h1 style="color:#24507f">Thank you</h1><p>Your sofa is on its way.</p></div>'
 )
+_SOFA = (
+    "................",
+    "...##########...",
+    "..############..",
+    ".##.########.##.",
+    ".###++++++++###.",
+    ".##############.",
+    "..############..",
+    "...#........#...",
+)
+
+
+def sofa() -> bytes:
+    """A picture (PNG, palette of three) that a message brings along."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    rows = b"".join(b"\0" + bytes(".#+".index(point) for point in row) for row in _SOFA)
+    head = struct.pack(">IIBBBBB", len(_SOFA[0]), len(_SOFA), 8, 3, 0, 0, 0)
+    colours = bytes.fromhex("ffffff24507fb5cde6")
+    parts = (b"IHDR", head), (b"PLTE", colours), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, content) for kind, content in parts)
 
 
 class Refused(AssertionError):
@@ -204,7 +231,9 @@ async def _webhooks(scene: Scene) -> None:
 
 async def _mail(scene: Scene) -> None:
     text = {"filename": "order.txt", "content_type": "text/plain", "content": "b25lIHNvZmE="}
-    sent = await scene.send(html_body=HTML, attachments=[text], tags=["orders"])
+    picture = {"filename": "sofa.png", "content_type": "image/png", "content": b64encode(sofa()).decode()}
+    inline = picture | {"content_id": "sofa@shop", "disposition": "inline"}
+    sent = await scene.send(html_body=HTML, attachments=[inline, text], tags=["orders"])
     await scene.send(subject="Welcome to the shop", to=[{"email": "zoe@elsewhere.test", "name": "Zoë"}])
     await scene.send(subject="Your invoice 2026-1041", to=[{"email": "bounce@elsewhere.test"}])
     await scene.send(subject="Are you still there?", to=[{"email": "fail@elsewhere.test"}])

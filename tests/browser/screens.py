@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect
 
-from tests.browser.scene import COOKIE, Caller, Scene
+from tests.browser.scene import COOKIE, Caller
 
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "mailkeep/web/dashboard_page/screens.json"
@@ -46,6 +46,7 @@ SCREENS = (
     Screen("send", "/send"),
     Screen("messages", "/messages"),
     Screen("message", "/messages/{message_id}"),
+    Screen("queue", "/queue", "admin"),
     Screen("suspensions", "/suspensions", "admin"),
     Screen("account", "/account"),
     Screen("api-keys", "/api-keys"),
@@ -106,6 +107,15 @@ class Watch:
             self.faults.append(f"asked another host: {url}")
 
 
+class Place(Protocol):
+    """Where the dashboard is, and whom it knows: the scene, or another front of it."""
+
+    @property
+    def http(self) -> str: ...
+
+    def by(self, role: str) -> Caller: ...
+
+
 @asynccontextmanager
 async def context(browser: Browser, caller: Caller | None, **options: Any) -> AsyncIterator[BrowserContext]:
     """A browser of one's own, logged in as `caller`."""
@@ -121,14 +131,14 @@ async def context(browser: Browser, caller: Caller | None, **options: Any) -> As
 
 
 @asynccontextmanager
-async def watched(browser: Browser, scene: Scene, role: str, **options: Any) -> AsyncIterator[Page]:
+async def watched(browser: Browser, scene: Place, role: str, **options: Any) -> AsyncIterator[Page]:
     """A page of somebody with this role, on which nothing may go wrong."""
     async with context(browser, scene.by(role), **options) as made:
         page = await made.new_page()
         watch = Watch(scene.http)
         watch.begin(page)
         yield page
-        assert watch.faults == []
+        assert watch.faults == [], watch.faults
 
 
 async def visit(page: Page, http: str, path: str) -> None:

@@ -152,6 +152,11 @@ async def test_what_roles_may_not_see_says_why(browser: Browser, scene: Scene):
         await barred(page, "Webhooks", "Only administrators may do this.")
         await barred(page, "Live events", "Only administrators")
         await barred(page, "Sandbox inbox", "Only super administrators")
+        for path in ("/webhooks", f"/webhooks/{scene.ids['webhook_id']}", "/events", "/sandbox", "/suspensions"):
+            await visit(page, scene.http, path)
+            await expect(
+                page.locator("main").get_by_text(re.compile("^Only .*administrators may do this"))
+            ).to_be_visible()
     async with watched(browser, scene, "admin") as page:
         await visit(page, scene.http, "/admins")
         await barred(page, "Sandbox inbox", "Only super administrators")
@@ -189,6 +194,32 @@ async def test_html_of_a_stranger_is_framed_without_scripts_and_asks_nobody(brow
     assert await page.title() == "Framed · Mailkeep"
     assert [url for url in done if "evil.test" in url] == []
     await context.close()
+
+
+async def test_a_message_shows_its_own_images_and_gives_its_attachments(browser: Browser, scene: Scene):
+    pixel = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+    logo = {"filename": "logo.gif", "content_type": "image/gif", "content": pixel, "content_id": "logo@shop"}
+    paper = {"filename": "<b>Übersicht.html", "content_type": "text/html", "content": "PHNjcmlwdD4="}
+    html = '<p>Ours</p><img alt="ours" src="cid:logo@shop"><img alt="theirs" src="cid:nowhere">'
+    await scene.send(subject="With a picture", html_body=html, attachments=[logo | {"disposition": "inline"}, paper])
+    [caught, *_] = await scene.sue.ask("GET", "/sandbox/messages")
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/sandbox/{caught['id']}")
+        frame = page.frame_locator("iframe")
+        await expect(frame.get_by_alt_text("ours")).to_have_js_property("naturalWidth", 1)
+        await expect(frame.get_by_alt_text("theirs")).to_have_js_property("naturalWidth", 0)
+        await expect(page.get_by_text("shown in the HTML")).to_have_count(1)
+        async with page.expect_download() as download:
+            await page.get_by_role("link", name="<b>Übersicht.html").click()
+        kept = await (await download.value).path()
+        assert kept.read_bytes() == b"<script>"
+        # At its own address it is saved too, not shown.
+        async with page.expect_download() as download:
+            await page.evaluate(
+                "(path) => { location.href = path }", f"/api/v1/sandbox/messages/{caught['id']}/attachments/2"
+            )
+        assert "bersicht" in (await download.value).suggested_filename
+        assert page.url == f"{scene.http}/sandbox/{caught['id']}"
 
 
 async def test_an_administrator_is_made_assigned_changed_and_deleted(browser: Browser, scene: Scene):

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, until
-from tests.browser.screens import visit, watched
+from tests.browser.screens import context, visit, watched
 
 WRITERS = ("super_admin", "admin")
 
@@ -263,15 +263,36 @@ async def test_what_others_wrote_is_read_by_those_who_may_and_asked_for_first(
 
 
 @pytest.mark.parametrize("role", WRITERS)
-async def test_a_suspension_is_lifted(browser: Browser, scene: Scene, role: str):
-    [carla] = await scene.sue.ask("GET", "/mailboxes?q=carla")
-    await scene.sue.ask("POST", f"/mailboxes/{carla['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
-    async with watched(browser, scene, "super_admin") as page:
+async def test_a_suspension_is_lifted_where_all_are_seen(browser: Browser, scene: Scene, role: str):
+    address = await suspended(scene, role)
+    async with watched(browser, scene, role) as page:
         await visit(page, scene.http, "/suspensions")
-        await page.get_by_role("button", name=f"Lift the suspension of carla@{EXAMPLE}").click()
+        await page.get_by_role("button", name=f"Lift the suspension of {address}").click()
         await page.get_by_role("dialog").get_by_role("button", name="Lift").click()
-        await told(page, f"carla@{EXAMPLE} may send again.")
-    await scene.sue.ask("POST", f"/mailboxes/{carla['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
+        await told(page, f"{address} may send again.")
+        await expect(page.get_by_role("row").filter(has_text=address)).to_have_count(0)
+
+
+async def test_a_domain_admin_lifts_it_at_the_mailbox_and_sees_no_list_of_others(browser: Browser, scene: Scene):
+    address = await suspended(scene, "domain_admin")
+    async with watched(browser, scene, "domain_admin") as page:
+        await visit(page, scene.http, "/suspensions")
+        await expect(page.locator("main").get_by_text("Only administrators may do this.")).to_be_visible()
+        await visit(page, scene.http, f"/mailboxes?q={address}")
+        await expect(page.get_by_role("row").filter(has_text=address)).to_contain_text("suspended")
+        await page.get_by_role("link", name=address).click()
+        await page.get_by_role("button", name="Lift the suspension").click()
+        await told(page, "may send again")
+        await expect(page.get_by_text("Sending is suspended")).to_have_count(0)
+
+
+async def suspended(scene: Scene, role: str) -> str:
+    """A mailbox that may not send, of the test's own."""
+    local = f"loud-{role.replace('_', '-')}"
+    box = {"domain_id": scene.ids["domain_id"], "local_part": local, "password": PASSWORD}
+    made = await scene.sue.ask("POST", "/mailboxes", box)
+    await scene.by(role).ask("POST", f"/mailboxes/{made['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
+    return made["address"]
 
 
 async def test_the_overview_leads_to_what_happened_and_what_needs_attention(browser: Browser, scene: Scene):
@@ -287,6 +308,55 @@ async def test_the_overview_leads_to_what_happened_and_what_needs_attention(brow
         await expect(page.get_by_role("heading", level=1, name="Messages")).to_be_visible()
         await expect(page.get_by_role("link", name="Lost on its way")).to_be_visible()
         await expect(page.get_by_role("link", name="Is it blue, too?")).to_have_count(0)
+
+
+async def test_what_is_not_well_is_told_on_the_overview(browser: Browser, scene: Scene):
+    health = {"status": "degraded", "checks": [{"component": "disk", "status": "degraded"}]}
+    down = {"code": "UNAVAILABLE", "message": "The server is down.", "details": health | {"status": "down"}}
+    webhook = (await scene.sue.ask("GET", "/webhooks"))[0]
+    webhooks = [webhook | {"disabled_at": "2026-01-01T00:00:00.000Z", "active": False}]
+
+    async def answer(route: Route) -> None:
+        await route.fulfill(json={"data": told, "error": None, "meta": {}})
+
+    async def refuse(route: Route) -> None:
+        await route.fulfill(status=503, json={"data": None, "error": down, "meta": {}})
+
+    async with context(browser, scene.sue) as made:
+        page = await made.new_page()
+        told: object = health
+        await page.route("**/api/v1/health", answer)
+        await visit(page, scene.http, "/")
+        await expect(page.get_by_text("A part of the server is not well")).to_be_visible()
+        await expect(page.locator(".note").get_by_text("disk", exact=True)).to_be_visible()
+        await expect(page.locator(".tile", has_text="Server")).to_contain_text("degraded")
+        told = webhooks
+        await page.route("**/api/v1/health", refuse)
+        await page.route("**/api/v1/webhooks", answer)
+        await visit(page, scene.http, "/")
+        await expect(page.locator(".tile", has_text="Server")).to_contain_text("down")
+        await expect(page.locator(".tile", has_text="Webhooks")).to_contain_text("1 made inactive")
+        await page.get_by_role("link", name="Webhooks").last.click()
+        await expect(page.get_by_text("disabled for failing")).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_what_stands_whole_in_a_message_finds_it(browser: Browser, scene: Scene, role: str):
+    message = await scene.sue.ask("GET", f"/messages/{scene.ids['message_id']}")
+    async with watched(browser, scene, role) as page:
+        for word, name in (
+            (f"<{message['message_id']}>", "Message-ID"),
+            (message["queue_id"], "queue id"),
+            (message["id"], "id"),
+            ("orders", "tag"),
+        ):
+            await visit(page, scene.http, "/messages")
+            await page.keyboard.press("/")
+            await page.keyboard.type(word)
+            found = page.get_by_role("status").filter(has_text=f"By its {name}:")
+            await found.get_by_role("link").first.click()
+            if name != "tag":
+                await expect(page.get_by_role("heading", level=1, name=message["subject"])).to_be_visible()
 
 
 async def test_a_long_list_is_paged_by_the_address_forth_and_back(browser: Browser, scene: Scene):

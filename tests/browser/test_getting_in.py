@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import socket
+import time
 from base64 import b32decode
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+from aiohttp import web
 from playwright.async_api import Browser, Page, Route, expect
 
 from mailkeep.core import totp
 from tests import instance as instances
-from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene
+from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in
 from tests.browser.screens import BUILT, Watch, context
+from tests.features.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.instance import Instance, Launch
 
 
@@ -34,17 +39,38 @@ class AtLocalhost(Launch):
 
 
 @pytest.fixture(scope="module")
-async def fresh(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Instance]:
-    """An instance with nothing in it but its first administrator, at `localhost`."""
+async def provider() -> AsyncIterator[Provider]:
+    """An identity provider that lets everybody in at once."""
+    made = Provider(now=time.time)
+
+    async def let_in(request: web.Request) -> web.Response:
+        raise web.HTTPFound(f"{request.query['redirect_uri']}?{urlencode(made.authorize(str(request.url)))}")
+
+    made.answers["/authorize"] = let_in
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture(scope="module")
+async def fresh(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> AsyncIterator[Instance]:
+    """An instance with nothing in it but its first administrator, at `localhost`. It knows the provider, and domain
+    administrators need a second factor.
+    """
     if not BUILT.is_file():
         pytest.skip("the dashboard is not built: make dev")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    known = {"id": "acme", "name": "Acme", "issuer": provider.issuer, "client_id": CLIENT_ID}
+    known["client_secret"] = CLIENT_SECRET
     environ = {
         "MAILKEEP_ADMIN_EMAIL": f"sue@{EXAMPLE}",
         "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
         "MAILKEEP_HTTP__PUBLIC_URL": f"http://localhost:{port}",
+        "MAILKEEP_AUTH__REQUIRE_SECOND_FACTOR": '["domain_admin"]',
+        "MAILKEEP_OIDC__ALLOWED_NETWORKS": '["127.0.0.0/8"]',
+        "MAILKEEP_OIDC__PROVIDERS": json.dumps([known]),
     }
     launch = AtLocalhost(environ=environ, port=port)
     running = await asyncio.to_thread(instances.start, tmp_path_factory.mktemp("fresh") / "data", None, 30, launch)
@@ -222,6 +248,67 @@ async def test_a_passkey_is_made_used_renamed_and_deleted(browser: Browser, fres
         await dialog.get_by_role("button", name="Delete passkey").click()
         await expect(page.get_by_text("None yet.")).to_be_visible()
         assert watch.faults == []
+
+
+async def test_who_needs_a_second_factor_finds_nothing_else_before_it_is_enrolled(browser: Browser, fresh: Instance):
+    email = f"dora@{EXAMPLE}"
+    sue = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
+    await sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "domain_admin"})
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        watch = Watch(fresh.http)
+        watch.begin(page)
+        await page.goto(f"{fresh.http}/login?next=/messages")
+        await fill_in(page, email, PASSWORD)
+        await expect(page.get_by_text("Your role needs a second factor", exact=True)).to_be_visible()
+        for path in ("/", "/messages", "/domains"):
+            await page.goto(fresh.http + path)
+            await expect(page.get_by_role("heading", level=1, name="Your account")).to_be_visible()
+            assert page.url == f"{fresh.http}/account"
+        entry = page.get_by_role("navigation").get_by_role("link", name="Domains")
+        await expect(entry).to_have_attribute("aria-disabled", "true")
+        await entry.hover()
+        await expect(page.get_by_role("tooltip")).to_contain_text("enrol one first")
+        await expect(page.get_by_label("New password")).to_have_count(0)
+        await page.get_by_role("button", name="Set up an authenticator").click()
+        dialog = page.get_by_role("dialog")
+        secret = b32decode(await dialog.get_by_test_id("secret").inner_text() or "")
+        await dialog.get_by_label("Code", exact=True).fill(code_of(secret, 0))
+        await dialog.get_by_role("button", name="Confirm").click()
+        await page.get_by_role("button", name="I have kept them").click()
+        await expect(page.get_by_text("Your role needs a second factor", exact=True)).to_have_count(0)
+        await page.get_by_role("link", name="Domains", exact=True).click()
+        await expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
+        # It is not to be given up again.
+        await page.goto(f"{fresh.http}/account")
+        await page.get_by_role("button", name="Turn off").click()
+        await dialog.get_by_label("Code", exact=True).fill(code_of(secret, 1))
+        await dialog.get_by_role("button", name="Turn off").click()
+        await expect(page.get_by_text("Your role needs a second factor", exact=True)).to_be_visible()
+        assert watch.faults == []
+
+
+async def test_an_identity_is_linked_logs_in_and_is_unlinked(browser: Browser, fresh: Instance):
+    email = f"adam@{EXAMPLE}"
+    sue = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
+    await sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        await page.goto(f"{fresh.http}/login?next=/account")
+        await fill_in(page, email, PASSWORD)
+        await page.get_by_role("link", name="Link Acme").click()
+        await expect(page.get_by_role("button", name="Disconnect")).to_be_visible()
+        await log_out(page)
+        await page.get_by_role("link", name="Continue with Acme").click()
+        await is_in(page)
+        await page.get_by_role("link", name="Your account", exact=True).click()
+        await page.get_by_role("button", name="Disconnect").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
+        await expect(page.get_by_role("link", name="Link Acme")).to_be_visible()
+        await expect(page.get_by_text("not linked", exact=True)).to_be_visible()
+        await log_out(page)
+        await page.get_by_role("link", name="Continue with Acme").click()
+        await expect(page.get_by_role("alert")).to_contain_text("No account of this server belongs to that identity")
 
 
 async def test_the_first_steps_tick_themselves_off(browser: Browser, fresh: Instance):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from playwright.async_api import Browser, Page, expect
+from datetime import datetime, timedelta
+
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.scene import EXAMPLE, PASSWORD, Scene
-from tests.browser.screens import visit, watched
+from tests.browser.screens import context, visit, watched
 
 
 def title(page: Page, text: str):
@@ -24,7 +26,7 @@ async def test_the_palette_goes_finds_and_does(browser: Browser, scene: Scene):
         await expect(found).to_have_count(0)
         await page.keyboard.press("Control+k")
         await found.fill("alice@")
-        await expect(page.get_by_role("option", name=f"alice@{EXAMPLE}")).to_be_visible()
+        await expect(page.get_by_role("option", name=f"alice@{EXAMPLE} Mailbox")).to_be_visible()
         await page.keyboard.press("Enter")
         await title(page, f"alice@{EXAMPLE}").to_be_visible()
         await page.keyboard.press("Control+k")
@@ -35,6 +37,48 @@ async def test_the_palette_goes_finds_and_does(browser: Browser, scene: Scene):
         await found.fill("new mailbox")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("dialog", name="New mailbox")).to_be_visible()
+
+
+async def test_the_palette_finds_messages_too(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "domain_admin") as page:
+        await visit(page, scene.http, "/")
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("invoice 2026-1041")
+        await page.get_by_role("option", name="Your invoice 2026-1041").click()
+        await title(page, "Your invoice 2026-1041").to_be_visible()
+
+
+async def test_a_screen_fills_itself_when_the_server_is_back(browser: Browser, scene: Scene):
+    is_away = True
+    error = {"code": "UNAVAILABLE", "message": "The database is away.", "details": None}
+    refused = {"data": None, "error": error, "meta": {"request_id": "0190aaaa-0000-7000-8000-000000000000"}}
+
+    async def answer(route: Route) -> None:
+        if is_away:
+            await route.fulfill(status=503, headers={"retry-after": "2"}, json=refused)
+        else:
+            await route.continue_()
+
+    async with context(browser, scene.sue) as made:
+        page = await made.new_page()
+        await page.route("**/api/v1/domains?*", answer)
+        await visit(page, scene.http, f"/domains?q={EXAMPLE}")
+        wrong = page.locator("main").get_by_role("alert")
+        await expect(wrong).to_contain_text("Try again in 2 s.")
+        await expect(wrong).to_contain_text("request 0190aaaa-0000-7000-8000-000000000000")
+        is_away = False
+        await expect(page.get_by_role("link", name=EXAMPLE, exact=True)).to_be_visible()
+        await expect(wrong).to_have_count(0)
+
+
+async def test_times_are_local_and_tell_utc_on_hover(browser: Browser, scene: Scene):
+    message = await scene.sue.ask("GET", f"/messages/{scene.ids['message_id']}")
+    at = datetime.fromisoformat(message["created_at"])
+    async with watched(browser, scene, "admin", timezone_id="Asia/Kathmandu") as page:
+        await visit(page, scene.http, f"/messages/{message['id']}")
+        shown = page.locator(".page-lead time")
+        await expect(shown).to_have_attribute("title", f"{at:%Y-%m-%d %H:%M:%S} UTC")
+        await expect(shown).to_contain_text(f"{at + timedelta(hours=5, minutes=45):%H:%M:%S}")
 
 
 async def test_single_keys_lead_anywhere_and_can_be_switched_off(browser: Browser, scene: Scene):

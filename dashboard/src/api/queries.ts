@@ -2,10 +2,22 @@ import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/
 import { ask, client } from './client'
 import { ApiError, isLoggedOut } from './errors'
 
+/** Whether it is likely to be over in a moment. Where the server says why it is not to be had, that stays for a while. */
+function isPassing(error: Error): boolean {
+  return !(error instanceof ApiError) || error.code === 'NETWORK' || (error.code === 'UNAVAILABLE' && !error.details['reason'])
+}
+
 /** What the server refused is not asked again; what did not reach it is, twice. */
 function again(failures: number, error: Error): boolean {
-  const passing = !(error instanceof ApiError) || error.code === 'NETWORK' || error.code === 'UNAVAILABLE'
-  return passing && failures < 2
+  return isPassing(error) && failures < 2
+}
+
+/** A screen that could not be filled fills itself when the server is back; else it is asked anew `every` so often. */
+export function healing(every: number | false = false) {
+  return ({ state }: { state: { error: Error | null } }): number | false => {
+    if (!(state.error instanceof ApiError) || !isPassing(state.error)) return every
+    return Math.max(2_000, (state.error.retryAfter ?? 5) * 1000)
+  }
 }
 
 function noticeLogout(error: Error): void {
@@ -20,8 +32,13 @@ function noticeLogout(error: Error): void {
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeLogout }),
   mutationCache: new MutationCache({ onError: noticeLogout }),
-  defaultOptions: { queries: { retry: again, staleTime: 5_000, refetchOnWindowFocus: true }, mutations: { retry: false } },
+  defaultOptions: { queries: { retry: again, refetchInterval: healing(), staleTime: 5_000, refetchOnWindowFocus: true }, mutations: { retry: false } },
 })
+
+/** Which program runs, and with what behind it. */
+export function version() {
+  return queryOptions({ queryKey: ['version'], queryFn: () => ask(client.GET('/version')), staleTime: Infinity })
+}
 
 /** The account that is logged in. */
 export function me() {

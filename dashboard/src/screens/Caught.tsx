@@ -53,8 +53,8 @@ export function Caught() {
           </div>
         </div>
       )}
-      <Views message={data} />
       {data.attachments.length > 0 && <Attachments of={data} />}
+      <Views message={data} />
     </Page>
   )
 }
@@ -90,7 +90,7 @@ function Html({ id }: { id: string }) {
   return (
     <>
       <iframe className="foreign" title="The message as HTML" sandbox="" referrerPolicy="no-referrer" src={`/api/v1/sandbox/messages/${id}/html`} />
-      <p className="soft small">Shown without scripts, links and anything that it would fetch from elsewhere.</p>
+      <p className="soft small">Shown with the images that it brings along, but without scripts, links and anything that it would fetch from elsewhere.</p>
     </>
   )
 }
@@ -128,16 +128,24 @@ function Source({ id }: { id: string }) {
   )
 }
 
+function isNamed(html: string | null, contentId: string): boolean {
+  return html?.includes(`cid:${contentId}`) ?? false
+}
+
 function Attachments({ of }: { of: Content }) {
   return (
     <section className="section card" aria-labelledby="attachments">
       <h2 id="attachments">Attachments</h2>
       <ul className="attachments">
-        {of.attachments.map((each, index) => (
-          <li key={index}>
-            <Icon name="clip" size={16} /> <span className="strong break">{each.filename || '(no name)'}</span>
+        {of.attachments.map((each) => (
+          <li key={each.number}>
+            <Icon name="clip" size={16} />
+            <a className="row-link break" href={`/api/v1/sandbox/messages/${of.id}/attachments/${each.number}`} download title="Save it">
+              {each.filename || `Attachment ${each.number}`}
+            </a>
             <span className="soft">
               {each.content_type} · {bytes(each.size)}
+              {each.content_id && isNamed(of.body_html, each.content_id) && ' · shown in the HTML'}
             </span>
           </li>
         ))}

@@ -1,19 +1,18 @@
-import { Button, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { askPage, client, type Schema } from '../api/client'
 import { PATHS } from '../paths'
-import { useAddress } from '../search'
+import { instant } from '../search'
 import { Allowed } from '../ui/Allowed'
 import { Status } from '../ui/Badge'
 import { bytes } from '../ui/bytes'
 import { type Column, DataList } from '../ui/DataList'
 import { Empty } from '../ui/Empty'
-import { ChoiceFilter, DomainFilter, Filters, TextFilter } from '../ui/Filters'
+import { ChoiceFilter, DomainFilter, Filters, MoreFilters, TextFilter, TimeFilter } from '../ui/Filters'
 import { Icon } from '../ui/Icon'
 import { LinkButton } from '../ui/links'
 import { Page } from '../ui/Page'
 import { Time } from '../ui/Time'
+import { Exact } from './messages/Exact'
 
 type Message = Schema['Message']
 
@@ -53,7 +52,6 @@ function Party({ addresses }: { addresses: readonly string[] }) {
 
 export function Messages() {
   const search = route.useSearch()
-  const [isMore, more] = useDisclosure(MORE.some((name) => search[name]))
   const { q, direction, status, domain, from, to, subject, message_id, queue_id, tag, since, until } = search
   const filter = {
     ...(q && { q }),
@@ -66,13 +64,13 @@ export function Messages() {
     ...(message_id && { message_id: message_id.replace(/^<|>$/g, '') }),
     ...(queue_id && { queue_id }),
     ...(tag && { tag }),
-    ...(since && { since: new Date(since).toISOString() }),
-    ...(until && { until: new Date(until).toISOString() }),
+    ...(instant(since) && { since: instant(since) }),
+    ...(instant(until) && { until: instant(until) }),
   }
   return (
     <Page title="Messages" lead="Everything that was sent and received, and what became of it." actions={<Compose />}>
       <Filters names={FILTERS}>
-        <TextFilter name="q" label="Words of sender, recipient or subject" main />
+        <TextFilter name="q" label="Words of sender, recipient or subject, an id, a tag" hint="Words, address, id, tag" main />
         <ChoiceFilter name="status" label="Status" data={STATUSES.map((value) => ({ value, label: value }))} />
         <ChoiceFilter
           name="direction"
@@ -83,22 +81,18 @@ export function Messages() {
           ]}
         />
         <DomainFilter />
-        <Button variant="default" onClick={more.toggle} aria-expanded={isMore} aria-controls="more-filters">
-          {isMore ? 'Fewer filters' : 'More filters'}
-        </Button>
-        {isMore && (
-          <div id="more-filters" className="filters-more">
-            <TextFilter name="from" label="From" />
-            <TextFilter name="to" label="To" />
-            <TextFilter name="subject" label="Subject" />
-            <TextFilter name="tag" label="Tag" />
-            <TextFilter name="message_id" label="Message-ID" />
-            <TextFilter name="queue_id" label="Queue id" />
-            <TimeFilter name="since" label="Since" />
-            <TimeFilter name="until" label="Until" />
-          </div>
-        )}
+        <MoreFilters names={MORE}>
+          <TextFilter name="from" label="From" />
+          <TextFilter name="to" label="To" />
+          <TextFilter name="subject" label="Subject" />
+          <TextFilter name="tag" label="Tag" />
+          <TextFilter name="message_id" label="Message-ID" />
+          <TextFilter name="queue_id" label="Queue id" />
+          <TimeFilter name="since" label="Since" />
+          <TimeFilter name="until" label="Until" />
+        </MoreFilters>
       </Filters>
+      {q && <Exact text={q} />}
       <DataList
         label="Messages"
         of={['messages', 'list', filter]}
@@ -109,7 +103,7 @@ export function Messages() {
         empty={
           Object.keys(filter).length > 0 ? (
             <Empty icon="search" title="No message is like that">
-              Words match whole or from their beginning; the other filters match parts. Clear them to see everything.
+              Each word has to be part of the sender, a recipient or the subject; ids and tags have to be whole. Clear the filters to see everything.
             </Empty>
           ) : (
             <Empty icon="mail" title="No message yet" action={<Compose />}>
@@ -129,12 +123,5 @@ function Compose() {
         Send
       </LinkButton>
     </Allowed>
-  )
-}
-
-function TimeFilter({ name, label }: { name: string; label: string }) {
-  const [address, change] = useAddress()
-  return (
-    <TextInput className="filter" type="datetime-local" label={label} value={address[name] ?? ''} onChange={(event) => change({ [name]: event.currentTarget.value || undefined })} />
   )
 }

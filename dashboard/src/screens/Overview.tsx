@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ask, askPage, client, type Schema } from '../api/client'
+import { ApiError } from '../api/errors'
+import { version } from '../api/queries'
 import { PATHS } from '../paths'
 import { barred } from '../policy'
 import { Allowed, useAccount } from '../ui/Allowed'
@@ -14,7 +16,7 @@ import { Icon, type IconName } from '../ui/Icon'
 import { LinkButton } from '../ui/links'
 import { Page, Section } from '../ui/Page'
 import { Time } from '../ui/Time'
-import { useSteps } from './Start'
+import { sentQuery, useSteps } from './Start'
 
 type Message = Schema['Message']
 
@@ -33,16 +35,21 @@ export function Overview() {
       }
     >
       <Guide />
+      <Parts />
       <Attention />
       <Lately />
     </Page>
   )
 }
 
+/** Who has mail that flows needs no way to it, and is not asked about it. */
 function Guide() {
-  const done = useSteps()
-  const left = done.filter((each) => each === false).length
-  if (left === 0) return null
+  const { data: isSent } = useQuery(sentQuery())
+  return isSent === false ? <StepsLeft /> : null
+}
+
+function StepsLeft() {
+  const left = useSteps().filter((each) => each === false).length
   return (
     <div className="note">
       <Icon name="flag" />
@@ -61,6 +68,38 @@ function yesterday(): string {
   return new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 86_400_000).toISOString()
 }
 
+const ANEW = { refetchInterval: 30_000, retry: false } as const
+
+function useHealth() {
+  const asked = useQuery({ queryKey: ['health'], queryFn: () => ask(client.GET('/health')), ...ANEW })
+  // One that is down refuses, and says the same in the details.
+  const told = asked.error instanceof ApiError ? (asked.error.details as Partial<Schema['HealthTold']>) : asked.data
+  const status = told?.status ?? (asked.error ? 'down' : null)
+  return { status, ailing: told?.checks?.filter((check) => check.status !== 'ok') ?? [] }
+}
+
+/** Parts of the server that are not well, by name. */
+function Parts() {
+  const { ailing } = useHealth()
+  if (ailing.length === 0) return null
+  return (
+    <div className="note note-bad" role="alert">
+      <Icon name="warn" />
+      <div>
+        <p className="note-title">{ailing.length === 1 ? 'A part of the server is not well' : `${ailing.length} parts of the server are not well`}</p>
+        <ul>
+          {ailing.map((check) => (
+            <li key={check.component}>
+              <span className="strong">{check.component}</span> <Status of={check.status} />
+            </li>
+          ))}
+        </ul>
+        <p>What the parts say themselves stands in the log of the instance; <code>mailkeep status</code> and <code>mailkeep doctor</code> look closer.</p>
+      </div>
+    </div>
+  )
+}
+
 function Attention() {
   const account = useAccount()
   const since = yesterday()
@@ -76,8 +115,19 @@ function Attention() {
     queryKey: ['suspensions', 'attention'],
     queryFn: () => askPage(client.GET('/abuse/suspensions', { params: { query: { limit: 100 } } })),
     enabled: !barred(account, 'suspension.list'),
+    ...ANEW,
   })
-  const health = useQuery({ queryKey: ['health'], queryFn: () => ask(client.GET('/health')), retry: false })
+  const webhooks = useQuery({ queryKey: ['webhooks', 'list'], queryFn: () => ask(client.GET('/webhooks')), enabled: !barred(account, 'webhook.list'), ...ANEW })
+  const disabled = webhooks.data?.filter((row) => row.disabled_at) ?? []
+  const troubled = webhooks.data?.filter((row) => row.failing_since && !row.disabled_at) ?? []
+  const { data: built } = useQuery(version())
+  const queue = useQuery({
+    queryKey: ['queue', 'attention'],
+    queryFn: () => askPage(client.GET('/queue', { params: { query: { state: 'deferred', limit: 100 } } })),
+    enabled: built?.profile === 'full' && !barred(account, 'queue.list'),
+    ...ANEW,
+  })
+  const health = useHealth()
   const failing = domains.data?.rows.filter((row) => row.dns.status === 'failing' || row.dns.status === 'attention') ?? []
   const count = (page: { rows: readonly unknown[]; next: string | null } | undefined) => (page ? `${page.rows.length}${page.next ? '+' : ''}` : '…')
   const error = bounced.error ?? failed.error ?? deferred.error ?? domains.error
@@ -86,12 +136,22 @@ function Attention() {
       <ErrorNote error={error} />
       <Tile icon="warn" count={count(bounced.data)} isBad={Boolean(bounced.data?.rows.length)} hint="since yesterday" link={<Link to={PATHS.messages} search={{ status: 'bounced' }}>Bounced</Link>} />
       <Tile icon="cross" count={count(failed.data)} isBad={Boolean(failed.data?.rows.length)} hint="since yesterday" link={<Link to={PATHS.messages} search={{ status: 'failed' }}>Failed</Link>} />
-      <Tile icon="clock" count={count(deferred.data)} isBad={false} hint="tried again by itself" link={<Link to={PATHS.messages} search={{ status: 'deferred' }}>Waiting</Link>} />
+      {!queue.data && <Tile icon="clock" count={count(deferred.data)} isBad={false} hint="tried again by itself" link={<Link to={PATHS.messages} search={{ status: 'deferred' }}>Waiting</Link>} />}
+      {queue.data && <Tile icon="queue" count={count(queue.data)} isBad={false} hint="put off by others" link={<Link to={PATHS.queue} search={{ state: 'deferred' }}>Queue</Link>} />}
       {suspensions.data && (
         <Tile icon="pause" count={count(suspensions.data)} isBad={suspensions.data.rows.length > 0} hint="may not send" link={<Link to={PATHS.suspensions}>Suspended</Link>} />
       )}
       <Tile icon="globe" count={domains.data ? String(failing.length) : '…'} isBad={failing.length > 0} hint={failing.length === 1 ? 'domain needs a look' : 'domains need a look'} link={<Link to={PATHS.domains}>DNS</Link>} />
-      <Tile icon="pulse" link="Server" count={health.data?.status ?? (health.error ? 'down' : '…')} isBad={Boolean(health.error) || (health.data !== undefined && health.data.status !== 'ok')} hint={health.data?.checks.filter((check) => check.status !== 'ok').map((check) => check.component).join(', ') || 'all parts answer'} />
+      {webhooks.data && webhooks.data.length > 0 && (
+        <Tile
+          icon="hook"
+          count={String(disabled.length + troubled.length)}
+          isBad={disabled.length + troubled.length > 0}
+          hint={[disabled.length && `${disabled.length} made inactive`, troubled.length && `${troubled.length} failing`].filter(Boolean).join(', ') || 'all are delivered to'}
+          link={<Link to={PATHS.webhooks}>Webhooks</Link>}
+        />
+      )}
+      <Tile icon="pulse" link="Server" count={health.status ?? '…'} isBad={health.status !== null && health.status !== 'ok'} hint={health.ailing.map((check) => check.component).join(', ') || (health.status === 'down' ? 'it does not answer' : 'all parts answer')} />
     </div>
   )
 }

@@ -78,7 +78,7 @@ export function Sandbox() {
               </Button>
             }
           >
-            Send to any address, it goes nowhere. Those whose local part is <code>bounce</code>, <code>defer</code> or <code>fail</code> meet that fate, so that you can try what your program makes of it.
+            While the sandbox is the mail server, what is sent to any address goes nowhere but here. Those whose local part is <code>bounce</code>, <code>defer</code> or <code>fail</code> meet that fate, so that you can try what your program makes of it.
           </Empty>
         }
       />

@@ -1,4 +1,4 @@
-import { useQueries } from '@tanstack/react-query'
+import { queryOptions, useQueries } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ask, askPage, client } from '../api/client'
 import { PATHS, type ScreenName } from '../paths'
@@ -25,6 +25,14 @@ const STEPS: readonly Step[] = [
   { title: 'Send the first message', text: 'To anybody. In the sandbox nothing leaves the machine, and you see what would have.', to: 'send', does: 'Write it', action: 'send' },
 ]
 
+/** Whether anything was ever sent. */
+export function sentQuery() {
+  return queryOptions({
+    queryKey: ['messages', 'any'],
+    queryFn: async () => (await askPage(client.GET('/messages', { params: { query: { limit: 1, direction: 'outbound' } } }))).rows.length > 0,
+  })
+}
+
 /** Which of the steps are done, as the API tells; null while it is not known. */
 export function useSteps(): readonly (boolean | null)[] {
   const one = { limit: 1 } as const
@@ -33,10 +41,7 @@ export function useSteps(): readonly (boolean | null)[] {
       { queryKey: ['domains', 'any'], queryFn: async () => (await askPage(client.GET('/domains', { params: { query: one } }))).rows.length > 0 },
       { queryKey: ['mailboxes', 'any'], queryFn: async () => (await askPage(client.GET('/mailboxes', { params: { query: one } }))).rows.length > 0 },
       { queryKey: ['keys', 'any'], queryFn: async () => (await ask(client.GET('/api-keys'))).length > 0 },
-      {
-        queryKey: ['messages', 'any'],
-        queryFn: async () => (await askPage(client.GET('/messages', { params: { query: { ...one, direction: 'outbound' } } }))).rows.length > 0,
-      },
+      sentQuery(),
     ],
   })
   return found.map((each) => each.data ?? null)

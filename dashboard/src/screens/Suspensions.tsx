@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, askPage, client, type Schema } from '../api/client'
-import { Allowed, useBarred } from '../ui/Allowed'
+import { Allowed } from '../ui/Allowed'
 import { Badge } from '../ui/Badge'
 import { Confirm } from '../ui/Confirm'
 import { type Column, DataList } from '../ui/DataList'
@@ -10,7 +10,6 @@ import { DomainName } from '../ui/Domains'
 import { Empty } from '../ui/Empty'
 import { DomainFilter, Filters } from '../ui/Filters'
 import { useChange } from '../ui/form'
-import { Icon } from '../ui/Icon'
 import { Page } from '../ui/Page'
 import { Time } from '../ui/Time'
 
@@ -20,20 +19,8 @@ const route = getRouteApi('/inside/suspensions')
 
 export function Suspensions() {
   const { domain } = route.useSearch()
-  const barred = useBarred('suspension.list')
   const [lifted, setLifted] = useState<Suspension | null>(null)
   const lead = 'Addresses that may not send: stopped by the abuse rules when they sent too much, or by an administrator.'
-  if (barred)
-    return (
-      <Page title="Suspensions" lead={lead}>
-        <div className="note note-warn">
-          <Icon name="shield" />
-          <div>
-            <p>{barred}</p>
-          </div>
-        </div>
-      </Page>
-    )
   return (
     <Page title="Suspensions" lead={lead}>
       <Filters names={['domain']}>

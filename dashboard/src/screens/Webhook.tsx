@@ -6,6 +6,7 @@ import { ask, client, type Schema } from '../api/client'
 import { PATHS } from '../paths'
 import { Allowed } from '../ui/Allowed'
 import { Confirm } from '../ui/Confirm'
+import { Copy } from '../ui/Copy'
 import { Lines } from '../ui/DataList'
 import { Deliveries } from '../ui/Deliveries'
 import { DomainName } from '../ui/Domains'
@@ -53,7 +54,7 @@ export function Webhook() {
             ['Domain', data.domain_id ? <DomainName id={data.domain_id} /> : 'all'],
             ['Made', <Time at={data.created_at} />],
             ['Secret', data.rotating_until ? <>both sign until <Time at={data.rotating_until} /></> : 'one'],
-            ['Id', <code>{data.id}</code>],
+            ['Id', <span className="copyable"><code>{data.id}</code><Copy text={data.id} what="id" /></span>],
           ]}
         />
       </Section>

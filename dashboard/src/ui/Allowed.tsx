@@ -1,8 +1,9 @@
 import { Tooltip } from '@mantine/core'
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { cloneElement, type ReactElement } from 'react'
 import type { Schema } from '../api/client'
-import { me } from '../api/queries'
+import { me, version } from '../api/queries'
+import type { Entry } from '../navigation'
 import { type Action, barred } from '../policy'
 
 /** The account that is logged in; only below the layout, which has asked for it. */
@@ -14,6 +15,18 @@ export function useAccount(): Schema['Account'] {
 export function useBarred(action: Action): string | null {
   return barred(useAccount(), action)
 }
+
+/** Why a screen has nothing to show: the role may not see it, or the instance has no such thing; null where it does. */
+export function useClosed(): (entry: Entry) => string | null {
+  const account = useAccount()
+  const { data } = useQuery(version())
+  return (entry) => barred(account, entry.action) ?? (data && entry.only && entry.only !== data.profile ? ELSEWHERE[entry.only] : null)
+}
+
+const ELSEWHERE = {
+  full: 'Only the full profile has this: here no mail server is behind Mailkeep.',
+  embedded: 'Nothing is caught here: this server sends mail to whom it is addressed.',
+} as const
 
 /**
  * A control that is disabled, with the reason, where the role may not do `action`, or `unless` says why not.

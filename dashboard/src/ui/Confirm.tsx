@@ -13,6 +13,8 @@ interface Props {
   /** To be typed where nothing can be undone. */
   name?: string
   busy?: boolean
+  /** It is not to be done (yet), as the text says. */
+  idle?: boolean
   error?: unknown
   onConfirm: () => void
 }
@@ -26,9 +28,9 @@ export function Confirm(props: Props) {
   )
 }
 
-function Question({ name, action, busy, error, children, onClose, onConfirm }: Props) {
+function Question({ name, action, busy, idle, error, children, onClose, onConfirm }: Props) {
   const [typed, setTyped] = useState('')
-  const sure = name === undefined || typed.trim() === name
+  const sure = !idle && (name === undefined || typed.trim() === name)
   function submit(event: FormEvent) {
     event.preventDefault()
     if (sure) onConfirm()
@@ -36,7 +38,7 @@ function Question({ name, action, busy, error, children, onClose, onConfirm }: P
   return (
     <form onSubmit={submit} className="stack">
       <Text component="div">{children}</Text>
-      {name !== undefined && (
+      {name !== undefined && !idle && (
         <TextInput
           label={
             <>

@@ -4,6 +4,7 @@ import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Page } from '../api/client'
 import { ApiError } from '../api/errors'
+import { healing } from '../api/queries'
 import { useAddress } from '../search'
 import { ErrorNote } from './ErrorNote'
 import { Icon } from './Icon'
@@ -16,6 +17,8 @@ export interface Column<Row> {
   align?: 'right'
   /** Takes the room that is left, and is cut where it doesn't fit. */
   wide?: boolean
+  /** Its head is only heard. */
+  quiet?: boolean
 }
 
 interface Props<Row> {
@@ -31,6 +34,8 @@ interface Props<Row> {
   limit?: number
   /** Ask again by itself, in milliseconds. */
   every?: number
+  /** Between the head of the card and the rows: what is done to them. */
+  above?: (rows: readonly Row[]) => ReactNode
 }
 
 /** One page of a list of the API; which one, and its order, stand in the address. */
@@ -43,7 +48,7 @@ export function DataList<Row>(props: Props<Row>) {
     queryKey: [...props.of, { cursor, sort, order, limit }],
     queryFn: () => props.load({ limit, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
     placeholderData: keepPreviousData,
-    ...(props.every && !cursor && { refetchInterval: props.every }),
+    refetchInterval: healing(cursor ? false : props.every),
   })
   if (error)
     return (
@@ -66,6 +71,7 @@ export function DataList<Row>(props: Props<Row>) {
   if (data.rows.length === 0 && !cursor) return <div className="card">{props.empty}</div>
   return (
     <div className="card list-card" aria-busy={isPlaceholderData}>
+      {props.above?.(data.rows)}
       <table className="list" role="table" aria-label={props.label}>
         <thead role="rowgroup">
           <tr role="row">
@@ -100,7 +106,7 @@ function Heading<Row>({ column }: { column: Column<Row> }) {
   if (!column.sort)
     return (
       <th role="columnheader" scope="col" className={cellClass(column)}>
-        {column.head || <span className="unseen">Actions</span>}
+        {column.head && !column.quiet ? column.head : <span className="unseen">{column.head || 'Actions'}</span>}
       </th>
     )
   const sorted = address['sort'] === column.sort

@@ -1,4 +1,5 @@
 import { Button, Select, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useAddress } from '../search'
 import { DomainSelect } from './Domains'
@@ -21,7 +22,7 @@ export function Filters({ names, children }: { names: readonly string[]; childre
 }
 
 /** A text that filters a moment after the last key. */
-export function TextFilter({ name, label, main = false }: { name: string; label: string; main?: boolean }) {
+export function TextFilter({ name, label, hint = label, main = false }: { name: string; label: string; hint?: string; main?: boolean }) {
   const [address, change] = useAddress()
   const stands = address[name] ?? ''
   const [text, setText] = useState(stands)
@@ -35,7 +36,7 @@ export function TextFilter({ name, label, main = false }: { name: string; label:
     <TextInput
       className={main ? 'filter-main' : 'filter'}
       aria-label={label}
-      placeholder={label}
+      placeholder={hint}
       value={text}
       onChange={(event) => setText(event.currentTarget.value)}
       type="search"
@@ -58,6 +59,32 @@ export function ChoiceFilter({ name, label, data }: { name: string; label: strin
       clearable
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
     />
+  )
+}
+
+/** Filters that few need, shown where one of them is in use. */
+export function MoreFilters({ names, children }: { names: readonly string[]; children: ReactNode }) {
+  const [address] = useAddress()
+  const [isOpen, { toggle }] = useDisclosure(names.some((name) => address[name]))
+  return (
+    <>
+      <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls="more-filters">
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </Button>
+      {isOpen && (
+        <div id="more-filters" className="filters-more">
+          {children}
+        </div>
+      )}
+    </>
+  )
+}
+
+/** A local time. */
+export function TimeFilter({ name, label }: { name: string; label: string }) {
+  const [address, change] = useAddress()
+  return (
+    <TextInput className="filter" type="datetime-local" label={label} value={address[name] ?? ''} onChange={(event) => change({ [name]: event.currentTarget.value || undefined })} />
   )
 }
 

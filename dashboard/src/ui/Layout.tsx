@@ -4,11 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { ask, client } from '../api/client'
-import { queryClient } from '../api/queries'
+import { queryClient, version } from '../api/queries'
 import { NAVIGATION } from '../navigation'
 import { PATHS } from '../paths'
-import { barred, ROLE_NAMES } from '../policy'
-import { useAccount } from './Allowed'
+import { ROLE_NAMES } from '../policy'
+import { useAccount, useClosed } from './Allowed'
+import { Closed } from './Closed'
 import { useChange } from './form'
 import { Icon, Logo } from './Icon'
 import { LinkItem } from './links'
@@ -53,7 +54,7 @@ export function Layout() {
       </Drawer>
       <main id="content" tabIndex={-1}>
         <div className="content">
-          <Outlet />
+          <Screen />
         </div>
       </main>
       <Palette opened={isPaletteOpen} onClose={palette.close} />
@@ -62,8 +63,18 @@ export function Layout() {
   )
 }
 
+/** The screen, or why it shows nothing to this person. */
+function Screen() {
+  // What the outlet would show, which on the way to another screen is still the one before.
+  const path = useRouterState({ select: (state) => state.matches.at(-1)?.pathname ?? '' })
+  const closed = useClosed()
+  const entry = NAVIGATION.flatMap((group) => group.entries).find(({ screen }) => PATHS[screen] === `/${path.split('/')[1]}`)
+  const reason = entry && closed(entry)
+  return reason ? <Closed key={path} title={entry.label} reason={reason} queue={entry.screen === 'queue'} /> : <Outlet />
+}
+
 function Navigation() {
-  const account = useAccount()
+  const closed = useClosed()
   return (
     <nav aria-label="Screens">
       {NAVIGATION.map((group) => (
@@ -71,7 +82,7 @@ function Navigation() {
           <h2 className="nav-title">{group.title}</h2>
           <ul>
             {group.entries.map((entry) => {
-              const reason = barred(account, entry.action)
+              const reason = closed(entry)
               return (
                 <li key={entry.screen}>
                   {reason ? (
@@ -97,7 +108,7 @@ function Navigation() {
 }
 
 function Version() {
-  const { data } = useQuery({ queryKey: ['version'], queryFn: () => ask(client.GET('/version')), staleTime: Infinity })
+  const { data } = useQuery(version())
   return (
     <p className="nav-foot">
       <a href="/docs">Documentation</a> {data && <span>Mailkeep {data.version}</span>}

@@ -7,7 +7,7 @@ import { askPage, client, type Schema } from '../api/client'
 import { NAVIGATION } from '../navigation'
 import { PATHS } from '../paths'
 import { barred } from '../policy'
-import { useAccount } from './Allowed'
+import { useAccount, useClosed } from './Allowed'
 import { Icon, type IconName } from './Icon'
 import { useLogout } from './Layout'
 
@@ -121,17 +121,18 @@ function useCommands(typed: string): readonly Command[] {
       icon: 'route',
       run: () => void navigate({ to: PATHS.routing, search: { address: typed } }),
     })
-  return [...fitting, ...found, ...ways]
+  return [...fitting, ...found.things, ...ways, ...found.messages]
 }
 
 /** Screens and deeds. */
 function useFixed(): readonly Command[] {
   const account = useAccount()
+  const closed = useClosed()
   const navigate = useNavigate()
   const logout = useLogout()
   const { setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   const screens = NAVIGATION.flatMap((group) => group.entries)
-    .filter((entry) => !barred(account, entry.action))
+    .filter((entry) => !closed(entry))
     .map((entry): Command => ({
       id: entry.screen,
       label: entry.label,
@@ -162,8 +163,8 @@ function useFixed(): readonly Command[] {
   ]
 }
 
-/** Domains and mailboxes that hold what was typed. */
-function useFound(typed: string): readonly Command[] {
+/** Domains, mailboxes and messages that hold what was typed. */
+function useFound(typed: string): { things: readonly Command[]; messages: readonly Command[] } {
   const navigate = useNavigate()
   const [q] = useDebouncedValue(typed, 150)
   const options = { enabled: q.length > 1, placeholderData: keepPreviousData, staleTime: 10_000 } as const
@@ -177,7 +178,13 @@ function useFound(typed: string): readonly Command[] {
     queryFn: () => askPage(client.GET('/mailboxes', { params: { query: { q, limit: 5 } } })),
     ...options,
   })
-  if (typed.length < 2) return []
+  const messages = useQuery({
+    queryKey: ['messages', 'palette', q],
+    queryFn: () => askPage(client.GET('/messages', { params: { query: { q, limit: 4 } } })),
+    ...options,
+    enabled: q.length > 2,
+  })
+  if (typed.length < 2) return { things: [], messages: [] }
   const domainCommand = (row: Schema['DomainRecord']): Command => ({
     id: row.id,
     label: row.unicode_name,
@@ -192,5 +199,15 @@ function useFound(typed: string): readonly Command[] {
     icon: 'inbox',
     run: () => void navigate({ to: PATHS.mailbox, params: { id: row.id } }),
   })
-  return [...(domains.data?.rows ?? []).map(domainCommand), ...(mailboxes.data?.rows ?? []).map(mailboxCommand)]
+  const messageCommand = (row: Schema['Message']): Command => ({
+    id: row.id,
+    label: row.subject || '(no subject)',
+    hint: row.recipients[0]?.address ?? row.from,
+    icon: 'mail',
+    run: () => void navigate({ to: PATHS.message, params: { id: row.id } }),
+  })
+  return {
+    things: [...(domains.data?.rows ?? []).map(domainCommand), ...(mailboxes.data?.rows ?? []).map(mailboxCommand)],
+    messages: typed.length > 2 ? (messages.data?.rows ?? []).map(messageCommand) : [],
+  }
 }

@@ -19,7 +19,7 @@ function write(date: Date, form: 'short' | 'exact' | 'ago'): string {
   if (form === 'ago') {
     const seconds = (date.getTime() - Date.now()) / 1000
     const distance = Math.abs(seconds)
-    if (distance < 45) return 'just now'
+    if (distance < 45) return seconds > 10 ? 'in a moment' : 'just now'
     if (distance < 3600) return AGO.format(Math.round(seconds / 60), 'minute')
     if (distance < 86_400) return AGO.format(Math.round(seconds / 3600), 'hour')
     if (distance < 604_800) return AGO.format(Math.round(seconds / 86_400), 'day')

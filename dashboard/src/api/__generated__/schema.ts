@@ -827,7 +827,7 @@ export interface paths {
         };
         /**
          * Ask how the server does
-         * @description 200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`.
+         * @description 200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`. In the full profile each daemon and agent is a part: one that does not run is `degraded` until it is back.
          */
         get: operations["getHealth"];
         put?: never;
@@ -1176,6 +1176,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/messages/{id}/attachments/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Save an attachment of a caught message
+         * @description Its bytes, decoded, to be saved by the name that it came with; `number` is that of `attachments`. NOT_FOUND also where its encoding is broken.
+         */
+        get: operations["getSandboxMessagesByIdAttachmentsByNumber"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/messages/{id}/html": {
         parameters: {
             query?: never;
@@ -1185,7 +1205,7 @@ export interface paths {
         };
         /**
          * See a caught message's HTML
-         * @description The HTML as it was written, to be shown in a frame: under a policy by which no script of it runs and nothing is fetched for it. NOT_FOUND where the message has none.
+         * @description The HTML as it was written, but with the images that the message itself brings along (`cid:`; PNG, JPEG, GIF and WebP, 16 MiB at most) in their places. To be shown in a frame: under a policy by which no script of it runs and nothing is fetched for it. NOT_FOUND where the message has none.
          */
         get: operations["getSandboxMessagesByIdHtml"];
         put?: never;
@@ -1795,10 +1815,16 @@ export interface components {
             /** @enum {string} */
             status: "ok";
         };
-        /** @description A part that is no text of the message; `size` in bytes, decoded. */
+        /**
+         * @description A part that is no text of the message; `size` in bytes, decoded.
+         *
+         *         `number` (from 1) is its place in the message; by `content_id` the HTML shows it as an image.
+         */
         Attached: {
+            content_id: string | null;
             content_type: string;
             filename: string;
+            number: number;
             size: number;
         };
         /** @description A part of a message that is a file. */
@@ -1889,7 +1915,10 @@ export interface components {
             recipients?: components["schemas"]["SentRecipient"][] | null;
             status?: string | null;
         };
-        /** @description A part and how it does: `database`, `disk`, `mta` (the sandbox's port). */
+        /**
+         * @description A part and how it does: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
+         *         agent, and the `supervisor` that tells of them.
+         */
         CheckTold: {
             component: string;
             /** @enum {string} */
@@ -2242,7 +2271,7 @@ export interface components {
             rate_limit: number;
             scoped_domain_ids: string[];
         };
-        /** @description The last login to the mailbox; all null when there was none. */
+        /** @description The last login to the mailbox, by imap, pop3, sieve or smtp (submission); all null when there was none. */
         LastLoginRecord: {
             /**
              * Format: date-time
@@ -2312,6 +2341,8 @@ export interface components {
             remote_host: string | null;
             /** @description What the other server answered (RFC 5321), if it did. */
             smtp_code: number | null;
+            /** @description `system` where nobody here sent it: it was passed on. */
+            source?: string;
             /** @description Its subject, decoded. */
             subject: string;
             /** @description As it was sent with, where it was. */
@@ -2365,7 +2396,7 @@ export interface components {
             /** @description Bytes; 0 is no limit */
             quota_bytes?: number;
         };
-        /** @description A mailbox. `deleted_at` is set in the trash only. */
+        /** @description A mailbox. `used_bytes` and `message_count` are of all its folders; `deleted_at` is set in the trash only. */
         MailboxRecord: {
             active: boolean;
             address: string;
@@ -2422,6 +2453,8 @@ export interface components {
             remote_host: string | null;
             /** @description What the other server answered (RFC 5321), if it did. */
             smtp_code: number | null;
+            /** @description `system` where nobody here sent it: it was passed on. */
+            source?: string;
             /** @description Its subject, decoded. */
             subject: string;
             /** @description As it was sent with, where it was. */
@@ -2455,6 +2488,8 @@ export interface components {
             remote_host: string | null;
             /** @description What the other server answered (RFC 5321), if it did. */
             smtp_code: number | null;
+            /** @description `system` where nobody here sent it: it was passed on. */
+            source?: string;
             /** @description Its subject, decoded. */
             subject: string;
             /** @description As it was sent with, where it was. */
@@ -2725,7 +2760,7 @@ export interface components {
             filter?: components["schemas"]["QueueFilter"];
             ids?: string[];
         };
-        /** @description A message that waits in the queue. */
+        /** @description A message that waits in the queue; `next_attempt_at` is null unless it is deferred, and while it is being tried. */
         QueuedMessage: {
             /**
              * Format: date-time
@@ -3141,11 +3176,16 @@ export interface components {
             public_key: string;
             unsealed: number;
         };
-        /** @description The program's version, the commit it was taken from (null where unknown), and the API's version. */
+        /**
+         * @description The program's version, the commit it was taken from (null where unknown), the API's version, and the profile that
+         *         runs: `full` has a mail server behind it, and a queue.
+         */
         VersionTold: {
             /** @enum {string} */
             api: "v1";
             commit: string | null;
+            /** @enum {string} */
+            profile: "embedded" | "full";
             version: string;
         };
         /** @description What to change of a webhook. */
@@ -7058,6 +7098,42 @@ export interface operations {
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSandboxMessagesByIdAttachmentsByNumber: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];

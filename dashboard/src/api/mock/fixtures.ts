@@ -105,3 +105,16 @@ export const messages: Schema['Message'][] = Array.from({ length: 30 }, (_, inde
     created_at: at(index * 17),
   }
 })
+
+/** Of the full profile, since a real server of the other is there at once by `make up`. */
+export const version: Schema['VersionTold'] = { version: '0.0.0', commit: null, api: 'v1', profile: 'full' }
+
+export const queue: Schema['QueuedMessage'][] = (['deferred', 'hold', 'active'] as const).map((state, index) => ({
+  queue_id: `4jW9T1${index}K2mz${index}`,
+  state,
+  arrived_at: at(20 + index * 45),
+  size: 4_120 * (index + 1),
+  sender: 'shop@example.test',
+  recipients: [{ address: `customer${index}@elsewhere.test`, reason: index ? '' : 'host mx.elsewhere.test said: 451 4.7.1 Try again later' }],
+  next_attempt_at: index ? null : at(-7),
+}))

@@ -27,6 +27,8 @@ export async function mock(request: Request): Promise<Response> {
   if (path === '/auth/logout') isLoggedIn = false
   if (!isLoggedIn) return refusal(401, 'AUTH_REQUIRED', 'Log in first.')
   if (path === '/auth/me') return envelope(fixtures.account)
+  if (path === '/version') return envelope(fixtures.version)
+  if (path === '/queue') return page(fixtures.queue, url.searchParams)
   const [, collection = '', id, deed] = path.split('/')
   const rows = COLLECTIONS[collection]
   if (rows && !deed) return stored(rows, request.method, id, url.searchParams, body)
@@ -48,7 +50,7 @@ function stored(rows: Row[], method: string, id: string | undefined, query: URLS
   return envelope(method === 'DELETE' ? { message: 'It is deleted.', id } : rows[index])
 }
 
-function page(rows: readonly Row[], query: URLSearchParams): Response {
+function page(rows: readonly object[], query: URLSearchParams): Response {
   const words = (query.get('q') ?? query.get('name') ?? '').toLowerCase()
   const found = rows.filter((row) => JSON.stringify(row).toLowerCase().includes(words))
   const begin = Number(query.get('cursor') ?? 0)

@@ -1,0 +1,65 @@
+import { useQueries } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ask, askPage, client, type Schema } from '../../api/client'
+import { PATHS } from '../../paths'
+import { Icon } from '../../ui/Icon'
+
+type Message = Schema['Message']
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const NAMES = { message_id: 'Message-ID', queue_id: 'queue id', tag: 'tag', id: 'id' } as const
+
+/** What a search of one word names whole, where words of senders, recipients and subjects are looked for: an id, a tag. */
+export function Exact({ text }: { text: string }) {
+  const word = text.trim().replace(/^<|>$/g, '')
+  const isWord = /^\S{3,}$/.test(word)
+  const by = (name: 'message_id' | 'queue_id' | 'tag') => ({
+    queryKey: ['messages', 'exact', name, word],
+    queryFn: async () => (await askPage(client.GET('/messages', { params: { query: { [name]: word, limit: 2 } } }))).rows.map((row) => ({ row, name })),
+    enabled: isWord,
+    retry: false,
+  })
+  const found = useQueries({
+    queries: [
+      by('message_id'),
+      by('queue_id'),
+      by('tag'),
+      {
+        queryKey: ['messages', 'exact', 'id', word],
+        queryFn: async () => [{ row: await ask(client.GET('/messages/{id}', { params: { path: { id: word } } })), name: 'id' as const }],
+        enabled: UUID.test(word),
+        retry: false,
+      },
+    ],
+  }).flatMap(({ data }) => (data?.length ? [data] : []))
+  if (found.length === 0) return null
+  return (
+    <div className="note" role="status">
+      <Icon name="search" />
+      <div>
+        {found.map((rows) => (
+          <Found key={rows[0]?.name} rows={rows} word={word} />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function Found({ rows, word }: { rows: readonly { row: Message; name: keyof typeof NAMES }[]; word: string }) {
+  const [first] = rows
+  if (!first) return null
+  return (
+    <p>
+      By its {NAMES[first.name]}:{' '}
+      {rows.length === 1 ? (
+        <Link to={PATHS.message} params={{ id: first.row.id }}>
+          {first.row.subject || '(no subject)'}
+        </Link>
+      ) : (
+        <Link to={PATHS.messages} search={{ [first.name]: word }}>
+          several messages
+        </Link>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,68 @@
+"""The scene as the full profile shows it: the same database and sessions, with a queue to see.
+
+Behind it is no Postfix but a list in its place (`tests.features.queue.stand_in`), asked by the API as the node's agent
+would be. The real one is driven in `tests/stack`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from mailkeep.mail import postfix_queue
+from mailkeep.mail.postfix_queue import Queued, Waiting
+from mailkeep.run.http import HttpListener
+from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.toolbox import attached
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+from tests.browser.scene import EXAMPLE, Caller, Scene
+from tests.features.queue.stand_in import Waiters, answering
+
+SHOP = f"shop@{EXAMPLE}"
+_SLOW = "host mx.elsewhere.test[203.0.113.7] said: 451 4.7.1 Greylisting in action, please come back later"
+_AWAY = "connect to mx.far.test[203.0.113.9]:25: Connection timed out"
+
+
+def queued(now: int) -> list[Queued]:
+    """A few that wait, as of a Unix time."""
+    far = [Waiting("ann@far.test", _AWAY), Waiting("ben@far.test", _AWAY), Waiting("cleo@far.test", _AWAY)]
+    return [
+        Queued("deferred", "4jW9T10K2mz1", now - 5400, 4_120, SHOP, [Waiting("zoe@elsewhere.test", _SLOW)]),
+        Queued("deferred", "4jW9T11P7xz2", now - 4000, 18_404, f"news@{EXAMPLE}", far),
+        Queued("hold", "4jW9T12Q9rz3", now - 2500, 2_048, f"bob@{EXAMPLE}", [Waiting("owen@elsewhere.test")]),
+        Queued("active", "4jW9T13R1sz4", now - 3, 1_310, SHOP, [Waiting("customer@elsewhere.test")]),
+    ]
+
+
+@dataclass
+class Front:
+    """Another address of the scene; `waiters` is its Postfix."""
+
+    http: str
+    scene: Scene
+    waiters: Waiters
+
+    def by(self, role: str) -> Caller:
+        return Caller(self.http, self.scene.by(role).token)
+
+
+@asynccontextmanager
+async def fronts(scene: Scene) -> AsyncIterator[Front]:
+    """Serve it, until the end of the block."""
+    listener = HttpListener("127.0.0.1", 0, "The front")
+    async with attached(scene.instance.data_dir, "front") as app:
+        with pytest.MonkeyPatch.context() as patch:
+            soon = app.clock() + timedelta(minutes=12)
+            patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))
+            async with answering(app, patch, queued(int(app.clock().timestamp()))) as waiters:
+                await listener.start(Pipeline(app, Router(ENDPOINTS), Gate()), grace_seconds=1)
+                try:
+                    yield Front(listener.url, scene, waiters)
+                finally:
+                    await listener.stop()
+                    await app.parser.close()
