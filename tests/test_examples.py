@@ -30,7 +30,8 @@ CHANGING = [each for each in EXAMPLES if each[0].method != "GET"]
 
 
 async def placeholders(post: Post) -> dict[str, str]:
-    sent = await post.send(html_body="<p>It is on its way.</p>")
+    attached = [{"filename": "order.txt", "content_type": "text/plain", "content": "b25lIHNvZmE="}]
+    sent = await post.send(html_body="<p>It is on its way.</p>", attachments=attached)
     assert sent.status == 200, sent.body
     caught = await post.caught()
     event = (await post.api.sql("SELECT id FROM events ORDER BY id LIMIT 1"))[0]

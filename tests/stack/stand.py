@@ -1,7 +1,13 @@
-"""The running full instance that all scenarios share: how it is started, and how it is talked to."""
+"""The running full instance that all scenarios share: how it is started, and how it is talked to.
+
+It looks names up at a server of its own (`names`), whose zones scenarios publish: mail leaves by MX records, and the
+filter asks about senders. Postfix has no setting for that: the instance runs in a mount namespace of its own, where
+/etc/resolv.conf is another file; elsewhere on the machine nothing changes.
+"""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import http.client
 import imaplib
@@ -16,23 +22,43 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+from mailkeep.db.instance import run_folder
+from mailkeep.mail.places import Places
 from tests.instance import PROGRAM, ROOT
+from tests.stack import names
 
 T = TypeVar("T")
 
-ADDRESS, INTERNET = "127.0.0.1", "127.0.0.26"
+ADDRESS, INTERNET, HOSTNAME = "127.0.0.1", "127.0.0.26", "mx.stack.test"
 ADMIN, PASSWORD = "admin@localhost", "correct horse battery staple"
+OUR_ADDRESS = "192.0.2.10"
+"""What the world takes for the instance's address, where a scenario plays another server (`afar`)."""
 _PORTS = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve", "reinjection")
+# Where mail for all the world but the zones of a scenario goes.
+_FAR_DOMAINS = ("remote.test", "elsewhere.test", "far.test")
+_WITH_OTHER_NAMES = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
+                     'mount --bind "$0" /etc/resolv.conf && exec "$@"')  # fmt: skip
 _START_SECONDS = 150
 # Who started them may be gone before they are ended, by whom it may be another: kept, so that nobody misses a wait.
 _started: list[subprocess.Popen[bytes]] = []
+
+
+def free_address(port: int) -> str:
+    """An address of loopback where nobody has this port; everyone else may have it on theirs."""
+    for _ in range(50):
+        address = f"127.{random.randint(20, 250)}.{random.randint(1, 250)}.{random.randint(1, 250)}"
+        with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp, contextlib.suppress(OSError):
+            tcp.bind((address, port))
+            udp.bind((address, port))
+            return address
+    raise AssertionError(f"port {port} is taken on every address of this machine")
 
 
 def free_port(host: str) -> int:
@@ -44,7 +70,7 @@ def free_port(host: str) -> int:
             return port
 
 
-def eventually(look: Callable[[], T | None], seconds: float = 20, what: str = "it") -> T:
+def eventually(look: Callable[[], T | None], seconds: float = 60, what: str = "it") -> T:
     """What `look` finds, as soon as it is not None, nor empty, nor False."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
@@ -57,52 +83,118 @@ def eventually(look: Callable[[], T | None], seconds: float = 20, what: str = "i
 def start(folder: Path, other: Sequence[str] = (), **settings: str) -> None:
     """Start the Internet and the instance; what they are is written to `stack.json` in the folder.
 
-    `other` is another program to be the Internet, with `{port}` for its port on 127.0.0.26; `settings` as in the
-    environment, without the prefix.
+    `other` is another program to be the Internet, with `{port}` for its port on 127.0.0.26, to which all mail is
+    relayed without a question to the network; `settings` as in the environment, without the prefix.
     """
     folder.chmod(0o755)
-    caught, data = folder / "caught", folder / "data"
-    caught.mkdir()
-    ports = {name: free_port(ADDRESS if name != "reinjection" else "127.0.0.1") for name in _PORTS}
-    relay = free_port(INTERNET)
-    with (folder / "internet.log").open("wb") as output:
-        internet = subprocess.Popen(
-            [part.format(port=relay) for part in other]
-            or [sys.executable, "-m", "tests.stack.internet", INTERNET, str(relay), str(caught)],
-            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-        )  # fmt: skip
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("MAILKEEP_")} | {
-        "MAILKEEP_ADMIN_EMAIL": ADMIN,
-        "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
-        "MAILKEEP_SERVER__HOSTNAME": "mx.stack.test",
-        "MAILKEEP_SERVER__ADDRESSES": json.dumps([ADDRESS]),
-        "MAILKEEP_FILTER__NETWORK_CHECKS": "false",
-        "MAILKEEP_OUTBOUND__RELAY": f"{INTERNET}:{relay}",
-        "MAILKEEP_OUTBOUND__TLS": "none",
-        "MAILKEEP_OUTBOUND__FIRST_RETRY_SECONDS": "2",
-        "MAILKEEP_OUTBOUND__LONGEST_RETRY_SECONDS": "3",
-        "MAILKEEP_OUTBOUND__GIVE_UP_HOURS": "0.003",
-        "MAILKEEP_LIMITS__LOGIN_PER_SECOND": "0",
-        "MAILKEEP_HTTP__LISTEN": "127.0.0.1:0",
-        "MAILKEEP_HTTP__INTERNAL": "127.0.0.1:0",
-    }
-    environ |= {f"MAILKEEP_PORTS__{name.upper()}": str(port) for name, port in ports.items()}
-    environ |= {f"MAILKEEP_{name}": text for name, text in settings.items()}
-    with (folder / "up.log").open("wb") as output:
-        up = subprocess.Popen(
-            [*PROGRAM, "up", "--profile", "full", "--data-dir", str(data)],
-            cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-        )  # fmt: skip
-    _started.extend((up, internet))
+    (folder / "caught").mkdir()
+    ports = {name: free_port(ADDRESS) for name in (*_PORTS, "afar")}
+    kept: dict[str, Any] = {"ports": ports}
+    before: Sequence[str] = ()
+    if other:
+        relay = free_port(INTERNET)
+        around = [_spawn(folder / "internet.log", [part.format(port=relay) for part in other])]
+        settings = {"FILTER__NETWORK_CHECKS": "false", "OUTBOUND__RELAY": f"{INTERNET}:{relay}"} | settings
+    else:
+        kept |= {"internet": free_address(25), "names": free_address(53), "by_mx": _may_mount()}
+        around = _internet(folder, kept["internet"], kept["names"])
+        settings = {"DNS__SERVERS": json.dumps([kept["names"]])} | settings
+        if kept["by_mx"]:
+            (folder / "resolv.conf").write_text(f"nameserver {kept['names']}\noptions timeout:2\n")
+            before = (*_WITH_OTHER_NAMES, str(folder / "resolv.conf"))
+        else:
+            settings = {"OUTBOUND__RELAY": f"{kept['internet']}:25"} | settings
+    command = [*before, *PROGRAM, "up", "--profile", "full", "--data-dir", str(folder / "data")]
+    up = _spawn(folder / "up.log", command, _environ(ports, settings))
     written = folder / "stack.json"
-    written.write_text(json.dumps({"pids": [up.pid, internet.pid], "ports": ports}))
+    written.write_text(json.dumps(kept | {"pids": [up.pid, *(each.pid for each in around)]}))
 
     def told() -> bool:
         if up.poll() is not None:
             raise AssertionError(f"mailkeep up ended with {up.returncode}:\n{(folder / 'up.log').read_text()}")
-        return (data / "run.json").exists()
+        return (folder / "data" / "run.json").exists()
 
     eventually(told, _START_SECONDS, "the full instance")
+    _let_clients_come_from_afar(folder / "data", ports)
+
+
+def _may_mount() -> bool:
+    """Whether the instance can have a mount namespace; in a container without that right, mail leaves by a relay."""
+    return (
+        subprocess.run([*_WITH_OTHER_NAMES, "/etc/resolv.conf", "true"], capture_output=True, check=False).returncode
+        == 0
+    )
+
+
+def _internet(folder: Path, address: str, server: str) -> list[subprocess.Popen[bytes]]:
+    """An MTA on port 25, where MX records lead, and the name server that has them."""
+    zones = folder / "zones"
+    zones.mkdir()
+    for domain in _FAR_DOMAINS:
+        names.publish(zones, domain, "@ MX 10 mx", f"mx A {address}")
+    names.publish(zones, "stack.test", f"mx A {ADDRESS}", f'mx TXT "v=spf1 ip4:{OUR_ADDRESS} a -all"')
+    python = (sys.executable, "-m")
+    return [
+        _spawn(folder / "internet.log", [*python, "tests.stack.internet", address, "25", str(folder / "caught")]),
+        _spawn(folder / "names.log", [*python, "tests.stack.names", server, "53", str(zones)]),
+    ]
+
+
+def _spawn(log: Path, command: Sequence[str], environ: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            start_new_session=True,
+        )  # fmt: skip
+    if not _started:
+        atexit.register(_let_go)
+    _started.append(process)
+    return process
+
+
+def _let_go() -> None:
+    """What we started outlives us: another ends it, and Python need not say that it runs."""
+    for process in _started:
+        process.returncode = process.poll() or 0
+
+
+def _environ(ports: dict[str, int], settings: dict[str, str]) -> dict[str, str]:
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("MAILKEEP_")} | {
+        "MAILKEEP_ADMIN_EMAIL": ADMIN,
+        "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
+        "MAILKEEP_SERVER__HOSTNAME": HOSTNAME,
+        "MAILKEEP_SERVER__ADDRESSES": json.dumps([ADDRESS]),
+        "MAILKEEP_OUTBOUND__TLS": "none",
+        "MAILKEEP_OUTBOUND__FIRST_RETRY_SECONDS": "2",
+        "MAILKEEP_OUTBOUND__LONGEST_RETRY_SECONDS": "3",
+        "MAILKEEP_OUTBOUND__GIVE_UP_HOURS": "0.006",
+        "MAILKEEP_LIMITS__LOGIN_PER_SECOND": "0",
+        "MAILKEEP_HTTP__LISTEN": "127.0.0.1:0",
+        "MAILKEEP_HTTP__INTERNAL": "127.0.0.1:0",
+    }
+    environ |= {f"MAILKEEP_PORTS__{name.upper()}": str(ports[name]) for name in _PORTS}
+    return environ | {f"MAILKEEP_{name}": text for name, text in settings.items()}
+
+
+def _let_clients_come_from_afar(data: Path, ports: dict[str, int]) -> None:
+    """A port more, for tests alone: the one for other servers as it is, but that a client may say who it is (XCLIENT).
+
+    To the filter whoever comes from loopback is one of us, whom it asks nobody about.
+    """
+    conf = Places(data, run_folder(data)).postfix_conf
+    services = (conf / "master.cf").read_text().split("\n")
+    first = services.index(f"{ports['smtp']} inet n - n - - smtpd")
+    last = next(number for number in range(first + 1, len(services)) if not services[number].startswith(" "))
+    service = [f"{ADDRESS}:{ports['afar']} inet n - n - - smtpd", *services[first + 1 : last]]
+    service.append("  -o smtpd_authorized_xclient_hosts=127.0.0.0/8")
+    (conf / "master.cf").write_text("\n".join([*services, *service]) + "\n")
+    subprocess.run(["postfix", "-c", str(conf), "reload"], check=True, capture_output=True)
+
+    def answers() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((ADDRESS, ports["afar"])) == 0
+
+    eventually(answers, what="the port for clients from afar")
 
 
 def stop(folder: Path) -> None:
@@ -121,6 +213,8 @@ def stop(folder: Path) -> None:
     for handle in handles:
         select.select([handle], [], [], 30)
         os.close(handle)
+    for process in _started:
+        process.poll()
 
 
 @dataclass
@@ -143,7 +237,11 @@ class Stack:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.data_dir = folder / "data"
-        self.ports: dict[str, int] = json.loads((folder / "stack.json").read_text())["ports"]
+        kept = json.loads((folder / "stack.json").read_text())
+        self.ports: dict[str, int] = kept["ports"]
+        self.internet: str = kept.get("internet", INTERNET)
+        self.names: str | None = kept.get("names")
+        self.by_mx: bool = kept.get("by_mx", False)
         self.api = json.loads((self.data_dir / "run.json").read_text())["http"]
 
     @cached_property
@@ -194,6 +292,21 @@ class Stack:
         client.ehlo()
         return client
 
+    @contextlib.contextmanager
+    def afar(self, address: str, helo: str = "mx.remote.test") -> Generator[smtplib.SMTP]:
+        """A connection to the port for other servers, from this address as far as the server knows."""
+        with self.smtp("afar") as client:
+            code, words = client.docmd("XCLIENT", f"ADDR={address} NAME={helo}")
+            assert code == 220, words
+            client.ehlo(helo)
+            yield client
+
+    def publish(self, origin: str, *records: str) -> None:
+        """Give the Internet a zone (`names.publish`); `MX` alone stands for a record that leads to its MTA."""
+        mx = ("@ MX 10 mx", f"mx A {self.internet}")
+        zone = [line for record in records for line in (mx if record == "MX" else (record,))]
+        names.publish(self.folder / "zones", origin, *zone)
+
     def deliver(self, recipient: str, subject: str = "From outside", headers: str = "", body: str = "Hello.") -> None:
         """A message from outside."""
         with self.smtp() as client:
@@ -236,6 +349,15 @@ class Stack:
             for told in sorted((self.folder / "caught").glob("*.json"))
             if recipient in json.loads(told.read_text())["rcpt_to"]
         ]
+
+    def arrived(self, recipient: str) -> list[bytes]:
+        """`caught`, as soon as there is something; what the history says of it where there never is."""
+        try:
+            return eventually(lambda: self.caught(recipient), what=f"mail for {recipient}")
+        except AssertionError as late:
+            rows = self.do("GET", f"/messages?to={quote(recipient)}")
+            told = [self.do("GET", f"/messages/{row['id']}")["recipients"] for row in rows]
+            raise AssertionError(f"{late}; the history: {told}") from None
 
 
 def trusting() -> ssl.SSLContext:

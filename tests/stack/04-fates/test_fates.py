@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import smtplib
+import time
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from tests.stack.stand import Stack, eventually
+from tests.stack.stand import Stack, eventually, letter
 
 DOMAIN = "fates.test"
 ALICE = f"alice@{DOMAIN}"
@@ -23,51 +25,76 @@ def fates(stack: Stack) -> Stack:
 
 
 def told(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
-    """The events of the message with this subject, once these kinds are among them."""
+    """All events of the message with this subject, once these kinds are among them and nothing of it is open."""
     message, *_ = eventually(lambda: stack.do("GET", f"/messages?subject={quote(subject)}"), what=f"message {subject}")
     domain = message["domain_id"]
 
-    def look() -> list[tuple[str, dict[str, Any]]] | None:
-        feed = stack.do("GET", f"/events?limit=200&domain_id={domain}")
-        found = [(each["kind"], each["data"]) for each in feed if each["data"].get("subject") == subject]
-        return found if set(kinds) <= {kind for kind, _ in found} else None
+    def feed() -> list[tuple[str, dict[str, Any]]]:
+        found = stack.do("GET", f"/events?limit=200&domain_id={domain}")
+        return [(each["kind"], each["data"]) for each in found if each["data"].get("subject") == subject]
 
-    return eventually(look, 40, f"{kinds} of {subject}")
+    def look() -> bool:
+        rows = stack.do("GET", f"/messages?subject={quote(subject)}")
+        ended = not any(row["status"] in ("queued", "deferred", "submitting") for row in rows)
+        return ended and set(kinds) <= {kind for kind, _ in feed()}
+
+    eventually(look, 40, f"{kinds} of {subject}")
+    time.sleep(0.5)  # for what would be told twice
+    return feed()
 
 
 def send(stack: Stack, to: str, subject: str) -> None:
     assert stack.send(ALICE, to, subject=subject).status == 200
 
 
-CASES: list[tuple[str, tuple[str, ...], dict[str, Any]]] = [
-    ("anna@remote.test", ("mail.sent", "mail.delivered"), {"smtp_code": 250, "attempts": 1}),
-    ("defer@remote.test", ("mail.sent", "mail.bounced", "mail.delivered"), {"smtp_code": 250, "attempts": 2}),
-    (
-        "bounce@remote.test",
-        ("mail.sent", "mail.bounced"),
-        {"smtp_code": 550, "enhanced_code": "5.1.1", "bounce_type": "permanent", "attempts": 1},
-    ),
-    (
-        "content@remote.test",
-        ("mail.sent", "mail.bounced"),
-        {"bounce_type": "permanent", "smtp_code": 554},
-    ),
-    (f"nobody@{DOMAIN}", ("mail.sent", "mail.bounced"), {"enhanced_code": "5.1.1", "bounce_type": "permanent"}),
+NOBODY = "nobody of this name (in reply to RCPT TO command)"
+REMOTE = "mx.remote.test"
+LATER = "come back later (in reply to RCPT TO command)"
+NOT_THIS = "not this content (in reply to end of DATA command)"
+Told = tuple[str, dict[str, Any]]
+SENT: Told = ("mail.sent", {})
+
+
+def bounced(kind: str, code: int, enhanced: str, diagnostic: str, remote: str | None = REMOTE) -> Told:
+    data = {"bounce_type": kind, "smtp_code": code, "enhanced_code": enhanced, "diagnostic": diagnostic}
+    return "mail.bounced", data | {"remote_host": remote, "attempts": 1}
+
+
+def delivered(attempts: int) -> Told:
+    data = {"smtp_code": 250, "enhanced_code": "2.0.0", "remote_host": REMOTE, "attempts": attempts}
+    return "mail.delivered", data
+
+
+CASES: list[tuple[str, str, list[Told]]] = [
+    ("taken", "anna@remote.test", [SENT, delivered(1)]),
+    ("put off", "defer@remote.test", [SENT, bounced("temporary", 451, "4.2.0", LATER), delivered(2)]),
+    ("refused at RCPT", "bounce@remote.test", [SENT, bounced("permanent", 550, "5.1.1", NOBODY)]),
+    ("refused after DATA", "content@remote.test", [SENT, bounced("permanent", 554, "5.7.1", NOT_THIS)]),
 ]
 
 
-@pytest.mark.parametrize("to, kinds, expected", CASES, ids=[to for to, _, _ in CASES])
-def test_each_fate_is_told_once_with_its_data(
-    fates: Stack, to: str, kinds: tuple[str, ...], expected: dict[str, Any]
-) -> None:
-    subject = f"fate-of-{to.replace('@', '-')}"
+@pytest.mark.parametrize("name, to, expected", CASES, ids=[name for name, _, _ in CASES])
+def test_each_fate_is_told_once_with_its_data(fates: Stack, name: str, to: str, expected: list[Told]) -> None:
+    subject = f"fate-of-{name.replace(' ', '-')}"
     send(fates, to, subject)
-    found = told(fates, subject, *kinds)
-    assert [kind for kind, _ in found] == list(kinds)
-    last = found[-1][1]
-    assert {name: last[name] for name in expected} == expected
-    assert (last["to"], last["domain"]) == (to, DOMAIN)
-    assert last["queue_id"]
+    found = told(fates, subject, *(kind for kind, _ in expected))
+    assert [kind for kind, _ in found] == [kind for kind, _ in expected]
+    (row,) = fates.do("GET", f"/messages?subject={quote(subject)}")
+    sent, *later = [data for _, data in found]
+    assert sent == {
+        "message_id": row["message_id"], "from": ALICE, "to": [to], "subject": subject, "domain": DOMAIN,
+    }  # fmt: skip
+    for data, (kind, wanted) in zip(later, expected[1:], strict=True):
+        assert {key: data[key] for key in wanted} == wanted, kind
+        assert (data["message_id"], data["from"], data["to"]) == (row["message_id"], ALICE, to)
+        assert (data["domain"], data["subject"], data["queue_id"]) == (DOMAIN, subject, row["queue_id"])
+
+
+def test_mail_to_nobody_of_ours_bounces_with_the_words_of_the_routing(fates: Stack) -> None:
+    send(fates, f"nobody@{DOMAIN}", "to nobody")
+    found = told(fates, "to nobody", "mail.bounced")
+    assert [kind for kind, _ in found] == ["mail.sent", "mail.bounced"]
+    assert (found[1][1]["enhanced_code"], found[1][1]["bounce_type"]) == ("5.1.1", "permanent")
 
 
 def test_the_remotes_words_stand_in_event_history_and_timeline(fates: Stack) -> None:
@@ -86,7 +113,15 @@ def test_what_is_never_taken_expires_with_the_last_words(fates: Stack) -> None:
     found = told(fates, "expired", "mail.failed")
     assert [kind for kind, _ in found] == ["mail.sent", "mail.bounced", "mail.failed"]
     assert found[1][1]["bounce_type"] == "temporary"
-    assert found[2][1]["reason"] == found[1][1]["diagnostic"]
+    assert found[1][1]["diagnostic"] == found[2][1]["diagnostic"] == found[2][1]["reason"] == LATER
+    last = found[2][1]
+    assert (last["smtp_code"], last["enhanced_code"], last["remote_host"]) == (451, "4.2.0", REMOTE)
+    assert (last["to"], last["domain"]) == ("fail@remote.test", DOMAIN)
+    (row,) = fates.do("GET", "/messages?subject=expired")
+    tries = [each["kind"] for each in fates.do("GET", f"/messages/{row['id']}/events")].count("deferred")
+    assert tries >= 2
+    assert last["attempts"] == row["recipients"][0]["attempts"] == tries + 1
+    assert row["recipients"][0]["next_attempt_at"] is None
 
 
 def test_an_alias_to_several_places_has_the_fate_of_all_of_them(fates: Stack) -> None:
@@ -109,7 +144,7 @@ def test_spam_goes_to_junk_and_is_told_as_such(fates: Stack) -> None:
     with fates.smtp() as client:
         client.sendmail("x@remote.test", [ALICE], "X-Spam: No\r\nX-Rspamd-Score: -50\r\nSubject: spammy\r\n\r\nHi.\r\n")
     found = told(fates, "spammy", "mail.received")
-    assert [kind for kind, _ in found] == ["mail.received"]
+    assert sorted(kind for kind, _ in found) in (["mail.received"], ["mail.received", "mail.spam"])
     (row,) = fates.do("GET", "/messages?subject=spammy")
     feed = fates.do("GET", f"/events?limit=200&kind=mail.spam&domain_id={row['domain_id']}")
     (spam,) = [each["data"] for each in feed if each["data"]["message_id"] == row["message_id"]]
@@ -119,13 +154,37 @@ def test_spam_goes_to_junk_and_is_told_as_such(fates: Stack) -> None:
     assert [b"Subject: spammy" in each for each in fates.mail_of(ALICE, "Junk")] == [True]
 
 
+def test_what_the_filter_rejects_stands_in_the_history_once_and_is_no_event(fates: Stack) -> None:
+    gtube = "XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
+    with fates.smtp() as client, pytest.raises(smtplib.SMTPDataError) as refused:
+        client.sendmail("gtube@remote.test", [ALICE], letter(ALICE, "gtube", body=gtube))
+    assert refused.value.smtp_code == 554
+
+    def rows() -> list[dict[str, Any]]:
+        return fates.do("GET", f"/messages?status=rejected&from=gtube@remote.test&to={ALICE}")
+
+    eventually(rows, what="the rejection")
+    time.sleep(0.5)
+    (row,) = rows()
+    (recipient,) = row["recipients"]
+    assert (recipient["address"], recipient["smtp_code"], recipient["enhanced_code"]) == (ALICE, 554, "5.7.1")
+    assert recipient["diagnostic"].startswith("Gtube pattern")
+    assert fates.do("GET", "/messages?status=received&from=gtube@remote.test") == []
+    feed = fates.do("GET", f"/events?limit=200&domain_id={row['domain_id']}")
+    assert [each["kind"] for each in feed if each["data"].get("from") == "gtube@remote.test"] == []
+
+
 def test_what_is_rejected_at_smtp_stands_in_the_history(fates: Stack) -> None:
     with fates.smtp() as client:
         client.mail("x@remote.test")
         assert client.rcpt(f"unknown@{DOMAIN}")[0] == 550
     look = f"/messages?status=rejected&to=unknown@{DOMAIN}"
-    (row,) = eventually(lambda: fates.do("GET", look), what="the rejection")
-    assert (row["from"], row["recipients"][0]["smtp_code"]) == ("x@remote.test", 550)
+    eventually(lambda: fates.do("GET", look), what="the rejection")
+    time.sleep(0.5)
+    (row,) = fates.do("GET", look)
+    recipient = row["recipients"][0]
+    assert (row["from"], recipient["smtp_code"], recipient["enhanced_code"]) == ("x@remote.test", 550, "5.1.1")
+    assert "unknown" in recipient["diagnostic"].lower()
 
 
 def test_a_mailbox_over_its_quota_bounces_what_is_sent_and_the_history_has_what_came(fates: Stack) -> None:
@@ -141,8 +200,12 @@ def test_a_mailbox_over_its_quota_bounces_what_is_sent_and_the_history_has_what_
         "5.2.2",
     )
     assert fates.send(ALICE, f"tiny@{DOMAIN}", subject="full", text_body=large).status == 200
+    assert told(fates, "too-large") == []
     found = told(fates, "full", "mail.bounced")
-    assert (found[-1][1]["smtp_code"], found[-1][1]["bounce_type"]) == (552, "permanent")
+    assert [kind for kind, _ in found] == ["mail.sent", "mail.bounced"]
+    last = found[1][1]
+    assert (last["smtp_code"], last["enhanced_code"], last["bounce_type"]) == (552, "5.2.2", "permanent")
+    assert (last["to"], "Mailbox full" in last["diagnostic"]) == (f"tiny@{DOMAIN}", True)
 
 
 def test_mail_from_a_mail_client_stands_in_the_history_with_its_hidden_recipients(fates: Stack) -> None:

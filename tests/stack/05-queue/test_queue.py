@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from datetime import datetime
 from typing import Any
 
 from tests.instance import PROGRAM, ROOT
@@ -12,14 +13,32 @@ from tests.stack.stand import Stack, eventually
 DOMAIN = "queue.test"
 
 
+def seconds_apart(stack: Stack, queue_id: str, next_attempt_at: str) -> float:
+    """How far the history's next attempt is from the one that the queue has, which may have tried again meanwhile."""
+
+    def of_history() -> str | None:
+        (row,) = stack.do("GET", f"/messages?queue_id={queue_id}")
+        return row["recipients"][0]["next_attempt_at"]
+
+    found = eventually(of_history, what="the next attempt")
+    return abs((datetime.fromisoformat(found) - datetime.fromisoformat(next_attempt_at)).total_seconds())
+
+
 def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
     stack.make_domain(DOMAIN)
     recipient = "fail+queue@remote.test"
     assert stack.send(f"shop@{DOMAIN}", recipient, subject="waits").status == 200
-    (waits,) = eventually(lambda: stack.do("GET", "/queue?state=deferred&recipient=fail%2Bqueue"), what="the deferral")
+
+    def waiting() -> dict[str, Any] | None:
+        """While it is being tried anew its next attempt is not known: then it is asked again."""
+        (found,) = stack.do("GET", "/queue?state=deferred&recipient=fail%2Bqueue") or [None]
+        return found if found and found["next_attempt_at"] else None
+
+    waits = eventually(waiting, what="the deferral")
     assert (waits["sender"], waits["recipients"][0]["address"]) == (f"shop@{DOMAIN}", recipient)
     assert "45" in waits["recipients"][0]["reason"]
     assert waits["next_attempt_at"] > waits["arrived_at"]
+    assert seconds_apart(stack, waits["queue_id"], waits["next_attempt_at"]) < 2.5
 
     def act(action: str, **what: object) -> int:
         return stack.do("POST", "/queue/actions", {"action": action, **what})["affected"]
@@ -49,6 +68,8 @@ def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
     assert stack.send("shop@queue-command.test", "fail+command@remote.test").status == 200
     hold = {"action": "hold", "filter": {"recipient": "fail+command"}}
     eventually(lambda: stack.do("POST", "/queue/actions", hold)["affected"], what="the message")
-    assert len(command("list", "--state", "hold", "--recipient", "fail+command")["messages"]) == 1
+    (shown,) = command("list", "--state", "hold", "--recipient", "fail+command")["messages"]
+    assert shown["recipients"][0]["address"] == "fail+command@remote.test"
+    assert shown["next_attempt_at"] is None
     assert command("act", "delete", "--recipient", "fail+command") == {"affected": 1, "dry_run": False}
     assert command("list", "--recipient", "fail+command") == {"messages": [], "more": False}

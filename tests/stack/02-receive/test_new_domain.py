@@ -1,0 +1,32 @@
+"""A domain that was asked for before it was made, and what the change of domains does to mail under way: nothing."""
+
+from __future__ import annotations
+
+import re
+
+from tests.stack.stand import Stack, eventually
+
+REFUSED, TAKEN = 554, 250
+
+
+def test_a_domain_that_was_asked_for_before_it_was_made_takes_mail_soon(stack: Stack):
+    def asked() -> int:
+        """On a session of its own, by whichever process has it."""
+        with stack.smtp() as client:
+            client.mail("someone@remote.test")
+            return client.rcpt("alice@soon.test")[0]
+
+    log = stack.data_dir / "log" / "mail.log"
+    before = log.stat().st_size
+    assert [asked() for _ in range(3)] == [REFUSED] * 3
+    domain = stack.make_domain("soon.test")
+    alice = stack.make_mailbox(domain, "alice")
+    eventually(lambda: [asked() for _ in range(3)] == [TAKEN] * 3, 10, "the domain")
+    stack.do("DELETE", f"/mailboxes/{alice['id']}")
+    stack.do("DELETE", f"/domains/{domain}")
+    eventually(lambda: [asked() for _ in range(3)] == [REFUSED] * 3, 10, "the end of the domain")
+    with log.open() as lines:
+        lines.seek(before)
+        told = lines.read()
+    assert re.search(r"generation\(.*\) has changed -- restarting", told)
+    assert "reload -- version" not in told

@@ -1,0 +1,132 @@
+"""What aliases pass on to the outside: under a sender of ours, so that SPF holds; never spam."""
+
+from __future__ import annotations
+
+import json
+import smtplib
+import time
+from typing import Any
+
+import pytest
+
+from tests.stack.stand import HOSTNAME, OUR_ADDRESS, Stack, eventually, letter
+
+REMOTE = "198.51.100.7"
+# Without the fields that every mail program writes: the filter adds that up.
+SPAM = "From: {sender}\r\nX-Number: 1\r\n\r\nGolden watches and instant loans: limited offer. Order tonight.\r\n"
+
+
+def spf_of(stack: Stack, mail_from: str) -> str:
+    """What another server says of our mail with this sender; the filter plays it, for a client with our address."""
+    name = f"judge{time.time_ns()}"
+    domain = next((each["id"] for each in stack.do("GET", "/domains?limit=200") if each["name"] == "judge.test"), None)
+    stack.make_mailbox(domain or stack.make_domain("judge.test"), name)
+    with stack.afar(OUR_ADDRESS, HOSTNAME) as client:
+        client.sendmail(mail_from, [f"{name}@judge.test"], letter(f"{name}@judge.test"))
+    (row,) = eventually(lambda: stack.do("GET", f"/messages?to={name}@judge.test"), what="the judgement")
+    return row["auth"]["spf"]
+
+
+def make_alias(stack: Stack, domain: str, destination: str) -> None:
+    """A domain with alice, and an alias `team` that leads to these places."""
+    domain_id = stack.make_domain(domain)
+    stack.make_mailbox(domain_id, "alice")
+    body = {"domain_id": domain_id, "source_local_part": "team", "destination": destination}
+    stack.do("POST", "/aliases", body)
+
+
+def envelope(stack: Stack, recipient: str) -> dict[str, Any]:
+    """The envelope that came to a recipient outside."""
+
+    def look() -> dict[str, Any] | None:
+        told = [json.loads(path.read_text()) for path in sorted((stack.folder / "caught").glob("*.json"))]
+        return next((each for each in told if recipient in each["rcpt_to"]), None)
+
+    return eventually(look, what=f"mail for {recipient}")
+
+
+def test_what_is_passed_on_comes_from_us_and_passes_spf_and_the_mailbox_sees_who_wrote(stack: Stack) -> None:
+    stack.publish("writer.test", "MX", f'@ TXT "v=spf1 ip4:{REMOTE} -all"')
+    make_alias(stack, "srs-passing.test", "alice@srs-passing.test, friend+srs@remote.test")
+    sender = "Someone+News@writer.test"
+    with stack.afar(REMOTE) as client:
+        client.sendmail(sender, ["team@srs-passing.test"], letter("team@srs-passing.test", sender=sender))
+    mail_from = envelope(stack, "friend+srs@remote.test")["mail_from"]
+    assert mail_from.startswith("SRS0=")
+    assert mail_from.endswith(f"=writer.test=Someone+News@{HOSTNAME}")
+    assert (spf_of(stack, mail_from), spf_of(stack, sender)) == ("pass", "fail")
+    (mail,) = eventually(lambda: stack.mail_of("alice@srs-passing.test"))
+    assert f"Return-Path: <{sender}>".encode() in mail
+    assert b"SRS0" not in mail
+    (caught,) = stack.caught("friend+srs@remote.test")
+    assert f"From: {sender}".encode() in caught
+
+
+def test_a_bounce_of_what_was_passed_on_comes_to_who_wrote(stack: Stack) -> None:
+    make_alias(stack, "bouncing.test", "bounce+alias@remote.test")
+    sender = "Writer+bouncing@remote.test"
+    with stack.afar(REMOTE) as client:
+        client.sendmail(sender, ["team@bouncing.test"], letter("team@bouncing.test", sender=sender))
+    (bounce,) = eventually(lambda: stack.caught(sender))
+    assert b"nobody of this name" in bounce
+
+
+def test_a_bounce_that_comes_later_finds_its_way_also_in_other_letters(stack: Stack) -> None:
+    make_alias(stack, "later-bounce.test", "friend+later@remote.test")
+    sender = "writer+later@remote.test"
+    with stack.afar(REMOTE) as client:
+        client.sendmail(sender, ["team@later-bounce.test"], letter("team@later-bounce.test", sender=sender))
+    back = envelope(stack, "friend+later@remote.test")["mail_from"]
+    with stack.afar(REMOTE) as client:
+        client.sendmail("", [back], letter(back, "Undelivered", sender="MAILER-DAEMON@mx.remote.test"))
+        client.sendmail("", [back.lower()], letter(back, "Undelivered too", sender="MAILER-DAEMON@mx.remote.test"))
+    assert eventually(lambda: len(stack.caught(sender)) == 2)
+    assert all(b"Subject: Undelivered" in each for each in stack.caught(sender))
+    assert envelope(stack, sender)["mail_from"] == "<>"
+
+
+@pytest.mark.parametrize(
+    "recipient, code",
+    [
+        (f"SRS0=abcdef=aa=remote.test=someone@{HOSTNAME}", 550),
+        (f"SRS1=abcdef=remote.test==abcdef=aa=remote.test=someone@{HOSTNAME}", 550),
+        (f"srs0=abcdef@{HOSTNAME}", 550),
+        (f"someone@{HOSTNAME}", 554),
+    ],
+)
+def test_nobody_else_makes_such_an_address(stack: Stack, recipient: str, code: int) -> None:
+    with stack.afar(REMOTE) as client:
+        client.mail("")
+        assert client.rcpt(recipient)[0] == code
+
+
+def test_mail_of_our_own_users_keeps_its_sender(stack: Stack) -> None:
+    make_alias(stack, "own-mail.test", "friend+own@remote.test")
+    assert stack.send("alice@own-mail.test", "team@own-mail.test").status == 200
+    assert envelope(stack, "friend+own@remote.test")["mail_from"] == "alice@own-mail.test"
+
+
+def test_spam_that_leads_outside_alone_is_refused(stack: Stack) -> None:
+    make_alias(stack, "only-out.test", "friend+only-out@remote.test, other+only-out@remote.test")
+    sender = "spammer@remote.test"
+    with stack.smtp() as client, pytest.raises(smtplib.SMTPDataError) as refused:
+        client.sendmail(sender, ["team+tag@only-out.test", "team@only-out.test"], SPAM.format(sender=sender))
+    assert refused.value.smtp_code == 554
+    assert "Spam is not passed on" in str(refused.value)
+    stack.deliver("team@only-out.test", "No spam")
+    assert envelope(stack, "friend+only-out@remote.test")
+    assert len(stack.caught("friend+only-out@remote.test")) == 1
+    rows = eventually(lambda: stack.do("GET", "/messages?status=rejected&to=team@only-out.test"), what="the refusal")
+    assert (rows[0]["from"], rows[0]["recipients"][0]["diagnostic"]) == (sender, "Spam is not passed on")
+
+
+def test_of_spam_for_both_the_mailbox_has_its_copy_in_junk_and_nothing_leaves(stack: Stack) -> None:
+    make_alias(stack, "in-and-out.test", "alice@in-and-out.test, friend+both@remote.test")
+    sender = "spammer+both@remote.test"
+    with stack.smtp() as client:
+        client.sendmail(sender, ["team@in-and-out.test"], SPAM.format(sender=sender))
+    assert len(eventually(lambda: stack.mail_of("alice@in-and-out.test", "Junk"))) == 1
+    stack.deliver("team@in-and-out.test", "No spam")
+    assert envelope(stack, "friend+both@remote.test")
+    assert len(stack.caught("friend+both@remote.test")) == 1
+    assert stack.caught(sender) == []

@@ -1,0 +1,294 @@
+"""What a mailbox holds and who logged in last, as the API shows it: told by Dovecot, whoever changed it."""
+
+import asyncio
+import imaplib
+import os
+import poplib
+import signal
+import smtplib
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, LiteralString
+
+import pytest
+
+from mailkeep.db.instance import run_folder
+from mailkeep.mail.places import Places
+from mailkeep.run import parts_told
+from mailkeep.run.toolbox import opened
+from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
+
+# What a session tells while its folder stays open, Dovecot tells ten seconds after the change.
+OPEN_SESSION = 25
+BODY = ("0123456789" * 7 + "\r\n") * 2_000
+
+
+def shown(stack: Stack, mailbox: Mapping[str, Any]) -> dict[str, Any]:
+    """The mailbox as the API shows it."""
+    return stack.do("GET", f"/mailboxes/{mailbox['id']}")
+
+
+def holds(stack: Stack, mailbox: Mapping[str, Any], messages: int, seconds: float = 60) -> int:
+    """Wait until the API shows so many messages; the bytes that it shows then."""
+    seen = eventually(
+        lambda: (now := shown(stack, mailbox))["message_count"] == messages and now,
+        seconds,
+        f"the figure {messages} of {mailbox['address']}",
+    )
+    return seen["used_bytes"]
+
+
+def stored(stack: Stack, address: str) -> int:
+    """What Dovecot counts in all folders, in bytes."""
+    with stack.imap(address) as client:
+        folders = [line.rpartition(b' "/" ')[2].decode() for line in client.list()[1] if isinstance(line, bytes)]
+        sizes = 0
+        for folder in folders:
+            state, (count, *_) = client.select(folder, readonly=True)
+            if state != "OK" or count == b"0":  # one that is offered, and not there yet; one that is empty
+                continue
+            for line in client.fetch("1:*", "(RFC822.SIZE)")[1]:
+                sizes += int(line.rpartition(b"RFC822.SIZE ")[2].rstrip(b")")) if isinstance(line, bytes) else 0
+        return sizes
+
+
+def logged_in(stack: Stack, mailbox: Mapping[str, Any], protocol: str) -> dict[str, Any]:
+    """The last login, once it is one by this protocol."""
+    return eventually(
+        lambda: (last := shown(stack, mailbox)["last_login"])["protocol"] == protocol and last, what=protocol
+    )
+
+
+@contextmanager
+def held(stack: Stack, query: LiteralString, mailbox_id: str) -> Generator[None]:
+    """A transaction in the instance's database that stays open meanwhile."""
+    loop = asyncio.new_event_loop()
+
+    async def begin() -> Any:
+        context = opened(stack.data_dir)
+        app = await context.__aenter__()
+        transaction = app.db.tx()
+        conn = await transaction.__aenter__()
+        await conn.execute(query, {"id": mailbox_id})
+        return context, transaction
+
+    context, transaction = loop.run_until_complete(begin())
+    try:
+        yield
+    finally:
+        loop.run_until_complete(transaction.__aexit__(None, None, None))
+        loop.run_until_complete(context.__aexit__(None, None, None))
+        loop.close()
+
+
+def test_mail_that_comes_moves_and_goes(stack: Stack):
+    domain = stack.make_domain("figures.test")
+    alice, bob = (stack.make_mailbox(domain, name) for name in ("alice", "bob"))
+    assert (alice["used_bytes"], alice["message_count"]) == (0, 0)
+    stack.deliver(alice["address"], "One", body=BODY)
+    stack.deliver(alice["address"], "Two")
+    stack.deliver(bob["address"], "One")
+    assert holds(stack, alice, 2) == stored(stack, alice["address"])
+    with stack.imap(alice["address"]) as client:
+        client.select("INBOX")
+        client.copy("1:2", "Trash")
+        client.append("INBOX", "", "", letter(alice["address"], "Appended").encode())
+        client.store("2", "+FLAGS", r"\Deleted")
+        client.expunge()
+    used = holds(stack, alice, 4)
+    assert used == stored(stack, alice["address"])
+    assert stack.do("GET", f"/domains/{domain}")["usage"]["bytes"] == used + shown(stack, bob)["used_bytes"]
+    with stack.imap(alice["address"]) as client:
+        client.delete("Trash")
+    assert holds(stack, alice, 2) == stored(stack, alice["address"])
+
+
+def test_a_session_that_stays_open_is_heard_of_too(stack: Stack):
+    domain = stack.make_domain("open.test")
+    alice = stack.make_mailbox(domain, "alice")
+    with stack.imap(alice["address"]) as client:
+        for _ in range(2):
+            client.append("INBOX", "", "", letter(alice["address"]).encode())
+        client.select("INBOX")
+        client.store("1", "+FLAGS", r"\Deleted")
+        client.expunge()
+        assert holds(stack, alice, 1, OPEN_SESSION) > 100
+
+
+def test_the_last_login_by_each_protocol(stack: Stack):
+    domain = stack.make_domain("lastlogin.test")
+    alice = stack.make_mailbox(domain, "alice")
+    address = alice["address"]
+    assert shown(stack, alice)["last_login"] == {"at": None, "protocol": None, "ip": None}
+    with pytest.raises(Exception, match="AUTHENTICATIONFAILED"):
+        stack.imap(address, PASSWORD + "!")
+    stack.deliver(address)
+    holds(stack, alice, 1)
+    assert shown(stack, alice)["last_login"]["at"] is None
+    stack.imap(address).logout()
+    by_imap = logged_in(stack, alice, "imap")
+    assert by_imap["ip"] == ADDRESS
+    client = poplib.POP3_SSL(ADDRESS, stack.ports["pop3s"], timeout=30, context=trusting())
+    client.user(address)
+    client.pass_(PASSWORD)
+    client.dele(1)
+    client.quit()
+    by_pop3 = logged_in(stack, alice, "pop3")
+    assert by_pop3["at"] > by_imap["at"]
+    assert holds(stack, alice, 0) == 0
+    stack.login(address).quit()
+    assert logged_in(stack, alice, "smtp")["at"] > by_pop3["at"]
+    assert shown(stack, alice)["updated_at"] == alice["updated_at"]
+
+
+def test_a_quota_is_reached_and_freed_and_changed(stack: Stack):
+    domain = stack.make_domain("quota.test")
+    alice = stack.make_mailbox(domain, "alice", quota_bytes=200_000)
+    address = alice["address"]
+
+    def delivered(subject: str) -> None:
+        with stack.smtp() as client:
+            client.sendmail(f"sender@{domain}.test", [address], letter(address, subject, body=BODY))
+
+    delivered("Fits")
+    used = holds(stack, alice, 1)
+    assert 144_000 < used < 200_000
+    refused = stack.do("GET", f"/messages?mailbox_id={alice['id']}&status=rejected")
+    delivered("Does not")
+    eventually(lambda: stack.do("GET", f"/messages?mailbox_id={alice['id']}&status=rejected") != refused)
+    assert shown(stack, alice)["message_count"] == 1
+    with stack.imap(address) as client:
+        assert f"(STORAGE {-(-used // 1024)} 196)".encode() in client.getquotaroot("INBOX")[1][1][0]  # KiB, rounded up
+        client.select("INBOX")
+        client.store("1", "+FLAGS", r"\Deleted")
+        client.expunge()
+    assert holds(stack, alice, 0) == 0
+    delivered("Fits again")
+    holds(stack, alice, 1)
+    stack.do("PATCH", f"/mailboxes/{alice['id']}", {"quota_bytes": 400_000})
+    with stack.imap(address) as client:
+        assert b" 391)" in client.getquotaroot("INBOX")[1][1][0]
+    delivered("Fits by the new quota")
+    assert holds(stack, alice, 2) > 200_000
+
+
+def test_a_session_keeps_to_its_mailbox_whoever_gets_the_address(stack: Stack):
+    domain = stack.make_domain("renamed.test")
+    first = stack.make_mailbox(domain, "alice")
+    stack.deliver(first["address"])
+    holds(stack, first, 1)
+    with stack.imap(first["address"]) as client:
+        client.select("INBOX")
+        stack.do("PATCH", f"/mailboxes/{first['id']}", {"local_part": "alicia"})
+        second = stack.make_mailbox(domain, "alice")
+        client.store("1", "+FLAGS", r"\Deleted")
+        client.append("INBOX", "", "", letter("alice@renamed.test").encode())
+        client.append("INBOX", "", "", letter("alice@renamed.test").encode())
+        client.expunge()
+    holds(stack, first, 2)
+    assert shown(stack, second)["message_count"] == 0
+
+
+def test_who_holds_the_mailbox_holds_up_neither_a_login_nor_a_delivery(stack: Stack):
+    domain = stack.make_domain("locked.test")
+    alice, bob = (stack.make_mailbox(domain, name) for name in ("alice", "bob"))
+    with held(stack, "SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", alice["id"]):
+        began = time.monotonic()
+        stack.deliver(alice["address"])
+        stack.deliver(bob["address"])
+        eventually(lambda: stack.mail_of(alice["address"]))
+        assert time.monotonic() - began < 15
+        holds(stack, bob, 1)
+        assert shown(stack, alice)["message_count"] == 0
+    holds(stack, alice, 1)
+    logged_in(stack, alice, "imap")
+
+
+def test_what_was_told_to_nobody_is_counted(alone: Stack):
+    """Ten minutes after the last count, and in the first round of the node's agent, which nobody else needs now."""
+    stack = alone
+    domain = stack.make_domain("lost.test")
+    alice = stack.make_mailbox(domain, "alice")
+    stack.deliver(alice["address"])
+    holds(stack, alice, 1)
+    socket = Places(stack.data_dir, run_folder(stack.data_dir)).figures_socket
+    elsewhere = socket.with_name("figures.away")
+    socket.rename(elsewhere)
+    try:
+        stack.deliver(alice["address"], "While nobody listened")
+        eventually(lambda: len(stack.mail_of(alice["address"])) == 2)
+    finally:
+        elsewhere.rename(socket)
+    assert shown(stack, alice)["message_count"] == 1
+    before = _pid(stack, "node")
+    os.kill(before, signal.SIGKILL)
+    eventually(lambda: _pid(stack, "node") not in (0, before), 30, "the node's agent")
+    assert holds(stack, alice, 2, 40) == stored(stack, alice["address"])
+
+
+def test_who_keeps_the_figures_and_hangs_is_started_anew(alone: Stack):
+    domain = alone.make_domain("figureshang.test")
+    alice = alone.make_mailbox(domain, "alice")
+    before = _pid(alone, "figures")
+    os.kill(before, signal.SIGSTOP)
+    alone.deliver(alice["address"])
+    eventually(lambda: _pid(alone, "figures") not in (0, before), 25, "the process")
+    alone.deliver(alice["address"], "Once it is back")
+    assert holds(alone, alice, 2) == stored(alone, alice["address"])
+
+
+def test_the_database_away_holds_up_no_session_and_the_figures_are_right_afterwards(alone: Stack):
+    domain = alone.make_domain("nodatabase.test")
+    alice = alone.make_mailbox(domain, "alice")
+    address = alice["address"]
+    alone.deliver(address)
+    holds(alone, alice, 1)
+    client = alone.imap(address)
+    server = _postgres(alone)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        client.append("INBOX", "", "", letter(address).encode())
+        client.append("INBOX", "", "", letter(address).encode())
+        client.select("INBOX")
+        client.store("1", "+FLAGS", r"\Deleted")
+        client.expunge()
+        client.logout()
+        assert time.monotonic() - began < 10
+    finally:
+        os.kill(server, signal.SIGCONT)
+        os.kill(server, signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            alone.deliver(address, "Once it is back")
+            break
+        except (smtplib.SMTPException, OSError):
+            time.sleep(0.5)
+
+    def read() -> bool:
+        with suppress(imaplib.IMAP4.error):  # logins may still be refused for a moment
+            return len(alone.mail_of(address)) == 3
+        return False
+
+    eventually(read, 40)
+    assert holds(alone, alice, 3, 30) == stored(alone, address)
+    logged_in(alone, alice, "imap")
+
+
+def _pid(stack: Stack, name: str) -> int:
+    """The process of this name, 0 while it is away."""
+    told = parts_told.parts_of(run_folder(stack.data_dir))
+    return next((each.pid for each in told if each.name == name and each.pid), 0)
+
+
+def _postgres(stack: Stack) -> int:
+    """The database server, which is the supervisor's child."""
+    up = (stack.data_dir / "lock").read_text().strip()
+    return next(
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/stat")
+        if path.read_text().rpartition(")")[2].split()[1] == up and "postgres" in path.read_text()
+    )

@@ -1,0 +1,101 @@
+"""A second instance beside the first: it mails the first, and is ended while that works on; before, its certificate is
+renewed, and connections that are open stay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mailkeep.db.instance import run_folder
+from mailkeep.run import parts_told
+from tests.run.test_certificate import Pair, pair_of
+from tests.scratch import new_directory
+from tests.stack import stand
+from tests.stack.stand import ADDRESS, Stack, eventually, trusting
+
+
+@pytest.fixture(scope="module")
+def beside(stack_folder: Path) -> Iterator[Stack]:
+    """A second instance, which sends all that goes outside to the first."""
+    folder = new_directory("mailkeep-beside-", 0o755, programs=True)
+    write(folder, pair_of("mx.beside.test"))
+    try:
+        stand.start(
+            folder,
+            ("sleep", "600"),
+            SERVER__HOSTNAME="mx.beside.test",
+            OUTBOUND__RELAY=f"{ADDRESS}:{Stack(stack_folder).ports['smtp']}",
+            TLS__CERTIFICATE_FILE=str(folder / "their.pem"),
+            TLS__KEY_FILE=str(folder / "their.key"),
+        )
+        yield Stack(folder)
+    finally:
+        stand.stop(folder)
+        shutil.rmtree(folder)
+
+
+def write(folder: Path, given: Pair) -> None:
+    (folder / "their.key").write_bytes(given.key)
+    (folder / "their.pem").write_bytes(given.certificate)
+
+
+def served(stack: Stack) -> list[str]:
+    """The certificates that a new client meets: with another server by STARTTLS, and by IMAP."""
+    with stack.smtp() as client:
+        client.starttls(context=trusting())
+        assert isinstance(client.sock, ssl.SSLSocket)
+        found = client.sock.getpeercert(binary_form=True)
+        assert found
+    return [ssl.DER_cert_to_PEM_cert(found), ssl.get_server_certificate((ADDRESS, stack.ports["imaps"]))]
+
+
+def look_again(stack: Stack) -> None:
+    os.kill(json.loads((stack.folder / "stack.json").read_text())["pids"][0], signal.SIGHUP)
+
+
+def pids(stack: Stack) -> dict[str, int | None]:
+    return {told.name: told.pid for told in parts_told.parts_of(run_folder(stack.data_dir))}
+
+
+def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):
+    beside.make_mailbox(beside.make_domain("renewed.test"), "bob")
+    before = pids(beside)
+    renewed = pair_of("mx.beside.test")
+    with beside.imap("bob@renewed.test") as imap, beside.login("bob@renewed.test") as client:
+        write(beside.folder, renewed)
+        look_again(beside)
+        expected = [renewed.certificate.decode()] * 2
+        assert eventually(lambda: served(beside) == expected, what="the renewed certificate")
+        assert imap.select("INBOX")[0] == "OK"
+        assert client.noop()[0] == 250
+    write(beside.folder, Pair(pair_of("mx.beside.test").certificate, renewed.key))
+    look_again(beside)
+    told = beside.folder / "up.log"
+    assert eventually(lambda: "the renewed certificate is refused" in told.read_text(), what="the refusal")
+    assert served(beside) == expected
+    assert pids(beside) == before
+
+
+def test_an_instance_mails_another_beside_it_which_works_on_when_it_ends(stack: Stack, beside: Stack):
+    before = pids(stack)
+    stack.make_mailbox(stack.make_domain("here.test"), "alice")
+    beside.make_domain("beside.test")
+    assert beside.send("bob@beside.test", "alice@here.test", subject="From beside").status == 200
+    (mail,) = eventually(lambda: stack.mail_of("alice@here.test"), what="the mail")
+    assert b"Subject: From beside" in mail
+    assert b"mx.beside.test" in mail
+    assert not any(set(map(str, pids(beside).values())) & set(map(str, before.values())))
+    stand.stop(beside.folder)
+    assert not (beside.data_dir / "run.json").exists()
+    assert not run_folder(beside.data_dir).joinpath("pids").exists()
+    stack.deliver("alice@here.test", "After it")
+    assert eventually(lambda: len(stack.mail_of("alice@here.test")) == 2, what="mail of the other")
+    assert pids(stack) == before

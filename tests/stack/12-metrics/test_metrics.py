@@ -1,0 +1,88 @@
+"""The metrics of a full instance: counted by the process that does it, shown by the one that is asked."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+import urllib.request
+from collections.abc import Mapping
+
+from mailkeep.db.instance import run_folder
+from mailkeep.run import parts_told
+from tests.stack.stand import Stack, eventually
+
+DOMAIN = "metrics.test"
+
+
+def counts(stack: Stack) -> dict[str, float]:
+    """The counters of mail, by name and labels."""
+    url = json.loads((stack.data_dir / "run.json").read_text())["internal"]
+    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    ours = ("mailkeep_messages_accepted_total{", "mailkeep_deliveries_total{")
+    wanted = [line for line in lines if line.startswith(ours)]
+    return {name: float(count) for name, _, count in (line.rpartition(" ") for line in wanted)}
+
+
+def risen_to(stack: Stack, before: Mapping[str, float], wanted: Mapping[str, float]) -> None:
+    """Wait until the counts have risen by so much."""
+    with contextlib.suppress(AssertionError):
+        eventually(lambda: rise(stack, before) == wanted, 30)
+    assert rise(stack, before) == wanted
+
+
+def rise(stack: Stack, before: Mapping[str, float]) -> dict[str, float]:
+    found = counts(stack)
+    assert all(found.get(name, 0) >= count for name, count in before.items())
+    return {name: count - before.get(name, 0) for name, count in found.items() if count > before.get(name, 0)}
+
+
+def calm(stack: Stack) -> dict[str, float]:
+    """The counters once nothing waits any more of what others sent, and what each process keeps back is told."""
+    eventually(lambda: not stack.ask("GET", "/queue").data, 40, "an empty queue")
+    seen = [counts(stack)]
+
+    def still() -> bool:
+        time.sleep(6)
+        seen.append(counts(stack))
+        return seen[-1] == seen[-2]
+
+    eventually(still, 60, "calm")
+    return seen[-1]
+
+
+def test_sends_and_fates_are_counted_each_once_and_never_fall(alone: Stack) -> None:
+    domain = alone.make_domain(DOMAIN)
+    alone.make_mailbox(domain, "alice")
+    before = calm(alone)
+    for to in ("anna@remote.test", "bounce@remote.test", f"alice@{DOMAIN}"):
+        assert alone.send(f"shop@{DOMAIN}", to).status == 200
+    alone.deliver(f"alice@{DOMAIN}")
+    # As the history has it: mail of the API that stays here is inbound as well, from the system.
+    wanted = {
+        'mailkeep_messages_accepted_total{direction="outbound",source="api"}': 3,
+        'mailkeep_messages_accepted_total{direction="inbound",source="smtp"}': 1,
+        'mailkeep_messages_accepted_total{direction="inbound",source="system"}': 1,
+        'mailkeep_deliveries_total{direction="outbound",status="delivered"}': 2,
+        'mailkeep_deliveries_total{direction="outbound",status="bounced"}': 1,
+        'mailkeep_deliveries_total{direction="inbound",status="received"}': 2,
+    }
+    risen_to(alone, before, wanted)
+    for part in parts_told.parts_of(run_folder(alone.data_dir)):
+        if part.name in ("api", "logs", "lmtp") and part.pid:
+            os.kill(part.pid, signal.SIGKILL)
+
+    def is_back() -> bool:
+        try:
+            return alone.ask("GET", "/version").status == 200
+        except OSError:
+            return False
+
+    eventually(is_back, 30, "the API")
+    alone.deliver(f"alice@{DOMAIN}")
+    wanted['mailkeep_messages_accepted_total{direction="inbound",source="smtp"}'] = 2
+    wanted['mailkeep_deliveries_total{direction="inbound",status="received"}'] = 3
+    risen_to(alone, before, wanted)

@@ -1,0 +1,117 @@
+"""The history against the queue: what the log does not tell any more is unknown, and everything else is as it is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from mailkeep.db.instance import run_folder
+from mailkeep.mail.places import Places
+from mailkeep.run import parts_told
+from mailkeep.run.node import Node
+from mailkeep.run.toolbox import attached
+from tests.stack.stand import Stack, eventually
+
+DOMAIN = "settled.test"
+
+
+def pid_of(stack: Stack, name: str) -> int:
+    [pid] = [part.pid for part in parts_told.parts_of(run_folder(stack.data_dir)) if part.name == name]
+    assert pid is not None
+    return pid
+
+
+def log_of(stack: Stack) -> Path:
+    return stack.data_dir / "log" / "mail.log"
+
+
+@contextlib.contextmanager
+def nobody_reads(stack: Stack) -> Iterator[None]:
+    """The logs agent stands still."""
+    reader = pid_of(stack, "logs")
+    os.kill(reader, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(reader, signal.SIGCONT)
+
+
+def by_hand(stack: Stack, *words: str) -> None:
+    """`postsuper`, as an operator calls it."""
+    conf = str(stack.data_dir / "postfix" / "conf")
+    subprocess.run(["postsuper", "-c", conf, *words], check=True, timeout=30, capture_output=True)
+
+
+def held(stack: Stack, name: str) -> dict[str, Any]:
+    """A message that was deferred once and lies in the queue on hold; its row."""
+    assert stack.send(f"shop@{DOMAIN}", f"fail+{name}@remote.test", subject=name).status == 200
+
+    def deferred() -> Any:
+        return next(iter(stack.do("GET", f"/messages?subject={name}&status=deferred")), None)
+
+    row = eventually(deferred, what=f"the deferral of {name}")
+    by_hand(stack, "-h", row["queue_id"])
+    return row
+
+
+def row_of(stack: Stack, name: str) -> dict[str, Any]:
+    (row,) = stack.do("GET", f"/messages?subject={name}")
+    return row
+
+
+def told(stack: Stack, name: str) -> list[str]:
+    """The kinds of a message's events."""
+    domain = row_of(stack, name)["domain_id"]
+    feed = stack.do("GET", f"/events?limit=200&domain_id={domain}")
+    return [each["kind"] for each in feed if each["data"].get("subject") == name]
+
+
+async def settle(stack: Stack) -> None:
+    """As the node's agent does every ten minutes: what two listings lack is unknown."""
+    async with attached(stack.data_dir, "tests") as app:
+        places = Places(stack.data_dir, run_folder(stack.data_dir))
+        node = Node(app, places, grace=timedelta(0))
+        for _ in range(2):
+            await node.settle_once()
+
+
+async def test_what_is_neither_in_the_queue_nor_ended_in_the_log_is_unknown_and_nothing_else(alone: Stack) -> None:
+    alone.make_domain(DOMAIN)
+    kept, removed, lost = (held(alone, name) for name in ("kept", "removed", "lost"))
+    eventually(lambda: row_of(alone, "lost")["recipients"][0]["next_attempt_at"] is None, what="the hold")
+    by_hand(alone, "-d", removed["queue_id"])
+    eventually(lambda: row_of(alone, "removed")["status"] == "failed", what="the removal")
+    with nobody_reads(alone):
+        read = log_of(alone).stat().st_size
+        by_hand(alone, "-d", lost["queue_id"])
+        os.truncate(log_of(alone), read - 1000)  # what told of it, and something that was read already
+    await settle(alone)
+    assert (row_of(alone, "lost")["status"], row_of(alone, "kept")["status"]) == ("unknown", "deferred")
+    os.kill(pid_of(alone, "logs"), signal.SIGKILL)
+    await settle(alone)
+    assert row_of(alone, "kept")["queue_id"] == kept["queue_id"]
+    assert [row_of(alone, name)["status"] for name in ("kept", "removed", "lost")] == ["deferred", "failed", "unknown"]
+    assert told(alone, "lost") == ["mail.sent", "mail.bounced", "system.alert"]
+    assert told(alone, "removed") == ["mail.sent", "mail.bounced", "mail.failed"]
+    assert told(alone, "kept") == ["mail.sent", "mail.bounced"]
+    assert row_of(alone, "removed")["recipients"][0]["diagnostic"] == "Deleted from the queue by an operator"
+    by_hand(alone, "-d", kept["queue_id"])
+    eventually(lambda: row_of(alone, "kept")["status"] == "failed", what="the end")
+
+
+def test_mail_whose_lines_were_cut_while_postfix_had_it_is_told_by_those_that_follow(alone: Stack) -> None:
+    domain = f"cut.{DOMAIN}"
+    alone.make_domain(domain)
+    with nobody_reads(alone):
+        read = log_of(alone).stat().st_size
+        assert alone.send(f"shop@{domain}", "defer+cut@remote.test", subject="cut").status == 200
+        eventually(lambda: b"defer+cut@remote.test" in log_of(alone).read_bytes()[read:], what="the first try")
+        os.truncate(log_of(alone), 0)
+    eventually(lambda: row_of(alone, "cut")["status"] == "delivered", 40, "the fate")
+    assert told(alone, "cut") == ["mail.sent", "mail.delivered"]

@@ -1,0 +1,84 @@
+"""Postfix's log rotated three times while mail of every fate goes through: none is lost, none is told twice."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from tests.stack.stand import Stack, eventually
+
+DOMAIN = "rotation.test"
+EACH = 30
+WANTED: dict[str, tuple[str, ...]] = {
+    "anna": ("mail.sent", "mail.delivered"),
+    "bounce": ("mail.sent", "mail.bounced permanent"),
+    "content": ("mail.sent", "mail.bounced permanent"),
+    "defer": ("mail.sent", "mail.bounced temporary", "mail.delivered"),
+    "fail": ("mail.sent", "mail.bounced temporary", "mail.failed"),
+}
+"""What is told of mail to each local part."""
+
+
+def postfix(stack: Stack, command: str, *words: str) -> None:
+    argv = [command, "-c", str(stack.data_dir / "postfix" / "conf"), *words]
+    subprocess.run(argv, check=True, timeout=30, capture_output=True)
+
+
+def told(stack: Stack, domain: str) -> Counter[tuple[str, str]]:
+    """How often each kind of event was told of each recipient."""
+    found: Counter[tuple[str, str]] = Counter()
+    after: str | None = None
+    while True:
+        place = f"&after={after}" if after else ""
+        page: list[dict[str, Any]] = stack.do("GET", f"/events?limit=200&domain_id={domain}{place}")
+        for each in page:
+            kind, to = each["kind"], each["data"]["to"]
+            kind += f" {each['data']['bounce_type']}" if kind == "mail.bounced" else ""
+            found[kind, to[0] if isinstance(to, list) else to] += 1
+        if not page:
+            return found
+        after = page[-1]["id"]
+
+
+def test_three_rotations_under_load_lose_and_double_no_fate(alone: Stack) -> None:
+    domain = alone.make_domain(DOMAIN)
+    recipients = [f"{name}+r{number}@remote.test" for number in range(EACH) for name in WANTED]
+    rotations: list[float] = []
+    over = threading.Event()
+
+    def send(to: str) -> int:
+        time.sleep(0.2)
+        return alone.send(f"shop@{DOMAIN}", to, subject=to).status
+
+    def load() -> None:
+        with ThreadPoolExecutor(4) as sending:
+            assert set(sending.map(send, recipients)) == {200}
+        over.set()
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    while len(rotations) < 3:
+        time.sleep(1.5)
+        assert not over.is_set(), "the load was over before the log was rotated three times"
+        postfix(alone, "postfix", "logrotate")
+        rotations.append(time.monotonic())
+    thread.join()
+
+    def ended() -> bool:
+        # A rotation reloads Postfix; what was under way then is tried again only after minutes by itself.
+        postfix(alone, "postqueue", "-f")
+        time.sleep(1)
+        return all(
+            alone.do("GET", f"/messages?domain_id={domain}&status={status}&limit=1") == []
+            for status in ("submitting", "queued", "deferred")
+        )
+
+    eventually(ended, 90, "the end of all mail")
+    time.sleep(1)  # for what would be told twice
+    assert told(alone, domain) == Counter((kind, to) for to in recipients for kind in WANTED[to.partition("+")[0]])
+    logs = list((alone.data_dir / "log").glob("mail.log*"))
+    assert len(logs) >= 4

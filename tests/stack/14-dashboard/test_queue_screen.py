@@ -1,0 +1,53 @@
+"""The dashboard in front of a full instance: Postfix's own queue on its screen, and what is pressed there."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.browser.scene import log_in
+from tests.browser.screens import BUILT, Watch, context, visit
+from tests.stack.stand import ADMIN, PASSWORD, Stack, eventually
+
+DOMAIN, RECIPIENT = "screen.test", "fail+screen@remote.test"
+
+
+async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(browser: Browser, stack: Stack) -> None:
+    if not BUILT.is_file():
+        pytest.skip("the dashboard is not built: make dev")
+    await asyncio.to_thread(_put_off, stack)
+    caller = await log_in(stack.api, ADMIN, PASSWORD)
+    async with context(browser, caller) as made:
+        page = await made.new_page()
+        watch = Watch(stack.api)
+        watch.begin(page)
+        await visit(page, stack.api, "/")
+        await page.get_by_role("navigation").get_by_role("link", name="Queue").click()
+        await page.get_by_label("Recipient").fill("fail+screen")
+        row = page.get_by_role("row").filter(has_text=RECIPIENT)
+        await expect(row).to_contain_text("deferred")
+        await expect(row).to_contain_text("said: 45")
+        await expect(page.get_by_text("All that match, on every page")).to_be_visible()
+        dialog = page.get_by_role("dialog")
+        for name, now in (("Hold", "on hold"), ("Release", "deferred")):
+            await page.get_by_role("button", name=name, exact=True).click()
+            await expect(dialog.get_by_text("1 message would be")).to_be_visible()
+            await dialog.get_by_role("button", name=name, exact=True).click()
+            await expect(row.get_by_text(now, exact=True)).to_be_visible()
+        await page.get_by_label("Mark ", exact=False).last.check()
+        await page.get_by_role("button", name="Delete", exact=True).click()
+        await dialog.get_by_role("textbox").fill(await dialog.locator("label code").inner_text())
+        await dialog.get_by_role("button", name="Delete", exact=True).click()
+        await expect(page.get_by_text("Nothing in the queue is like that")).to_be_visible()
+        await page.get_by_role("link", name="Messages", exact=True).click()
+        await page.get_by_label("Words of sender, recipient or subject").fill("fail+screen")
+        await expect(page.get_by_role("row").filter(has_text="put off")).to_contain_text("failed")
+        assert watch.faults == []
+
+
+def _put_off(stack: Stack) -> None:
+    stack.make_domain(DOMAIN)
+    assert stack.send(f"shop@{DOMAIN}", RECIPIENT, subject="put off").status == 200
+    eventually(lambda: stack.do("GET", "/queue?state=deferred&recipient=fail%2Bscreen"), what="the deferral")
