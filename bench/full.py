@@ -1,8 +1,10 @@
 """The full profile against its own daemons: sends, mail from outside, look-ups at RCPT, memory at rest.
 
-- `/send/batch` (10 at a time, 100 messages of 2 KB each) and `/send` (10 clients) against `smtp-source` with as many
-  bytes into the same socket of Postfix: all are signed, put into the queue, and delivered to `smtp-sink` meanwhile.
-- Mail from outside by way of the lmtp agent against Postfix straight to Dovecot, until the last is delivered.
+- `/send/batch` (10 at a time, 100 messages of 2 KB each) and `/send` (10 clients) against `smtp-source` with the same
+  bytes into the same socket of Postfix: all are signed, put into the queue, and delivered to `smtp-sink` meanwhile. The
+  batch once more with a webhook on every event; and how late the logs agent writes down what Postfix' log tells.
+- Mail from outside, until the last is delivered, by way of the lmtp agent and straight to Dovecot that tells figures,
+  both against Postfix straight to Dovecot that tells nothing.
 - RCPT at 1,000 and at 1,000,000 aliases: the whole answer, on one connection.
 - Memory of each part (PSS) before anything was done.
 
@@ -23,18 +25,26 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 
+from bench.figures import tell
 from bench.rig.calls import call_all, cpu_of, cpu_of_children
+from bench.rig.hook_receiver import HookSink
 from bench.rig.sends import message
+from mailkeep.core.address import parse_address
+from mailkeep.core.ids import uuid7
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
+from mailkeep.mail.compose import Outgoing, compose
+from mailkeep.mail.headers import Mailbox
 from mailkeep.mail.places import Places
 from mailkeep.run import parts_told
 from tests.stack import stand
 from tests.stack.stand import ADDRESS, INTERNET, Stack
+from tests.webhook_sink import trusting
 
 OURS = ("api", "logs")
 # A mailbox takes one message at a time: mail to several is what a server sees.
@@ -43,22 +53,32 @@ SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
 
 
 def main() -> None:
-    count, rounds = (int(text) for text in (*sys.argv[1:], *("1000", "3")[len(sys.argv) - 1 :]))
+    count, rounds = (int(text) for text in (*sys.argv[1:], *("3000", "3")[len(sys.argv) - 1 :]))
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended, too
+    trusted = trusting(folder)
+    receiver = HookSink(folder)
     try:
-        stand.start(folder, SINK, ABUSE__SENDER_PER_HOUR="1000000000", ABUSE__DOMAIN_PER_HOUR="1000000000")
+        stand.start(
+            folder,
+            SINK,
+            ABUSE__SENDER_PER_HOUR="1000000000",
+            ABUSE__DOMAIN_PER_HOUR="1000000000",
+            WEBHOOKS__ALLOWED_NETWORKS=json.dumps(trusted.allowed_networks),
+            WEBHOOKS__EXTRA_CA_FILE=trusted.extra_ca_file,
+        )
         stack = Stack(folder)
         places = Places(stack.data_dir, run_folder(stack.data_dir))
         memory(places)
         domain = stack.make_domain("example.test")
         for name in PEOPLE:
             stack.make_mailbox(domain, name)
-        outbound(stack, places, count, rounds)
-        inbound(stack, places, count // 2, rounds)
+        outbound(stack, places, receiver.url, count, rounds)
+        inbound(stack, places, count // 4, rounds)
         lookups(stack, places)
     finally:
         stand.stop(folder)
+        receiver.end()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -71,25 +91,65 @@ def memory(places: Places) -> None:
     print(f"memory {'together':10} {sum(part.memory_bytes for part in told) / 2**20:6.1f} MiB, PostgreSQL not counted")
 
 
-def outbound(stack: Stack, places: Places, count: int, rounds: int) -> None:
+def outbound(stack: Stack, places: Places, hook: str, count: int, rounds: int) -> None:
     """Rows 1 and 2."""
-    rates: dict[str, list[float]] = {"smtp-source": [], "/send/batch": [], "/send": []}
-    cpu: dict[str, list[float]] = {"/send/batch": [], "/send": []}
+    letter = composed(stack.folder)
+    ways = {"/send/batch": 100, "/send": 1, "/send/batch with a webhook": 100}
+    rates: dict[str, list[float]] = {"smtp-source": []} | {way: [] for way in ways}
+    cpu: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(rounds):
-        rates["smtp-source"].append(count / source(f"unix:{places.api_smtp}", "customer@elsewhere.test", count))
+        seconds = source(f"unix:{places.api_smtp}", "customer@elsewhere.test", count, letter=letter)
+        rates["smtp-source"].append(count / seconds)
         settle(places)
-        for path, batch in (("/send/batch", 100), ("/send", 1)):
+        for way, batch in ways.items():
+            made = stack.do("POST", "/webhooks", {"url": hook, "events": ["*"]})["id"] if "webhook" in way else None
             before = our_cpu(stack, places)
-            took = asyncio.run(send(stack, path, batch, count))
-            rates[path].append(count / took)
-            cpu[path].append((our_cpu(stack, places) - before) / count)
+            took = asyncio.run(send(stack, way.partition(" ")[0], batch, count))
+            rates[way].append(count / took)
+            cpu[way].append((our_cpu(stack, places) - before) / count)
             settle(places)
+            if made:
+                stack.ask("DELETE", f"/webhooks/{made}")
     base = statistics.median(rates["smtp-source"])
     print(f"smtp-source into Postfix, signed: {base:.0f} messages/s")
-    for path in ("/send/batch", "/send"):
-        rate = statistics.median(rates[path])
-        spent = statistics.median(cpu[path]) * 1000
-        print(f"{path}: {rate:.0f} messages/s, ratio {rate / base:.2f}, {spent:.2f} ms CPU each (api, logs, database)")
+    for way in ways:
+        rate = statistics.median(rates[way])
+        spent = statistics.median(cpu[way]) * 1000
+        print(f"{way}: {rate:.0f} messages/s, ratio {rate / base:.2f}, {spent:.2f} ms CPU each (api, logs, database)")
+    lag(places)
+
+
+def composed(folder: Path) -> Path:
+    """What the API composes of `message`, in a file."""
+    asked = message()
+    sender, to = (Mailbox(parse_address(who["email"]), who["name"]) for who in (asked["from"], *asked["to"]))
+    mail = Outgoing(
+        sender=sender,
+        to=[to],
+        subject=asked["subject"],
+        message_id=f"<{uuid7(datetime.now(UTC))}@{sender.address.domain}>",
+        date=datetime.now(UTC),
+        text_body=asked["text_body"],
+    )
+    file = folder / "letter.eml"
+    file.write_bytes(b"".join(compose(mail).chunks()).replace(b"\r\n", b"\n"))  # smtp-source ends lines by itself
+    return file
+
+
+def lag(places: Places) -> None:
+    """How long after its line in the log a fate was written down, for the last 250."""
+    time.sleep(5)
+    with psycopg.connect(socket_urls(places.run).owner) as conn:
+        rows = conn.execute(
+            """
+            SELECT extract(epoch FROM e.created_at - a.at)::float8 FROM events e
+            JOIN message_attempts a ON a.message_id = e.message_id AND a.kind = 'delivered'
+            WHERE e.kind = 'mail.delivered' ORDER BY e.tx DESC LIMIT 250
+            """
+        ).fetchall()
+    late = sorted(seconds for (seconds,) in rows)
+    print(f"the last {len(late)} fates were written down {statistics.median(late):.2f} s after they stood in the log")
+    print(f"  (median; the latest {late[-1]:.2f} s)")
 
 
 async def send(stack: Stack, path: str, batch: int, count: int) -> float:
@@ -114,25 +174,33 @@ def our_cpu(stack: Stack, places: Places) -> float:
 
 
 def inbound(stack: Stack, places: Places, count: int, rounds: int) -> None:
-    """Mail from outside until it lies in the mailbox, by either way."""
+    """Mail from outside until it lies in the mailbox: past the agent, with and without figures told, and by it."""
     direct, agent = f"lmtp:unix:{places.dovecot_lmtp}", f"lmtp:unix:{places.lmtp_socket}"
-    rates: dict[str, list[float]] = {direct: [], agent: []}
+    ways = {
+        "straight to Dovecot": (direct, False),
+        "straight to Dovecot, which tells figures": (direct, True),
+        "by the lmtp agent": (agent, True),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
-        for way, found in rates.items():
-            subprocess.run(["postconf", "-c", str(places.postfix_conf), "-e", f"virtual_transport={way}"], check=True)
+        for name, (transport, told) in ways.items():
+            tell(places, told)
+            places.dovecot_lmtp.chmod(0o666)  # as a rule our agent alone may reach it
+            settings = f"virtual_transport={transport}"
+            subprocess.run(["postconf", "-c", str(places.postfix_conf), "-e", settings], check=True)
             subprocess.run(["postfix", "-c", str(places.postfix_conf), "reload"], check=True, capture_output=True)
             time.sleep(2)
             began = time.monotonic()
             with ThreadPoolExecutor(len(PEOPLE)) as pool:
                 where = f"inet:{ADDRESS}:{stack.ports['smtp']}"
-                each = [pool.submit(source, where, f"{name}@example.test", count // len(PEOPLE), 2) for name in PEOPLE]
+                each = [pool.submit(source, where, f"{who}@example.test", count // len(PEOPLE), 2) for who in PEOPLE]
                 for one in each:
                     one.result()
             settle(places)
-            found.append(count / (time.monotonic() - began))
-    base, ours = statistics.median(rates[direct]), statistics.median(rates[agent])
-    print(f"from outside straight to Dovecot: {base:.0f} messages/s")
-    print(f"from outside by the lmtp agent: {ours:.0f} messages/s, ratio {ours / base:.2f}")
+            rates[name].append(count / (time.monotonic() - began))
+    base, *others = (statistics.median(found) for found in rates.values())
+    for name, rate in zip(rates, (base, *others), strict=True):
+        print(f"from outside {name}: {rate:.0f} messages/s, ratio {rate / base:.2f}")
 
 
 def lookups(stack: Stack, places: Places) -> None:
@@ -171,9 +239,10 @@ def lookups(stack: Stack, places: Places) -> None:
     print(f"RCPT, ratio of the medians: {medians[1] / medians[0]:.2f}")
 
 
-def source(where: str, recipient: str, count: int, sessions: int = 10) -> float:
-    """Seconds that smtp-source takes for so many messages."""
+def source(where: str, recipient: str, count: int, sessions: int = 10, letter: Path | None = None) -> float:
+    """Seconds that smtp-source takes for so many messages: of this content, or of 2 KB of its own."""
     sender = "shop@example.test" if where.startswith("unix:") else "someone@remote.test"
+    content = ("-F", str(letter)) if letter else ("-l", "2048")
     began = time.monotonic()
     subprocess.run(
         [
@@ -182,8 +251,7 @@ def source(where: str, recipient: str, count: int, sessions: int = 10) -> float:
             str(sessions),
             "-m",
             str(count),
-            "-l",
-            "2048",
+            *content,
             "-f",
             sender,
             "-t",

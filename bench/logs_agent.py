@@ -2,8 +2,8 @@
 
 Promise (shared with api and PostgreSQL): ≤ 0.45 ms of CPU a message. Each message has the lines of a life: smtpd,
 cleanup, qmgr, a delivery, removed. Its attempt stands in the history, as the API writes it before it submits. Read
-whole, as after an outage, and in pieces of a tenth of a second at 500 messages a second, as in a running instance.
-`python -m bench.logs_agent [MESSAGES]`.
+whole, as after an outage, and in pieces of a tenth of a second at 500 messages a second, as in a running instance. Then
+inbound mail that reaches a mailbox, of which the history knows by others. `python -m bench.logs_agent [MESSAGES]`.
 """
 
 from __future__ import annotations
@@ -49,6 +49,23 @@ def _lines(message: Message, number: int, stamp: str) -> str:
         f"{head}qmgr[9]: {queue_id}: from=<{message.mail_from}>, size=2048, nrcpt=1 (queue active)\n"
         f"{head}smtp[9]: {queue_id}: to=<{to}>, relay=mx.far.test[192.0.2.1]:25, delay=0.2, delays=0.1/0/0/0.1, "
         "dsn=2.0.0, status=sent (250 2.0.0 Ok: queued as 12345)\n"
+        f"{head}qmgr[9]: {queue_id}: removed\n"
+    )
+
+
+def _inbound_lines(number: int, stamp: str) -> str:
+    """A message from outside that reaches a mailbox: the agent learns that it need not follow it."""
+    queue_id = f"4jWx{number:08d}z1".translate(str.maketrans("aeiou", "bcdfg"))
+    head, to = f"{stamp} mx postfix/", f"alice@{EXAMPLE}"
+    about = f"from h[192.0.2.5]; from=<x@far.test> to=<{to}> proto=ESMTP helo=<h>"
+    return (
+        f"{head}mx/smtpd[9]: {queue_id}: client=h[192.0.2.5]\n"
+        f"{head}inbound/cleanup[9]: {queue_id}: info: header From: A <x@far.test> {about}\n"
+        f"{head}inbound/cleanup[9]: {queue_id}: info: header Subject: Your order {about}\n"
+        f"{head}inbound/cleanup[9]: {queue_id}: message-id=<{number}@far.test>\n"
+        f"{head}qmgr[9]: {queue_id}: from=<x@far.test>, size=2048, nrcpt=1 (queue active)\n"
+        f"{head}lmtp[9]: {queue_id}: to=<{to}>, relay=mx[/run/lmtp.sock], delay=0.2, delays=0.1/0/0/0.1, dsn=2.0.0, "
+        "status=sent (250 2.0.0 Saved)\n"
         f"{head}qmgr[9]: {queue_id}: removed\n"
     )
 
@@ -113,6 +130,17 @@ async def _bench(count: int) -> None:
                         f"{count / seconds:,.0f} messages; {cpu / count * 1e6:,.0f} µs of CPU a message in the agent, "
                         f"{(_postgres() - before) / count * 1e6:,.0f} in PostgreSQL"
                     )
+                stamp = f"{app.clock().astimezone():%b %e %H:%M:%S}"
+                texts = [_inbound_lines(number, stamp) for number in range(count)]
+                before = _postgres()
+                # What comes in pieces is cut anywhere: every message has a piece's end within its life.
+                lines = [line for text in texts for line in text.splitlines(keepends=True)]
+                parts = ["".join(lines[at : at + 7]) for at in range(3, len(lines), 7)]
+                seconds, cpu = await _read(app, Path(folder) / "inbound.log", parts, whole=False)
+                print(
+                    f"inbound, in pieces: {count / seconds:,.0f} messages a second; {cpu / count * 1e6:,.0f} µs of CPU "
+                    f"a message in the agent, {(_postgres() - before) / count * 1e6:,.0f} in PostgreSQL"
+                )
 
 
 def main() -> None:

@@ -16,14 +16,12 @@ import asyncio
 import json
 import ssl
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import aiohttp
@@ -33,6 +31,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bench.rig.calls import call_all, cpu_of_children
+from bench.rig.hook_receiver import HookSink
 from bench.rig.sends import Product, message
 from mailkeep.app import App
 from mailkeep.core.clock import utc_now
@@ -47,7 +46,7 @@ from mailkeep.features.events.model import Event
 from mailkeep.features.webhooks import jobs, service, store
 from mailkeep.features.webhooks.model import NewWebhook
 from mailkeep.settings import Settings
-from tests.webhook_sink import HERE, authority, trusting
+from tests.webhook_sink import trusting
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.SUPER_ADMIN, Actor.SESSION)
 NOBODY = UUID(int=0)
@@ -68,30 +67,6 @@ PENDING = """
     CROSS JOIN LATERAL (SELECT %(at)s - n * interval '10 milliseconds' AS at) t
     CROSS JOIN LATERAL (SELECT uuid7_floor(t.at) AS id, t.at) e
 """
-
-
-class HookSink:
-    """The sink, in a process of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        certificate = folder / "sink.pem"
-        issued = authority().issue_cert(HERE)
-        certificate.write_bytes(issued.private_key_and_cert_chain_pem.bytes())
-        command = [sys.executable, "-m", "bench.rig.hook_sink", str(certificate)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.url = f"https://{HERE}:{self._line()}/hook"
-
-    def _line(self) -> str:
-        assert self.process.stdout
-        return self.process.stdout.readline().strip()
-
-    def heard(self) -> Mapping[str, Any]:
-        assert self.process.stdin
-        print(file=self.process.stdin, flush=True)
-        return json.loads(self._line())
-
-    def end(self) -> None:
-        self.process.communicate(timeout=20)
 
 
 async def webhook(app: App, url: str) -> UUID:
