@@ -1,6 +1,7 @@
 # `make` lists what there is. Everything is installed into .venv from the locks in requirements/.
 PYTHON ?= python3
-JOBS ?= $(shell nproc)
+# One more than there are cores: some tests wait for daemons and clocks.
+JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
@@ -74,7 +75,7 @@ bench-%: dev ## one of them: bench/NAME.py
 	@$(BIN)/python -m bench.$* $(ARGS)
 
 screenshots: dev browser ## docs/screenshots: every screen, light and dark, wide and phone
-	@$(BIN)/python -m tests.browser.screenshots
+	@$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 prove-%: dev ## a proof that takes longer than the tests may: tests/prove/NAME.py; kept in docs/proofs/NAME.txt
 	@mkdir -p docs/proofs
