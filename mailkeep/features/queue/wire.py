@@ -24,7 +24,7 @@ class Recipient(Struct, frozen=True):
 
 
 class QueuedMessage(Struct, frozen=True):
-    """A message that waits in the queue; `next_attempt_at` is null unless it is deferred, and while it is being tried."""
+    """A message that waits in the queue. `next_attempt_at` is null unless it is deferred, and while it is tried."""
 
     queue_id: str
     state: State

@@ -2760,7 +2760,7 @@ export interface components {
             filter?: components["schemas"]["QueueFilter"];
             ids?: string[];
         };
-        /** @description A message that waits in the queue; `next_attempt_at` is null unless it is deferred, and while it is being tried. */
+        /** @description A message that waits in the queue. `next_attempt_at` is null unless it is deferred, and while it is tried. */
         QueuedMessage: {
             /**
              * Format: date-time
