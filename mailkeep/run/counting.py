@@ -35,7 +35,7 @@ _PAGE = 200
 _PAGE_SECONDS = 1.0
 _LOOK_SECONDS = 2.0
 _MOST_SECONDS = 60.0  # where Dovecot does not answer
-_DUE = 25  # so many are counted in some tenths of a second
+_DUE = 50  # so many are counted in some tenths of a second
 _REST = 9  # times what counting took
 _AGAIN = timedelta(minutes=1)
 _SLACK = timedelta(seconds=1)  # a directory's time is that of the kernel's tick before
