@@ -1,8 +1,9 @@
-"""What the figures of mailboxes cost (`run/figures`).
+"""What the figures of mailboxes cost (`run/arrivals`, `run/figures`, `run/counting`).
 
-- Mail into Dovecot by LMTP while it tells each change and each login, against the same Dovecot that tells nothing; CPU
-  of the process for each message and each login.
-- From a delivery to the figure in the API.
+- Mail by way of the lmtp agent into five mailboxes: CPU of the node's agent, with Dovecot's tool that counts for it,
+  for each message and as a share of the time. Of the process `figures` for each login.
+- From the 250 of a delivery until its message stands in the API, and until its bytes are those that Dovecot counts:
+  while nothing else happens, and while mail comes into others all the time.
 - A round through all mailboxes: looking whether a folder changed, and having Dovecot count it.
 
 Root only, after `mailkeep install`. `python -m bench.figures [MESSAGES] [ROUNDS]`.
@@ -17,11 +18,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from bench.rig.calls import cpu_of
+from bench.rig.calls import cpu_of, cpu_of_children
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.dovecot_count import changed_at, count
 from mailkeep.mail.places import Places
@@ -31,6 +35,7 @@ from tests.stack.stand import INTERNET, Stack, eventually
 
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 BOXES, FOLDERS, LOGINS = 200, 6, 60
+SETTLED = 6.0  # seconds, after which all is counted
 SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
 
 
@@ -47,7 +52,7 @@ def main() -> None:
             stack.make_mailbox(domain, name)
         deliveries(places, messages, rounds)
         logins(stack, places)
-        delay(stack)
+        delay(stack, places)
         walk(stack, places, folder / "maildirs")
     finally:
         stand.stop(folder)
@@ -55,44 +60,85 @@ def main() -> None:
 
 
 def deliveries(places: Places, messages: int, rounds: int) -> None:
-    """Mail into five mailboxes, told and not told, turn by turn."""
-    rates: dict[bool, list[float]] = {True: [], False: []}
-    cpu: list[float] = []
+    """Mail into five mailboxes, and what it costs to count them meanwhile and behind it."""
+    each: list[float] = []
+    share: list[float] = []
+    rates: list[float] = []
     fill(places, messages // 5)
-    for turn in range(rounds * 2):
-        told = turn % 2 == 0
-        tell(places, told)
-        before = our_cpu(places)
-        rates[told].append(messages / fill(places, messages))
-        if told:
-            time.sleep(2)
-            cpu.append((our_cpu(places) - before) / messages)
-    with_it, without = statistics.median(rates[True]), statistics.median(rates[False])
-    print(f"into Dovecot by LMTP: {without:.0f} messages/s that tells nothing, {with_it:.0f} that tells")
-    print(f"  ratio {with_it / without:.2f}; {statistics.median(cpu) * 1000:.2f} ms CPU of ours for each")
-    tell(places, True)
+    for _ in range(rounds):
+        time.sleep(SETTLED)
+        before, began = our_cpu(places, "node"), time.monotonic()
+        rates.append(messages / fill(places, messages))
+        share.append((our_cpu(places, "node") - before) / (time.monotonic() - began))
+        time.sleep(SETTLED)
+        each.append((our_cpu(places, "node") - before) / messages)
+    time.sleep(SETTLED)
+    before = our_cpu(places, "node")
+    time.sleep(SETTLED)
+    idle = (our_cpu(places, "node") - before) / SETTLED
+    print(f"by the lmtp agent into Dovecot: {statistics.median(rates):.0f} messages/s")
+    print(
+        f"  counting: {statistics.median(each) * 1000:.2f} ms CPU for each message; the node's agent and its tool have"
+    )
+    print(f"  {statistics.median(share) * 100:.1f} % of a core meanwhile, {idle * 100:.1f} % at rest")
 
 
 def logins(stack: Stack, places: Places) -> None:
     """CPU of ours for a login by IMAP."""
-    before = our_cpu(places)
+    before = our_cpu(places, "figures")
     for number in range(LOGINS):
         stack.imap(f"{PEOPLE[number % len(PEOPLE)]}@example.test").logout()
     time.sleep(2)
-    print(f"a login: {(our_cpu(places) - before) / LOGINS * 1000:.2f} ms CPU of ours")
+    print(f"a login: {(our_cpu(places, 'figures') - before) / LOGINS * 1000:.2f} ms CPU of ours")
 
 
-def delay(stack: Stack) -> None:
-    """From the reply to a message to its figure."""
+def delay(stack: Stack, places: Places) -> None:
+    """From the reply to a message to its figures."""
     mailbox = stack.make_mailbox(stack.make_domain("delay.test"), "alice")
-    took: list[float] = []
-    for number in range(1, 16):
-        stack.deliver(mailbox["address"])
+    conf, login = places.dovecot_conf / "dovecot.conf", mailbox["address"]
+    seen: dict[str, list[float]] = {"shown": [], "exact": []}
+
+    def figures() -> tuple[int, int]:
+        now = stack.do("GET", f"/mailboxes/{mailbox['id']}")
+        return now["message_count"], now["used_bytes"]
+
+    def once(number: int) -> None:
+        stack.deliver(login)
         began = time.monotonic()
-        path = f"/mailboxes/{mailbox['id']}"
-        eventually(lambda n=number, p=path: stack.do("GET", p)["message_count"] == n)
-        took.append(time.monotonic() - began)
-    print(f"from the 250 to the figure: median {statistics.median(took):.2f} s, the latest {max(took):.2f} s")
+        eventually(lambda: figures()[0] == number)
+        seen["shown"].append(time.monotonic() - began)
+        size = asyncio.run(count(conf, [login]))[login].size
+        eventually(lambda: figures() == (number, size))
+        seen["exact"].append(time.monotonic() - began)
+
+    for name, numbers in (("in quiet", range(1, 16)), ("with mail to others", range(16, 31))):
+        for took in seen.values():
+            took.clear()
+        with streaming(places) if "others" in name else nullcontext():
+            for number in numbers:
+                once(number)
+        for what, took in seen.items():
+            print(
+                f"from the 250 until {what}, {name}: median {statistics.median(took):.2f} s, at most {max(took):.2f} s"
+            )
+
+
+@contextmanager
+def streaming(places: Places) -> Generator[None]:
+    """Mail into five mailboxes all the time, about ten messages a second."""
+    ended = threading.Event()
+
+    def go_on() -> None:
+        while not ended.wait(0.4):
+            fill(places, len(PEOPLE))
+
+    with ThreadPoolExecutor(1) as pool:
+        going = pool.submit(go_on)
+        try:
+            yield
+        finally:
+            ended.set()
+            going.result()
 
 
 def walk(stack: Stack, places: Places, root: Path) -> None:
@@ -115,24 +161,13 @@ def walk(stack: Stack, places: Places, root: Path) -> None:
     )
 
 
-def tell(places: Places, told: bool) -> None:
-    """Have Dovecot tell, or not."""
-    conf = places.dovecot_conf / "dovecot.conf"
-    text = conf.read_text().replace("quota quota_clone\n", "quota\n")
-    if told:
-        text = text.replace("$mail_plugins quota\n", "$mail_plugins quota quota_clone\n")
-    conf.write_text(text)
-    subprocess.run(["doveadm", "-c", str(conf), "reload"], check=True)
-    time.sleep(1)
-
-
 def fill(places: Places, messages: int) -> float:
-    """Seconds for so many messages by LMTP, to five mailboxes side by side."""
+    """Seconds for so many messages by the lmtp agent, to five mailboxes side by side."""
 
     def one(name: str) -> None:
         recipient = f"{name}@example.test"
         argv = ["smtp-source", "-L", "-d", "-s", "1", "-m", str(messages // len(PEOPLE)), "-l", "2048"]
-        argv += ["-f", "someone@remote.test", "-t", recipient, f"unix:{places.dovecot_lmtp}"]
+        argv += ["-f", "someone@remote.test", "-t", recipient, f"unix:{places.lmtp_socket}"]
         subprocess.run(argv, check=True)
 
     began = time.monotonic()
@@ -141,11 +176,11 @@ def fill(places: Places, messages: int) -> float:
     return time.monotonic() - began
 
 
-def our_cpu(places: Places) -> float:
-    """CPU seconds of the process so far."""
-    pid = next(part.pid for part in parts_told.parts_of(places.run) if part.name == "figures")
+def our_cpu(places: Places, name: str) -> float:
+    """CPU seconds of a process so far, with those of the tools that it has run."""
+    pid = next(part.pid for part in parts_told.parts_of(places.run) if part.name == name)
     assert pid
-    return cpu_of(pid)
+    return cpu_of(pid) + cpu_of_children(pid)
 
 
 if __name__ == "__main__":

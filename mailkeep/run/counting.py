@@ -1,12 +1,13 @@
-"""Counting mailboxes behind what Dovecot tells of them (`run/figures`): the node's agent does it, for it needs root.
+"""Counting mailboxes behind what is told of them (`run/figures`, `run/arrivals`): the node's agent does it, as root.
 
-What was told can be wrong: two sessions overtake each other, and what is told while nobody listens is lost. So all
-mailboxes are walked through, at least a minute a round, and by the times of their folders Dovecot counts anew
+What was told can be wrong: what becomes of a delivery is Dovecot's to know, two sessions overtake each other, and what
+is told while nobody listens is lost. Dovecot counts anew
 
-- at once: who was never counted or of whom two words came close to each other; in the first round also where a folder
-  changed and nothing was told;
-- ten minutes after the last count: where a folder changed and nothing was told (flags and a first look change it too);
-- a day after the last count: where a folder changed.
+- within seconds: who is due by what was told, the longest due first, some at a time, and for no more than a tenth of
+  the time (one that can't be counted is tried again after a minute);
+- in rounds through all mailboxes, each of a minute at least, by the times of their folders: who was never counted;
+  where a folder changed and nothing was told, ten minutes after the last count, in the first round at once (flags and a
+  first look change it too); where a folder changed, a day after the last count.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ log = structlog.get_logger("mailkeep.counting")
 _ROUND_SECONDS = 60.0
 _PAGE = 200
 _PAGE_SECONDS = 1.0
+_LOOK_SECONDS = 2.0
+_MOST_SECONDS = 60.0  # where Dovecot does not answer
+_DUE = 50  # so many are counted in some tenths of a second
+_REST = 9  # times what counting took
+_AGAIN = timedelta(minutes=1)
 _SLACK = timedelta(seconds=1)  # a directory's time is that of the kernel's tick before
 _UNTOLD, _TOLD = timedelta(minutes=10), timedelta(days=1)
 
@@ -41,12 +47,40 @@ Count = Callable[[Path, Collection[str]], Awaitable[Mapping[str, dovecot_count.H
 
 @dataclass(slots=True)
 class Walk:
-    """The walk through all mailboxes, again and again."""
+    """Counts who is due, and walks through all mailboxes, again and again."""
 
     app: App
     places: Places
     count: Count = dovecot_count.count
     _is_first: bool = True  # who has just begun does not know how long nobody listened
+
+    async def keep_up(self) -> None:
+        """Count who is due until cancelled."""
+        while True:
+            took = 0.0
+            try:
+                took = await self.look()
+            except Unavailable:
+                pass  # who is due is found again when the database is back
+            except Exception:
+                log.exception("mailboxes that are due could not be counted")
+            await asyncio.sleep(min(_MOST_SECONDS, max(_LOOK_SECONDS, took * _REST)))
+
+    async def look(self) -> float:
+        """Count who is due now; how many seconds it took."""
+        loop = asyncio.get_running_loop()
+        async with self.app.db.autocommit() as conn:
+            due = await mailboxes.due_for_count(conn, self.app.clock(), _DUE)
+        if not due:
+            return 0.0
+        began = loop.time()
+        folders = await asyncio.to_thread(lambda: {each: self._folder(each).exists() for each in due})
+        gone = [each for each in due if not folders[each]]
+        uncounted = await self._count([each for each in due if folders[each]], gone)
+        if uncounted:
+            async with self.app.db.tx() as conn:
+                await mailboxes.put_off_count(conn, uncounted, self.app.clock() + _AGAIN)
+        return loop.time() - began
 
     async def keep_going(self) -> None:
         """Walk until cancelled."""
@@ -67,16 +101,16 @@ class Walk:
         while True:
             async with self.app.db.autocommit() as conn:
                 page = await mailboxes.kept(conn, last, _PAGE)
-            await self._count(page)
+            await self._count(*await asyncio.to_thread(self._due, page))
             if len(page) < _PAGE:
                 self._is_first = False
                 return
             last = page[-1].mailbox_id
             await asyncio.sleep(_PAGE_SECONDS)
 
-    async def _count(self, page: list[Kept]) -> None:
+    async def _count(self, due: Collection[Kept], gone: Collection[Kept]) -> list[UUID]:
+        """Have these counted, and write that nothing is where the folder is gone; answers who could not be counted."""
         at = self.app.clock()
-        due, gone = await asyncio.to_thread(self._due, page)
         counted = await self.count(self.places.dovecot_conf / "dovecot.conf", [each.login for each in due])
         found = [Figures(each.mailbox_id, at, 0, 0) for each in gone]
         found += [
@@ -87,13 +121,17 @@ class Walk:
         if found:
             async with self.app.db.tx() as conn:
                 await mailboxes.count_figures(conn, found)
+        return [each.mailbox_id for each in due if each.login not in counted]
+
+    def _folder(self, kept: Kept) -> Path:
+        return mail_folder(self.app.data_dir, kept.mailbox_id)
 
     def _due(self, page: list[Kept]) -> tuple[list[Kept], list[Kept]]:
         """Who is to be counted, and whose folder is gone though something should be in it."""
         due: list[Kept] = []
         gone: list[Kept] = []
         for each in page:
-            changed = dovecot_count.changed_at(mail_folder(self.app.data_dir, each.mailbox_id))
+            changed = dovecot_count.changed_at(self._folder(each))
             if changed is None:
                 if each.holds_any:
                     gone.append(each)

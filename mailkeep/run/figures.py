@@ -1,9 +1,9 @@
 """The process `figures`: what a mailbox holds and who logged in to it last, as Dovecot tells it (docs/decisions/0020).
 
-Dovecot tells on a Unix socket (dict `quota_clone`) what a mailbox holds after each change, and by HTTP on loopback each
-attempt to log in. Both go on with this process or the database away: what was told is kept in memory, and written once
-a second, the last word of each mailbox alone. Where words of a mailbox come so close that one may have overtaken the
-other, they are marked, and `run/counting` has it counted.
+Dovecot tells on a Unix socket (dict `quota_clone`) what a mailbox holds after each change by a session, and by HTTP on
+loopback each attempt to log in. Both go on with this process or the database away: what was told is kept in memory, and
+written once a second, the last word of each mailbox alone. Where words of a mailbox come so close that one may have
+overtaken the other, it is due for a count, which `run/counting` has made. What is delivered is told by `run/arrivals`.
 """
 
 from __future__ import annotations

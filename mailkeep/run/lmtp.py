@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import grp
 from collections.abc import Sequence
 from functools import partial
@@ -24,6 +25,7 @@ from mailkeep.mail.smtp_connection import Lost, Refused
 from mailkeep.mail.smtp_dialogue import RECIPIENT_OK
 from mailkeep.mail.smtp_server import Server
 from mailkeep.mail.spool import Received
+from mailkeep.run import arrivals
 from mailkeep.run.process import Process
 
 log = structlog.get_logger("mailkeep.lmtp")
@@ -36,10 +38,10 @@ _NO_MAILBOXES = Reply(451, "4.3.0", "The mailboxes are not available, try again 
 class LmtpHandler:
     """Takes what Postfix brings; everything is decided once the message is read."""
 
-    def __init__(self, app: App, dovecot: LmtpClient) -> None:
+    def __init__(self, app: App, dovecot: LmtpClient, came: inbox.Came) -> None:
         self._app = app
         self._dovecot = dovecot
-        self._filing = inbox.Filing(app)
+        self._filing = inbox.Filing(app, came)
         self._rewriter = srs.rewriter(app.vault, app.settings)
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
@@ -105,12 +107,16 @@ async def serve(app: App, process: Process) -> None:
         spool_folder=app.data_dir / "tmp",
         forwarding=True,
     )
-    server = Server(LmtpHandler(app, dovecot), limits, "lmtp", hostname)
+    keeper = arrivals.Keeper(app)
+    server = Server(LmtpHandler(app, dovecot, keeper.note), limits, "lmtp", hostname)
     try:
         await server.listen_unix(process.places.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
         raise Failure(f"The lmtp agent can't listen: {error}", permanent=True) from error
+    writing = asyncio.create_task(keeper.keep_writing())
     process.ready()
     await process.ended.wait()
     await server.close(_GRACE)
     await dovecot.close()
+    writing.cancel()
+    await asyncio.wait([writing])

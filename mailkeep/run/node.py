@@ -178,8 +178,9 @@ async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     node = Node(app, process.places)
     removing = tasks.every(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
-    counting = Walk(app, process.places).keep_going()
-    works = (node.watch(), node.operate(), node.settle(), tasks.run_sealing(app), removing, counting)
+    walk = Walk(app, process.places)
+    counting = (walk.keep_up(), walk.keep_going())
+    works = (node.watch(), node.operate(), node.settle(), tasks.run_sealing(app), removing, *counting)
     running = [asyncio.create_task(work) for work in works]
     process.ready()
     await process.ended.wait()

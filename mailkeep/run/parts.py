@@ -70,7 +70,7 @@ def _own(
         return not await dovecot_dict.hangs(places.figures_socket)
 
     wave = _ABOVE if name in _CALLS else _BENEATH
-    # Each delivery waits for this one, for half a minute where it hangs.
+    # A session that changes what a mailbox holds waits for this one, for half a minute where it hangs.
     look = alive if name == "figures" else None
     return Part(name, wave, launch, log, ready, prepare, look, patience=6.0)
 

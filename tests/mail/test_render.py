@@ -172,6 +172,14 @@ def test_dovecot_tells_what_a_mailbox_holds_by_its_id_and_logins_without_a_passw
     assert (asked["auth_policy_check_before_auth"], asked["auth_policy_check_after_auth"]) == ("no", "no")
 
 
+def test_a_delivery_is_held_to_the_quota_and_told_by_our_agent_alone():
+    conf = render.dovecot(settings(), FACTS)["dovecot.conf"]
+    everywhere, *others = [line for line in conf.splitlines() if "mail_plugins =" in line]
+    assert everywhere == "mail_plugins = $mail_plugins quota quota_clone"
+    assert "protocol lmtp {\n  mail_plugins = quota sieve\n}" in conf
+    assert len(others) == 2
+
+
 @pytest.mark.parametrize("longest, seconds", [("4000", 11_600), ("60", 4_200)])
 def test_deliveries_are_remembered_for_longer_than_two_tries_are_apart(longest: str, seconds: int):
     asked = settings(OUTBOUND__LONGEST_RETRY_SECONDS=longest)

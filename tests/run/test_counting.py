@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Collection, Mapping
+from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
 
+from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailboxes import service as mailboxes
-from mailkeep.features.mailboxes.model import Figures
+from mailkeep.features.mailboxes.model import Arrivals, Figures
 from mailkeep.mail.dovecot_count import Holds
 from mailkeep.mail.places import Places
+from mailkeep.run import counting
 from mailkeep.run.counting import Walk
 from tests.client import EXAMPLE, Api
 
@@ -53,12 +58,27 @@ class Dovecot:
         for path in (folder / "cur", folder / "new", folder):
             os.utime(path, (at, at))
 
+    async def came(self, mailbox_id: UUID, size: int) -> None:
+        """A message has come into a mailbox."""
+        async with self.api.app.db.tx() as conn:
+            assert await mailboxes.add_figures(conn, [Arrivals(mailbox_id, self.api.clock(), size, 1)]) == []
+
+    async def look(self) -> tuple[list[str], tuple[int, int]]:
+        """Who is counted by a look a second later, and what the first mailbox holds then."""
+        self.api.clock.advance(seconds=1)
+        self.asked = []
+        await self.walk.look()
+        return self.asked, await self._shown()
+
     async def round(self) -> tuple[list[str], tuple[int, int]]:
         """Who is counted in a round, and what the first mailbox holds then."""
         self.asked = []
         await self.walk.round()
+        return self.asked, await self._shown()
+
+    async def _shown(self) -> tuple[int, int]:
         shown = (await self.api.sue.get("/mailboxes", sort="address", order="asc")).data[0]
-        return self.asked, (shown["used_bytes"], shown["message_count"])
+        return shown["used_bytes"], shown["message_count"]
 
 
 @pytest.fixture
@@ -154,3 +174,99 @@ async def test_a_mailbox_that_is_held_is_counted_in_another_round(api: Api, dove
         await other.execute("SELECT id FROM mailboxes FOR UPDATE")
         assert await dovecot.round() == ([ALICE], (0, 0))
     assert await dovecot.round() == ([ALICE], (900, 2))
+
+
+async def test_what_came_in_is_counted_once_and_soon(api: Api, dovecot: Dovecot) -> None:
+    alice = await counted(api, dovecot)
+    await api.mailbox(f"bob@{EXAMPLE}")
+    assert await dovecot.look() == ([], (900, 2))
+    dovecot.change(alice)
+    await dovecot.came(alice, 100)
+    dovecot.holds[ALICE] = Holds(3, 1105)
+    assert await dovecot.look() == ([ALICE], (1105, 3))
+    assert await dovecot.look() == ([], (1105, 3))
+    assert await dovecot.round() == ([], (1105, 3))
+
+
+async def test_words_that_may_have_overtaken_each_other_are_counted_soon(api: Api, dovecot: Dovecot) -> None:
+    alice = await counted(api, dovecot)
+    await dovecot.tell(Figures(alice, api.clock(), 1000, 3, doubtful=True))
+    assert await dovecot.look() == ([ALICE], (900, 2))
+
+
+async def test_what_comes_while_dovecot_counts_is_counted_again(api: Api, dovecot: Dovecot) -> None:
+    alice = await counted(api, dovecot)
+    await dovecot.came(alice, 100)
+    dovecot.holds[ALICE] = Holds(3, 1005)
+    dovecot.meanwhile = Figures(alice, api.clock() + timedelta(seconds=1), 1010, 4)
+    assert await dovecot.look() == ([ALICE], (1010, 4))
+    dovecot.holds[ALICE], dovecot.meanwhile = Holds(4, 1011), None
+    assert await dovecot.look() == ([ALICE], (1011, 4))
+
+
+async def test_a_mailbox_that_something_comes_into_all_the_time_is_counted_even_so(api: Api, dovecot: Dovecot) -> None:
+    alice = await counted(api, dovecot)
+    dovecot.holds[ALICE] = Holds(1, 50)
+    seen: list[tuple[int, int]] = []
+    for _ in range(12):
+        await dovecot.came(alice, 100)
+        dovecot.meanwhile = Figures(alice, api.clock() + timedelta(seconds=1), 7, 7)
+        seen.append((await dovecot.look())[1])
+    assert (50, 1) in seen[9:]
+
+
+async def test_who_can_not_be_counted_is_tried_once_a_minute_and_holds_up_nobody(api: Api, dovecot: Dovecot) -> None:
+    alice, bob = await counted(api, dovecot), await api.mailbox(f"bob@{EXAMPLE}")
+    dovecot.change(bob)
+    await dovecot.came(bob, 50)
+    assert (await dovecot.look())[0] == [f"bob@{EXAMPLE}"]
+    for _ in range(58):
+        await dovecot.came(alice, 100)
+        await dovecot.came(bob, 50)
+        assert await dovecot.look() == ([ALICE], (900, 2))
+    assert await dovecot.look() == ([], (900, 2))
+    dovecot.holds[f"bob@{EXAMPLE}"] = Holds(59, 5000)
+    assert (await dovecot.look())[0] == [f"bob@{EXAMPLE}"]
+    assert (await dovecot.look())[0] == []
+    assert (await api.sql("SELECT used_bytes FROM mailboxes WHERE local_key = 'bob'")) == [{"used_bytes": 5000}]
+
+
+async def test_who_is_due_and_has_no_folder_holds_nothing(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+    await dovecot.came(alice, 100)
+    assert await dovecot.look() == ([], (0, 0))
+    assert await api.sql("SELECT figures_due_at AS at FROM mailboxes") == [{"at": None}]
+
+
+async def test_a_look_counts_no_more_than_it_may(api: Api, dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_DUE", 2)
+    for name in ("alice", "bob", "carol"):
+        box = await api.mailbox(f"{name}@{EXAMPLE}")
+        dovecot.change(box)
+        dovecot.holds[f"{name}@{EXAMPLE}"] = Holds(1, 50)
+        await dovecot.came(box, 40)
+        api.clock.advance(seconds=1)
+    assert (await dovecot.look())[0] == [f"{name}@{EXAMPLE}" for name in ("alice", "bob")]
+    assert (await dovecot.look())[0] == [f"carol@{EXAMPLE}"]
+
+
+async def test_counting_takes_a_tenth_of_the_time(api: Api, dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter([0.0, 0.1, Unavailable(), 1.5, KeyError(), 60.0])
+    slept: list[float] = []
+
+    async def look() -> float:
+        took = next(looks)
+        if isinstance(took, Exception):
+            raise took
+        return took
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 6:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(Walk, "look", lambda self: look())
+    monkeypatch.setattr(counting, "asyncio", SimpleNamespace(sleep=sleep))
+    with pytest.raises(asyncio.CancelledError):
+        await dovecot.walk.keep_up()
+    assert slept == [2.0, 2.0, 2.0, 13.5, 2.0, 60.0]

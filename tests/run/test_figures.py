@@ -151,8 +151,8 @@ async def test_words_of_a_mailbox_that_come_close_are_doubtful(
     dovecot.says(alice, 500, 1)
     await dovecot.keeper.write()
     assert await figures(api) == (500, 1)
-    (row,) = await api.sql("SELECT figures_counted_at AS counted_at FROM mailboxes")
-    assert (row["counted_at"] is None) == doubtful
+    (row,) = await api.sql("SELECT figures_due_at AS due_at FROM mailboxes")
+    assert row["due_at"] == (api.clock() if doubtful else None)
 
 
 async def test_one_that_was_doubtful_stays_so_until_it_is_written(api: Api, dovecot: Dovecot) -> None:
@@ -161,4 +161,4 @@ async def test_one_that_was_doubtful_stays_so_until_it_is_written(api: Api, dove
         api.clock.advance(seconds=seconds)
         dovecot.says(alice, 900, 2)
     await dovecot.keeper.write()
-    assert await api.sql("SELECT figures_counted_at AS at FROM mailboxes") == [{"at": None}]
+    assert await api.sql("SELECT figures_due_at AS at FROM mailboxes") == [{"at": api.clock()}]

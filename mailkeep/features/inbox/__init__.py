@@ -16,5 +16,7 @@ filter sets, and strips where a sender has put them.
 Of spam, Postfix brings the copies for the outside too: they end here, taken (250), since a refusal would make a bounce
 to whoever stands as its sender. The sender that was rewritten for the outside (SRS) is the old one again for mailboxes.
 
+What Dovecot took is told at once to who adds it to the mailbox's figures (`run/arrivals`); no delivery waits for that.
+
 A mailbox without room is Dovecot's word (552 5.2.2): the sender is told by Postfix, and the history has a row.
 """

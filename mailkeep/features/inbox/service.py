@@ -31,6 +31,9 @@ log = structlog.get_logger("mailkeep.inbox")
 Handover = Callable[[Sequence[str]], Awaitable[list[Reply]]]
 """Hands the message to Dovecot for these addresses; a reply for each."""
 
+Came = Callable[[UUID, int], None]
+"""Is told of a message that Dovecot took: the mailbox, and its size in bytes. It waits for nothing."""
+
 _MOST = 100  # letters filed by one transaction
 _PACE = 0.01  # seconds at least from one transaction to the next
 _NOT_PASSED_ON = Reply(250, "2.0.0", "Spam is not passed on")
@@ -42,6 +45,7 @@ class Filing:
     """Files letters; those that come while a transaction is under way, or soon after one, are filed together."""
 
     app: App
+    came: Came
     _grouped: Grouped[Letter, None] = field(init=False)
     _turns: WeakValueDictionary[UUID, asyncio.Lock] = field(default_factory=WeakValueDictionary[UUID, asyncio.Lock])
 
@@ -86,6 +90,9 @@ async def deliver(
         async with filing.turns(homes):
             replies = await hand_over([first[mailbox_id] for mailbox_id in homes])
         said = dict(zip(homes, replies, strict=True))
+        for mailbox_id, reply in said.items():
+            if reply.accepted:
+                filing.came(mailbox_id, mail.size)
         failpoint.reach("lmtp.handed_over")
         verdict, auth = rules.verdict(mail.head), rules.auth(mail.head)
         await _file_letter(app, filing, Letter(mail, verdict, auth, homes, asked, said, None))

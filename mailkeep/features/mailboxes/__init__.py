@@ -17,7 +17,8 @@ restored while the address is still free and the domain has room. Then, or at on
 its folder is removed after the commit, and again until that succeeds.
 
 What a mailbox holds (`used_bytes`, `message_count`) is counted as mail comes in the embedded profile; in the full
-profile Dovecot tells it, and who logged in last (`run/figures`), and counts it anew behind that (`run/counting`).
+profile what comes in is added (`run/arrivals`), Dovecot tells what sessions change, and who logged in last
+(`run/figures`), and counts it anew behind that (`run/counting`).
 
 A mailbox belongs to the administrator whose email is its address. Who ranks lower neither changes its
 credentials, state, address or forward, nor suspends or deletes it, nor makes one at that address.

@@ -71,8 +71,18 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Mail that came into a mailbox, `size` in bytes; the last of it `at`."""
+
+    mailbox_id: UUID
+    at: datetime
+    size: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
-    """A mailbox whose figures are kept: when they were last told, and counted, which is to be done where it is None."""
+    """A mailbox whose figures are kept: when they were last told, and counted, None where they never were."""
 
     mailbox_id: UUID
     login: str

@@ -23,8 +23,9 @@ from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.domains import rules as domain_rules, service as domains
 from mailkeep.features.domains.model import Domain
-from mailkeep.features.mailboxes import rules, store, wire
+from mailkeep.features.mailboxes import figures, rules, store, wire
 from mailkeep.features.mailboxes.model import (
+    Arrivals,
     Changes,
     Figures,
     Filter,
@@ -75,28 +76,48 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -
 async def tell_figures(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
     """Write what mailboxes hold, each once, as the program says that keeps their mail.
 
-    Answers the mailboxes that somebody else holds just now: nobody is waited for, and they are to come again.
-    Mailboxes that are gone, and those of which something newer is known, are passed over.
+    Where that is doubtful the mailbox is due for a count. Answers the mailboxes that somebody else holds just now:
+    nobody is waited for, and they are to come again. Mailboxes that are gone, and those of which something newer is
+    known, are passed over.
     """
-    return await store.tell_figures(conn, told)
+    return await figures.tell(conn, told)
+
+
+async def add_figures(conn: Conn, came: Sequence[Arrivals]) -> list[UUID]:
+    """Add mail that came into mailboxes to what they hold, each mailbox once, and make it due for a count: what is kept
+    of a message is known to the program that keeps it. What came before the last count was counted. Answers as
+    `tell_figures`.
+    """
+    return await figures.add(conn, came)
 
 
 async def count_figures(conn: Conn, counted: Sequence[Figures]) -> None:
     """Write what mailboxes hold that were counted from their files; `at` is when the count began.
 
-    Those of which something was told since, or which somebody else holds, are left as they are: to be counted again.
+    Those which somebody else holds are left as they are, and as a rule those of which something was told since: to be
+    counted again. One that has waited for a count for ten seconds takes it even so, and stays due.
     """
-    await store.count_figures(conn, counted)
+    await figures.count(conn, counted)
+
+
+async def due_for_count(conn: Conn, at: datetime, most: int) -> list[Kept]:
+    """Mailboxes that can be used and are to be counted by now, at most `most`, the longest due first."""
+    return await figures.due(conn, at, most)
+
+
+async def put_off_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
+    """Those of these mailboxes that are due for a count are not before `until`, whatever is told of them."""
+    await figures.put_off(conn, mailbox_ids, until)
 
 
 async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
     """Write the last logins, one for each mailbox; answers as `tell_figures`."""
-    return await store.set_logins(conn, logins)
+    return await figures.set_logins(conn, logins)
 
 
 async def kept(conn: Conn, after: UUID | None, most: int) -> list[Kept]:
     """The next mailboxes, at most `most`, of a walk through all that can be used, by id."""
-    return await store.kept(conn, after, most)
+    return await figures.kept(conn, after, most)
 
 
 async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:

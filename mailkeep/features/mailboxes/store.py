@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,12 +14,9 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn, constraint_of
 from mailkeep.features.mailboxes.model import (
-    Figures,
     Filter,
     Forward,
-    Kept,
     LastLogin,
-    Login,
     Mailbox,
     Protocols,
     Suspension,
@@ -94,114 +90,6 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int) -> No
         """,
         {"id": mailbox_id, "size": size, "messages": messages},
     )
-
-
-async def tell_figures(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
-    """Write what these mailboxes hold, each once, where nothing newer is known; what is doubtful is to be counted.
-
-    Answers those that somebody else holds just now, which are left as they are.
-    """
-    cursor = await conn.execute(
-        """
-        WITH told AS (
-            SELECT t.id, t.at, t.bytes, t.messages, t.doubtful
-            FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[],
-                        %(doubtful)s::boolean[]) AS t (id, at, bytes, messages, doubtful)
-        ), free AS (
-            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
-        ), written AS (
-            UPDATE mailboxes m
-            SET used_bytes = t.bytes, message_count = t.messages, figures_told_at = t.at,
-                figures_counted_at = CASE WHEN NOT t.doubtful THEN m.figures_counted_at END
-            FROM told t JOIN free f ON f.id = t.id
-            WHERE m.id = t.id
-              AND (m.figures_told_at IS NULL OR m.figures_told_at <= t.at)
-              AND (m.figures_counted_at IS NULL OR m.figures_counted_at <= t.at)
-        )
-        SELECT m.id FROM mailboxes m
-        WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
-        """,
-        {
-            "ids": [each.mailbox_id for each in told],
-            "times": [each.at for each in told],
-            "bytes": [each.used_bytes for each in told],
-            "messages": [each.message_count for each in told],
-            "doubtful": [each.doubtful for each in told],
-        },
-    )
-    return [row["id"] for row in await cursor.fetchall()]
-
-
-async def count_figures(conn: Conn, counted: Sequence[Figures]) -> None:
-    """Write what was counted, where nothing was told since the count began and nobody else holds the mailbox."""
-    await conn.execute(
-        """
-        WITH counted AS (
-            SELECT c.id, c.at, c.bytes, c.messages
-            FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[])
-                 AS c (id, at, bytes, messages)
-        ), free AS (
-            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
-        )
-        UPDATE mailboxes m
-        SET used_bytes = c.bytes, message_count = c.messages, figures_counted_at = c.at
-        FROM counted c JOIN free f ON f.id = c.id
-        WHERE m.id = c.id AND (m.figures_told_at IS NULL OR m.figures_told_at < c.at)
-        """,
-        {
-            "ids": [each.mailbox_id for each in counted],
-            "times": [each.at for each in counted],
-            "bytes": [each.used_bytes for each in counted],
-            "messages": [each.message_count for each in counted],
-        },
-    )
-
-
-async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
-    """Write the last logins of these mailboxes, one each, where none is newer; who is held, as `tell_figures`."""
-    cursor = await conn.execute(
-        """
-        WITH told AS (
-            SELECT t.id, t.at, t.protocol, t.ip
-            FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(protocols)s::text[], %(ips)s::text[])
-                 AS t (id, at, protocol, ip)
-        ), free AS (
-            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
-        ), written AS (
-            UPDATE mailboxes m
-            SET last_login_at = t.at, last_login_protocol = t.protocol, last_login_ip = t.ip
-            FROM told t JOIN free f ON f.id = t.id
-            WHERE m.id = t.id AND (m.last_login_at IS NULL OR m.last_login_at < t.at)
-        )
-        SELECT m.id FROM mailboxes m
-        WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
-        """,
-        {
-            "ids": [each.mailbox_id for each in logins],
-            "times": [each.at for each in logins],
-            "protocols": [each.protocol for each in logins],
-            "ips": [each.ip for each in logins],
-        },
-    )
-    return [row["id"] for row in await cursor.fetchall()]
-
-
-async def kept(conn: Conn, after: UUID | None, most: int) -> list[Kept]:
-    """Mailboxes that can be used, at most `most`, by id beyond `after`."""
-    cursor = await conn.execute(
-        """
-        SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS holds_any, m.figures_told_at,
-               m.figures_counted_at
-        FROM mailboxes m JOIN domains d ON d.id = m.domain_id
-        WHERE m.deleted_at IS NULL AND m.active AND d.active AND (%(after)s::uuid IS NULL OR m.id > %(after)s)
-        ORDER BY m.id LIMIT %(most)s
-        """,
-        {"after": after, "most": most},
-    )
-    return [
-        Kept(row["id"], row["address_key"], row["holds_any"], row["figures_told_at"], row["figures_counted_at"])
-        for row in await cursor.fetchall()
-    ]
 
 
 async def delete(conn: Conn, mailbox_id: UUID) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import UUID
 
 from mailkeep.mail.lmtp_client import LmtpClient
 from mailkeep.mail.reply import Reply
@@ -64,6 +65,7 @@ class Agent:
     dovecot: Mailboxes
     dovecot_server: Server
     client: LmtpClient
+    came: list[tuple[UUID, int]]
 
     async def bring(
         self,
@@ -115,10 +117,12 @@ async def running(api: Api, folder: Path) -> AsyncIterator[Agent]:
     dovecot = Server(mailboxes, Limits(recipients=5000, sessions_per_source=0), "lmtp", "dovecot")
     await dovecot.listen_unix(folder / "dovecot", 0o600, os.getgid())
     client = LmtpClient(folder / "dovecot", "localhost")
-    server = Server(LmtpHandler(api.app, client), Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
+    came: list[tuple[UUID, int]] = []
+    handler = LmtpHandler(api.app, client, lambda mailbox_id, size: came.append((mailbox_id, size)))
+    server = Server(handler, Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
     await server.listen_unix(folder / "agent", 0o600, os.getgid())
     try:
-        yield Agent(api, folder / "agent", mailboxes, dovecot, client)
+        yield Agent(api, folder / "agent", mailboxes, dovecot, client, came)
     finally:
         await server.close(1)
         await client.close()

@@ -81,6 +81,17 @@ async def test_two_recipients_of_one_mailbox_make_one_copy_and_both_names_are_ke
     assert [each["address"] for each in row["recipients"]] == [ALICE, f"sales@{EXAMPLE}"]
 
 
+async def test_what_dovecot_took_is_told_by_mailbox_and_nothing_else(agent: Agent) -> None:
+    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    await agent.bring(ALICE, BOB, f"alice+tag@{EXAMPLE}")
+    rows = await agent.api.sql("SELECT id FROM mailboxes ORDER BY local_key")
+    alice, bob = (row["id"] for row in rows)
+    assert agent.came == [(alice, len(LETTER))]
+    agent.dovecot.says = {ALICE: Reply(451, "4.2.0", "Locked")}
+    await agent.bring(ALICE, BOB, queue_id="4jW9T1xz0bz2")
+    assert agent.came[1:] == [(bob, len(LETTER))]
+
+
 async def test_what_is_filed_is_not_handed_over_again(agent: Agent) -> None:
     await agent.bring(ALICE)
     assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Delivered before", "250 2.0.0 Saved"]

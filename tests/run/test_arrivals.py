@@ -1,0 +1,110 @@
+"""What came in by the lmtp agent: added once a second, late if it must, and never in a delivery's way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Database
+from mailkeep.run import arrivals
+from mailkeep.run.arrivals import Keeper
+from tests.client import EXAMPLE, Api
+
+ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
+
+
+@pytest.fixture
+def keeper(api: Api) -> Keeper:
+    return Keeper(api.app)
+
+
+async def figures(api: Api) -> list[tuple[int, int]]:
+    """What the mailboxes hold, by address."""
+    shown = (await api.sue.get("/mailboxes", sort="address", order="asc")).data
+    return [(each["used_bytes"], each["message_count"]) for each in shown]
+
+
+@asynccontextmanager
+async def away(self: Database) -> AsyncIterator[Any]:
+    raise Unavailable
+    yield
+
+
+async def test_what_came_is_added_together(api: Api, keeper: Keeper) -> None:
+    alice, bob = await api.mailbox(ALICE, used_bytes=700, message_count=2), await api.mailbox(BOB)
+    for mailbox_id, size in ((alice, 100), (bob, 50), (alice, 30)):
+        keeper.note(mailbox_id, size)
+        api.clock.advance(seconds=1)
+    await keeper.write()
+    assert await figures(api) == [(830, 4), (50, 1)]
+    (row, _) = await api.sql("SELECT figures_told_at, figures_due_at FROM mailboxes ORDER BY local_key")
+    assert [(api.clock() - row[name]).total_seconds() for name in ("figures_told_at", "figures_due_at")] == [1, 1]
+    await keeper.write()
+    assert await figures(api) == [(830, 4), (50, 1)]
+
+
+async def test_with_the_database_away_nothing_is_lost(
+    api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = await api.mailbox(ALICE)
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "autocommit", away)
+        for _ in range(2):
+            keeper.note(alice, 100)
+            with pytest.raises(Unavailable):
+                await keeper.write()
+    await keeper.write()
+    assert await figures(api) == [(200, 2)]
+
+
+async def test_more_mailboxes_than_can_be_remembered_are_left_to_the_rounds(
+    api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "_MOST", 1)
+    alice, bob = await api.mailbox(ALICE), await api.mailbox(BOB)
+    for mailbox_id in (alice, bob, alice):
+        keeper.note(mailbox_id, 100)
+    await keeper.write()
+    assert await figures(api) == [(200, 2), (0, 0)]
+
+
+async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: Api, keeper: Keeper) -> None:
+    alice, bob = await api.mailbox(ALICE), await api.mailbox(BOB)
+    keeper.note(alice, 100)
+    keeper.note(bob, 50)
+    async with api.app.db.tx() as other:
+        await other.execute("SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", {"id": alice})
+        await keeper.write()
+        keeper.note(alice, 30)
+        await keeper.write()
+    assert await figures(api) == [(0, 0), (50, 1)]
+    await keeper.write()
+    assert await figures(api) == [(130, 2), (50, 1)]
+
+
+async def test_what_is_left_is_written_at_the_end(api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = await api.mailbox(ALICE)
+    monkeypatch.setattr(arrivals, "_WRITE_SECONDS", 60.0)
+    writing = asyncio.create_task(keeper.keep_writing())
+    await asyncio.sleep(0)
+    keeper.note(alice, 100)
+    await asyncio.sleep(0)
+    writing.cancel()
+    await asyncio.wait([writing], timeout=10)
+    assert writing.cancelled()
+    assert await figures(api) == [(100, 1)]
+
+
+async def test_an_end_with_the_database_away_is_one(api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper.note(await api.mailbox(ALICE), 100)
+    monkeypatch.setattr(Database, "autocommit", away)
+    writing = asyncio.create_task(keeper.keep_writing())
+    await asyncio.sleep(0.01)
+    writing.cancel()
+    await asyncio.wait([writing], timeout=10)
+    assert writing.cancelled()
