@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,6 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.inbox import rules, store
 from mailkeep.features.inbox.model import Brought, Letter, Place
@@ -24,6 +23,8 @@ from mailkeep.features.receiving import service as receiving
 from mailkeep.features.receiving.model import Arrived, Home
 from mailkeep.features.receiving.rules import HAM, unquoted
 from mailkeep.jobs.grouped import Grouped
+from mailkeep.mail.parse import Unparsable
+from mailkeep.mail.parse_process import Apart
 from mailkeep.mail.reply import Reply
 
 log = structlog.get_logger("mailkeep.inbox")
@@ -136,21 +137,13 @@ async def _file(app: App, letters: Sequence[Letter]) -> list[None]:
     found = [(letter, message) for letter in letters for message in _messages(app, letter)]
     await asyncio.to_thread(_keep_contents, app, found)
     at = app.clock()
-    async with app.db.tx() as conn:
-        fresh = await messages.file_all(conn, at, [message for _, message in found])
-        told: list[Event] = []
+    told = [event for letter, message in found for event in _told(letter, message)]
+    alone = not any(letter.apart for letter in letters)  # one statement then, which commits by itself
+    async with app.db.autocommit() if alone else app.db.tx() as conn:
+        fresh = await messages.file_all(conn, at, [message for _, message in found], told)
         for letter, message in found:
-            if message.id not in fresh or message.status != "received":
-                continue
-            assert message.mailbox_id is not None
-            home = letter.homes[message.mailbox_id]
-            apart = letter.apart if home.wants_full else None
-            asked = letter.asked[message.mailbox_id]
-            told += receiving.told(letter.mail, message, asked, letter.verdict or HAM, apart)
-            if apart:
+            if message.id in fresh and (apart := _whole(letter, message)):
                 await receiving.keep_payload(conn, letter.mail, apart, at)
-        if told:
-            await events.emit_all(conn, at, told)
     for letter in letters:
         news = [message for whose, message in found if whose is letter and message.id in fresh]
         if any(message.status == "received" for message in news):
@@ -158,6 +151,19 @@ async def _file(app: App, letters: Sequence[Letter]) -> list[None]:
         for message in news:
             app.tally.add("deliveries", "inbound", message.status)
     return [None] * len(letters)
+
+
+def _told(letter: Letter, message: Message) -> Iterator[Event]:
+    """What is told of a message that a mailbox took, beside `mail.received`."""
+    if message.status == "received" and message.mailbox_id is not None:
+        asked = letter.asked[message.mailbox_id]
+        yield from receiving.told(letter.mail, message, asked, letter.verdict or HAM, _whole(letter, message))
+
+
+def _whole(letter: Letter, message: Message) -> Apart | Unparsable | None:
+    """A message that a mailbox took, taken apart, where somebody wants it whole."""
+    home = letter.homes[message.mailbox_id] if message.mailbox_id is not None else None
+    return letter.apart if home and home.wants_full and message.status == "received" else None
 
 
 def _keep_contents(app: App, found: Sequence[tuple[Letter, Message]]) -> None:

@@ -240,18 +240,13 @@ async def file_inbound(conn: Conn, at: datetime, message: Message, mailbox_id: U
     return True
 
 
-async def file_all(conn: Conn, at: datetime, found: Sequence[Message]) -> set[UUID]:
+async def file_all(conn: Conn, at: datetime, found: Sequence[Message], more: Sequence[Event] = ()) -> set[UUID]:
     """File messages that reached their mailboxes, or were refused there (status `rejected`), each once for a (queue
-    id, mailbox): three statements, however many. `mail.received` for those that reached it. Answers the ids of those
-    that were not filed before.
+    id, mailbox): one statement, however many. `mail.received` for those that reached it, and what `more` tells of them.
+    Answers the ids of those that were not filed before.
     """
-    fresh = await store.mark_all_seen(conn, found, at)
-    news = [message for message in found if message.id in fresh]
-    if news:
-        await store.insert(conn, news)
-    if received := [_received(message) for message in news if message.status == "received"]:
-        await events.emit_all(conn, at, received)
-    return fresh
+    told = [_received(message) for message in found if message.status == "received"]
+    return await store.file_all(conn, found, [events.row(at, event) for event in (*told, *more)], at)
 
 
 async def seen(conn: Conn, queue_id: str, mailbox_ids: Collection[UUID]) -> set[UUID]:

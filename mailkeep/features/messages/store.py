@@ -245,22 +245,20 @@ async def mark_seen(conn: Conn, queue_id: str, recipient: str, message_id: UUID,
     return cursor.rowcount == 1
 
 
-async def mark_all_seen(conn: Conn, found: Sequence[Message], at: datetime) -> set[UUID]:
-    """Claim (queue id, mailbox, received or not) for messages; answers those that were not filed before."""
+async def file_all(conn: Conn, found: Sequence[Message], told: Sequence[dict[str, Any]], at: datetime) -> set[UUID]:
+    """Claim (queue id, mailbox, received or not) for messages, write those that were not filed before, and what is told
+    of them; answers their ids.
+    """
     cursor = await conn.execute(
         """
-        INSERT INTO inbound_seen (queue_id, recipient, message_id, seen_at)
-        SELECT s.queue_id, s.recipient, s.message_id, %(at)s
-        FROM jsonb_to_recordset(%(seen)s) AS s(queue_id text, recipient text, message_id uuid)
-        ON CONFLICT (queue_id, recipient) DO NOTHING
-        RETURNING message_id
+        SELECT file_messages(%(at)s, %(claims)s, %(messages)s, %(rows)s, %(search)s, %(tags)s, %(events)s) AS id
         """,
-        {"seen": _rows([_seen_row(message) for message in found]), "at": at},
+        {"at": at, "claims": _rows([_claim(message) for message in found]), "events": _rows(told), **rows(found)},
     )
-    return {row["message_id"] for row in await cursor.fetchall()}
+    return {row["id"] for row in await cursor.fetchall()}
 
 
-def _seen_row(message: Message) -> dict[str, Any]:
+def _claim(message: Message) -> dict[str, Any]:
     claimed = str(message.mailbox_id) if message.status == "received" else f"{message.mailbox_id} {message.status}"
     return {"queue_id": message.queue_id, "recipient": claimed, "message_id": message.id}
 

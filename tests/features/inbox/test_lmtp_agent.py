@@ -128,8 +128,14 @@ async def test_with_the_database_away_the_answer_is_451_and_dovecot_has_nothing(
         assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
     assert agent.dovecot.deliveries == 0
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "tx", away)
+
+        def goes_away(place: str) -> None:
+            if place == "lmtp.handed_over":
+                patch.setattr(Database, "autocommit", away)
+
+        patch.setattr(failpoint, "reach", goes_away)
         assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
+    assert agent.dovecot.deliveries == 1
     assert (await agent.bring(ALICE))[0].startswith("250")
     assert len(agent.dovecot.copies) == 1
     assert len(await events(agent)) == 1
