@@ -114,11 +114,13 @@ async def _places(app: App, queue_id: str, recipients: Sequence[Brought]) -> dic
     for each in recipients:
         local, _, domain = unquoted(each.address).rpartition("@")
         parted[each.address] = (local, domain)
-    async with app.db.autocommit() as conn:
-        found = await store.places(
-            conn, queue_id, list(dict.fromkeys(parted.values())), always_full=app.settings.events.received_full
-        )
+    found = await app.together(_find_places, (queue_id, list(dict.fromkeys(parted.values()))))
     return {address: found[key] for address, key in parted.items() if key in found}
+
+
+async def _find_places(app: App, asked: Sequence[store.Asked]) -> list[dict[tuple[str, str], Place]]:
+    async with app.db.autocommit() as conn:
+        return await store.places(conn, asked, always_full=app.settings.events.received_full)
 
 
 async def _file_letter(app: App, filing: Filing, letter: Letter) -> None:
