@@ -46,7 +46,9 @@ def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
     ours = {"recipient": "fail+queue"}
     assert act("hold", filter=ours, dry_run=True) == 1
     assert act("hold", filter=ours) == 1
-    assert [each["queue_id"] for each in stack.do("GET", "/queue?state=hold")] == [waits["queue_id"]]
+    assert [each["queue_id"] for each in stack.do("GET", "/queue?state=hold&recipient=fail%2Bqueue")] == [
+        waits["queue_id"]
+    ]
     assert act("release", ids=[waits["queue_id"]]) == 1
     assert act("flush", filter=ours) == 1
     assert act("hold", filter=ours) == 1

@@ -273,7 +273,7 @@ def test_what_was_told_to_nobody_is_counted(alone: Stack):
 
 def test_what_the_agents_knew_of_when_they_were_killed_is_counted(alone: Stack):
     """The one has not written yet what came in, the other not counted it."""
-    domain = alone.make_domain("killed.test")
+    domain = alone.make_domain("agents-killed.test")
     alice = alone.make_mailbox(domain, "alice")
     alone.deliver(alice["address"])
     exact(alone, alice, 1)
