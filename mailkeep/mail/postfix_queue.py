@@ -117,6 +117,13 @@ def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime
     return found
 
 
+def lying(queue: Path, queue_ids: Collection[str]) -> set[str]:
+    """Which of these messages have a file in the queue, whatever a listing says of them. Blocks."""
+    kinds = [queue / name for name in ("incoming", "active", "deferred", "hold")]
+    folders = [folder for kind in kinds for folder in (kind, *kind.glob("?"))]
+    return {each for each in queue_ids if any((folder / each).exists() for folder in folders)}
+
+
 def generation(conf: Path) -> Sequence[str]:
     """The command that makes the map `generation` anew, in a folder with configuration."""
     return ("postmap", "-c", str(conf), str(conf / "generation"))

@@ -149,13 +149,18 @@ class Node:
                 log.exception("the history was not settled against the queue")
 
     async def settle_once(self) -> None:
-        """What is missing in this listing of the queue and was in the last one has an unknown outcome."""
+        """What is missing in this listing of the queue and was in the last one, and has no file there, is unknown."""
         listed_at: datetime = self.app.clock()
         queued = {each.queue_id for each in await postfix_queue.listing(self.places.postfix_conf)}
         found = await self._missing_from(queued, listed_at)
         if found is None:
             return
-        await fates.settle_missing(self.app, [each for each in found if each.id in self._missing])
+        gone = [each for each in found if each.id in self._missing]
+        # An alert that is wrong is worse than one look more.
+        lying = await asyncio.to_thread(
+            postfix_queue.lying, self.places.postfix_queue, [each.queue_id for each in gone]
+        )
+        await fates.settle_missing(self.app, [each for each in gone if each.queue_id not in lying])
         self._missing = frozenset(each.id for each in found)
 
     async def _missing_from(self, queued: Collection[str], listed_at: datetime) -> list[Missing] | None:

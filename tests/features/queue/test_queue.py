@@ -12,7 +12,7 @@ import pytest
 from mailkeep.core.errors import Failure
 from mailkeep.features.operations import service as operations
 from mailkeep.mail import postfix_queue, srs
-from mailkeep.mail.postfix_queue import parse_listing
+from mailkeep.mail.postfix_queue import lying, parse_listing
 from tests.client import Api
 from tests.features.queue.stand_in import Waiters, answering, waiting
 
@@ -44,6 +44,13 @@ def test_a_listing_of_postqueue_is_read_line_by_line() -> None:
 def test_a_message_that_moves_while_postqueue_lists_stands_there_once() -> None:
     found = parse_listing(_LISTED.replace(b'"deferred"', b'"active"') + _LISTED)
     assert [(each.queue_id, each.queue_name) for each in found] == [("4jW9T1xz0bz1", "deferred")]
+
+
+def test_a_file_in_any_folder_of_the_queue_is_a_message_that_lies_there(tmp_path: Path) -> None:
+    for place in ("hold/A", "deferred/4/B", "active/C", "defer/D", "corrupt/E"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).touch()
+    assert lying(tmp_path, ["A", "B", "C", "D", "E", "F"]) == {"A", "B", "C"}
 
 
 async def test_a_message_is_shown_with_the_last_word_about_each_recipient(api: Api, mail: Waiters) -> None:
