@@ -117,11 +117,23 @@ def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime
     return found
 
 
-def lying(queue: Path, queue_ids: Collection[str]) -> set[str]:
-    """Which of these messages have a file in the queue, whatever a listing says of them. Blocks."""
+def queued(queue: Path) -> set[str]:
+    """The queue ids of all messages in the queue, by their files. Blocks.
+
+    Twice around: who moves from a folder that is still to be read into one that was read is missed by the first (and by
+    `postqueue`, which reads the active messages before the deferred ones).
+    """
+    return _files(queue) | _files(queue)
+
+
+def _files(queue: Path) -> set[str]:
     kinds = [queue / name for name in ("incoming", "active", "deferred", "hold")]
     folders = [folder for kind in kinds for folder in (kind, *kind.glob("?"))]
-    return {each for each in queue_ids if any((folder / each).exists() for folder in folders)}
+    found: set[str] = set()
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            found.update(each.name for each in folder.iterdir())
+    return {name for name in found if len(name) > 1}
 
 
 def generation(conf: Path) -> Sequence[str]:

@@ -149,25 +149,19 @@ class Node:
                 log.exception("the history was not settled against the queue")
 
     async def settle_once(self) -> None:
-        """What is missing in this listing of the queue and was in the last one, and has no file there, is unknown."""
-        listed_at: datetime = self.app.clock()
-        queued = {each.queue_id for each in await postfix_queue.listing(self.places.postfix_conf)}
-        found = await self._missing_from(queued, listed_at)
-        if found is None:
-            return
-        gone = [each for each in found if each.id in self._missing]
-        # An alert that is wrong is worse than one look more.
-        lying = await asyncio.to_thread(
-            postfix_queue.lying, self.places.postfix_queue, [each.queue_id for each in gone]
-        )
-        await fates.settle_missing(self.app, [each for each in gone if each.queue_id not in lying])
-        self._missing = frozenset(each.id for each in found)
+        """What is not in the queue now and was not the last time, and has no end in the log, is unknown."""
+        looked_at: datetime = self.app.clock()
+        queued = await asyncio.to_thread(postfix_queue.queued, self.places.postfix_queue)
+        found = await self._missing_from(queued, looked_at)
+        if found is not None:
+            await fates.settle_missing(self.app, [each for each in found if each.id in self._missing])
+            self._missing = frozenset(each.id for each in found)
 
-    async def _missing_from(self, queued: Collection[str], listed_at: datetime) -> list[Missing] | None:
-        """What should be in the listing and is not, once the log is read as far; None where it does not get there."""
+    async def _missing_from(self, queued: Collection[str], looked_at: datetime) -> list[Missing] | None:
+        """What should be in the queue and is not, once the log is read as far; None where it does not get there."""
         for _ in range(_PATIENCE):
             await asyncio.sleep(_LOOK_SECONDS)
-            found = await fates.missing(self.app, queued, listed_at, self.grace)
+            found = await fates.missing(self.app, queued, looked_at, self.grace)
             if found is not None:
                 return found
         return None

@@ -74,7 +74,7 @@ def tell(lines: Iterable[tuple[datetime, log.Line]], known: Mapping[str, Tracked
             continue
         stories[queue_id] = _learn(story, at, line, pauses)
         touched[queue_id] = None
-    return [stories[queue_id] for queue_id in touched]
+    return [stories[queue_id] for queue_id in touched if queue_id in stories]  # one that was requeued is another now
 
 
 def strangers(lines: Iterable[log.Line], known: Container[str]) -> set[str]:

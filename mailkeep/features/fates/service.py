@@ -301,23 +301,22 @@ async def tidy(app: App) -> None:
         await store.forget_old(conn, at - _FORGOTTEN, at - _UNTAKEN)
 
 
-async def missing(app: App, queued: Collection[str], listed_at: datetime, grace: timedelta) -> list[Missing] | None:
-    """Messages with open recipients that were taken `grace` before the queue was listed and are not in it.
+async def missing(app: App, queued: Collection[str], looked_at: datetime, grace: timedelta) -> list[Missing] | None:
+    """Messages with open recipients that were taken `grace` before a look at the queue and are not in it, by any id.
 
-    None where the log is not read as far as that. A file on its way from one folder of the queue to another may be in
-    no listing: only what is missing in two of them is.
+    None where the log is not read as far as that. Only what is missing twice, one look after the other, is gone.
     """
     found: list[Missing] = []
     after = UUID(int=0)
     async with app.db.autocommit() as conn:
         reached = await store.caught_up_at(conn)
-        if reached is None or reached <= listed_at:
+        if reached is None or reached <= looked_at:
             return None
         page = [Missing(after, "")]
         while page:
-            page = await store.overdue(conn, listed_at - grace, listed_at - _LIFETIME, after, _PAGE)
-            now = await store.renamed(conn, [each.id for each in page])
-            found += [each for each in page if now.get(each.id, each.queue_id) not in queued]
+            page = await store.overdue(conn, looked_at - grace, looked_at - _LIFETIME, after, _PAGE)
+            others = await store.followed(conn, [each.id for each in page])
+            found += [each for each in page if ({each.queue_id} | others.get(each.id, set())).isdisjoint(queued)]
             after = page[-1].id if page else after
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
@@ -227,8 +228,8 @@ async def overdue(conn: Conn, before: datetime, since: datetime, after: UUID, mo
     return [Missing(row["id"], row["queue_id"]) for row in await cursor.fetchall()]
 
 
-async def renamed(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, str]:
-    """The queue ids under which messages are on their way now, where they are followed."""
+async def followed(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, set[str]]:
+    """The queue ids under which messages are on their way, where they are followed: a requeued one has a second."""
     cursor = await conn.execute(
         """
         SELECT coalesce(q.message_id, p.value::uuid) AS message_id, q.queue_id
@@ -237,4 +238,7 @@ async def renamed(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, str]:
         """,
         {"ids": list(message_ids)},
     )
-    return {row["message_id"]: row["queue_id"] for row in await cursor.fetchall()}
+    found = defaultdict[UUID, set[str]](set)
+    for row in await cursor.fetchall():
+        found[row["message_id"]].add(row["queue_id"])
+    return found

@@ -288,10 +288,14 @@ async def test_mail_from_a_mail_client_whose_envelope_was_not_noted_is_learnt_fr
     assert await kinds(log) == ["mail.sent", "mail.delivered", "mail.bounced"]
 
 
-async def test_a_requeued_message_is_followed_under_its_new_queue_id(api: Api, log: Log) -> None:
+@pytest.mark.parametrize("apart", [True, False])
+async def test_a_requeued_message_is_followed_under_its_new_queue_id(
+    api: Api, log: Log, apart: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     sent = await begun(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
-    await log.read()
+    if apart:
+        await log.read()
     log.add(
         f"postsuper[9]: {_ID}: requeued",
         f"pickup[9]: {_OTHER}: uid=0 from=<shop@example.test> orig_id={_ID}",
@@ -302,6 +306,30 @@ async def test_a_requeued_message_is_followed_under_its_new_queue_id(api: Api, l
     log.removed(_OTHER)
     await log.read()
     assert await kinds(log) == ["mail.sent", "mail.delivered"]
+    assert "could not be taken in" not in capsys.readouterr().out
+
+
+async def test_a_message_is_in_the_queue_under_any_of_its_queue_ids(api: Api, log: Log) -> None:
+    from datetime import timedelta
+
+    sent = await begun(api, outbound(api, "a@far.test"))
+    log.api(_ID, sent.message_id)
+    await log.read()
+    log.add(
+        f"postsuper[9]: {_ID}: requeued",
+        f"pickup[9]: {_OTHER}: uid=0 from=<shop@example.test> orig_id={_ID}",
+        f"cleanup[9]: {_OTHER}: message-id={sent.message_id}",
+    )
+    await log.read()
+    api.clock.advance(minutes=30)
+    looked_at = api.clock()
+    api.clock.advance(seconds=1)
+    log.restart()
+    await log.read()
+    for queued, missing in (({_OTHER}, []), ({_ID}, []), ({_ID, _OTHER}, []), (set[str](), [sent.id])):
+        found = await fates.missing(api.app, queued, looked_at, timedelta(minutes=5))
+        assert found is not None
+        assert [each.id for each in found] == missing
 
 
 async def test_rejections_of_other_servers_stand_in_the_history_sixty_a_minute_at_most(api: Api, log: Log) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from mailkeep.core.errors import Failure
 from mailkeep.features.operations import service as operations
 from mailkeep.mail import postfix_queue, srs
-from mailkeep.mail.postfix_queue import lying, parse_listing
+from mailkeep.mail.postfix_queue import parse_listing, queued
 from tests.client import Api
 from tests.features.queue.stand_in import Waiters, answering, waiting
 
@@ -47,10 +47,25 @@ def test_a_message_that_moves_while_postqueue_lists_stands_there_once() -> None:
 
 
 def test_a_file_in_any_folder_of_the_queue_is_a_message_that_lies_there(tmp_path: Path) -> None:
-    for place in ("hold/A", "deferred/4/B", "active/C", "defer/D", "corrupt/E"):
+    for place in ("hold/4kA", "deferred/4/4kB", "active/4kC", "defer/4/4kD", "corrupt/4kE"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).touch()
-    assert lying(tmp_path, ["A", "B", "C", "D", "E", "F"]) == {"A", "B", "C"}
+    assert queued(tmp_path) == {"4kA", "4kB", "4kC"}
+
+
+def test_a_message_that_moves_while_it_is_looked_for_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("active", "deferred/4", "hold"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "deferred/4/4kA").touch()
+    look = Path.iterdir
+
+    def moved_before(folder: Path) -> Iterator[Path]:
+        if folder.name == "4" and (folder / "4kA").exists():
+            (folder / "4kA").rename(tmp_path / "active/4kA")
+        return look(folder)
+
+    monkeypatch.setattr(Path, "iterdir", moved_before)
+    assert queued(tmp_path) == {"4kA"}
 
 
 async def test_a_message_is_shown_with_the_last_word_about_each_recipient(api: Api, mail: Waiters) -> None:
