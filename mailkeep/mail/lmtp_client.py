@@ -18,13 +18,13 @@ from mailkeep.mail.smtp_data import DotStuffer
 _WRITE_SIZE = 128 * 1024
 _KEPT = 50
 _BAD_ADDRESS = Reply(501, "5.1.3", "Bad recipient address syntax")
-_TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, acceptance=300.0)
+TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, acceptance=300.0)
 
 
 class LmtpClient:
     """Connections to the server at `path`; as many as messages are handed over at a time."""
 
-    def __init__(self, path: Path, helo: str, timeouts: Timeouts = _TIMEOUTS) -> None:
+    def __init__(self, path: Path, helo: str, timeouts: Timeouts = TIMEOUTS) -> None:
         self._path = path
         self._helo = helo
         self._timeouts = timeouts

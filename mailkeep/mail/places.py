@@ -79,6 +79,11 @@ class Places:
         return self.for_postfix / "lmtp.sock"
 
     @property
+    def handed_over(self) -> Path:
+        """What the lmtp agent has handed to Dovecot and nobody has filed yet."""
+        return self.data / "lmtp" / "handed-over"
+
+    @property
     def policy_socket(self) -> Path:
         """Where the policy agent is asked by Postfix."""
         return self.for_postfix / "policy.sock"

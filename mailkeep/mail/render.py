@@ -105,9 +105,9 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
         "pop3s_port": str(ports.pop3s),
         "sieve_port": str(ports.sieve),
         "reinjection_port": str(ports.reinjection),
-        "copies_seconds": str(2 * _longest_retry(settings) + 3600),  # a try that fails, and one more
     }
-    return {name: _filled(f"dovecot/{name}", values) for name in ("dovecot.conf", "sql.conf", "bin/learn", *SIEVE)}
+    names = ("dovecot.conf", "sql.conf", "bin/learn", "bin/delivered", *SIEVE)
+    return {name: _filled(f"dovecot/{name}", values) for name in names}
 
 
 def rspamd(settings: Settings, facts: Facts) -> Files:

@@ -57,7 +57,8 @@ def _make_for_daemons(places: Places) -> None:
 def _make_for_content(places: Places) -> None:
     """Mailboxes are the account's that Dovecot works as; content, and messages under way, our own processes'."""
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
-    for folder, owner in ((places.mail_root, mail), (places.data / "tmp", ours), (places.data / "content", ours)):
+    own = [(places.data / name, ours) for name in ("tmp", "content")]
+    for folder, owner in ((places.mail_root, mail), *own, (places.handed_over.parent, ours)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         take_over(folder, owner)

@@ -13,6 +13,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure
 from mailkeep.core.ids import uuid7
 from mailkeep.features.inbox import service as inbox
+from mailkeep.features.inbox.journal import Journal
 from mailkeep.features.inbox.model import Brought
 from mailkeep.features.inbox.rules import for_delivery, is_our_own, queue_id
 from mailkeep.features.receiving.model import Arrived
@@ -38,10 +39,10 @@ _NO_MAILBOXES = Reply(451, "4.3.0", "The mailboxes are not available, try again 
 class LmtpHandler:
     """Takes what Postfix brings; everything is decided once the message is read."""
 
-    def __init__(self, app: App, dovecot: LmtpClient, came: inbox.Came) -> None:
+    def __init__(self, app: App, dovecot: LmtpClient, came: inbox.Came, journal: Journal) -> None:
         self._app = app
         self._dovecot = dovecot
-        self._filing = inbox.Filing(app, came)
+        self._filing = inbox.Filing(app, came, journal)
         self._rewriter = srs.rewriter(app.vault, app.settings)
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
@@ -76,8 +77,9 @@ class LmtpHandler:
             log.warning("Dovecot did not take a message", queue_id=mail.queue_id, why=str(wrong))
             return _NO_MAILBOXES
 
-    async def _hand_over(self, mail: Arrived, addresses: Sequence[str]) -> list[Reply]:
-        return await self._dovecot.deliver(mail.mail_from, addresses, for_delivery(mail.queue_id, mail.content()))
+    async def _hand_over(self, mail: Arrived, addresses: Sequence[str], since: float | None) -> list[Reply]:
+        content = for_delivery(mail.queue_id, since, mail.content())
+        return await self._dovecot.deliver(mail.mail_from, addresses, content)
 
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """What is refused here stands in the history already, or comes again."""
@@ -108,7 +110,11 @@ async def serve(app: App, process: Process) -> None:
         forwarding=True,
     )
     keeper = arrivals.Keeper(app)
-    server = Server(LmtpHandler(app, dovecot, keeper.note), limits, "lmtp", hostname)
+    try:
+        journal = Journal(process.places.handed_over)
+    except OSError as error:
+        raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
+    server = Server(LmtpHandler(app, dovecot, keeper.note, journal), limits, "lmtp", hostname)
     try:
         await server.listen_unix(process.places.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
@@ -120,3 +126,4 @@ async def serve(app: App, process: Process) -> None:
     await dovecot.close()
     writing.cancel()
     await asyncio.wait([writing])
+    journal.close()

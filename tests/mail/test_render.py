@@ -180,17 +180,6 @@ def test_a_delivery_is_held_to_the_quota_and_told_by_our_agent_alone():
     assert len(others) == 2
 
 
-@pytest.mark.parametrize("longest, seconds", [("4000", 11_600), ("60", 4_200)])
-def test_deliveries_are_remembered_for_longer_than_two_tries_are_apart(longest: str, seconds: int):
-    asked = settings(OUTBOUND__LONGEST_RETRY_SECONDS=longest)
-    first = asked.outbound.first_retry_seconds
-    (line,) = [
-        line for line in render.dovecot(asked, FACTS)["before.sieve"].splitlines() if "duplicate :header" in line
-    ]
-    assert f":seconds {max(seconds, 2 * first + 3600)} " in line
-    assert services(render.postfix(asked, FACTS)["master.cf"])["qmgr"].split()[5] == str(min(300, first))
-
-
 def test_the_map_that_makes_processes_forget_stands_before_those_that_are_asked():
     files = render.postfix(settings(), FACTS)
     assert "generation" in files
@@ -198,3 +187,9 @@ def test_the_map_that_makes_processes_forget_stands_before_those_that_are_asked(
         assert values(files["main.cf"])[name].startswith(
             f"$default_database_type:{PLACES.postfix_conf}/generation, pgsql:"
         )
+
+
+def test_the_queue_is_looked_through_as_often_as_the_first_retry_wants():
+    for first, expected in (("60", "60"), ("900", "300")):
+        asked = settings(OUTBOUND__FIRST_RETRY_SECONDS=first)
+        assert services(render.postfix(asked, FACTS)["master.cf"])["qmgr"].split()[5] == expected

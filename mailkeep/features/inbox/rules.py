@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from mailkeep.features.inbox.model import DELIVERY_FIELD
 from mailkeep.features.receiving.model import Verdict
@@ -11,8 +13,10 @@ from mailkeep.mail.head import MAX_HEAD, Head, head_end
 
 _SYMBOL = re.compile(r"([A-Z][A-Z0-9_]{1,63}+)\([-+0-9.]++\)")
 _MAX_SYMBOLS = 200
+_MARGIN = 60  # seconds that clocks and times of files may be apart
 _ANY = ("pass", "fail", "none", "temperror", "permerror")
 _RESULTS = {"spf": (*_ANY, "softfail", "neutral"), "dkim": _ANY, "dmarc": _ANY}
+_ID = re.compile(r"[0-9A-Za-z]{5,30}")
 _RECEIVED_ID = re.compile(r"\(Postfix[^)]{0,40}+\)\s*+(?:with \S{1,40}+ )?id ([0-9A-Za-z]{5,30}+)(?=[\s;]|$)")
 _OWN_FIELD = re.compile(
     rb"(?:\A|(?<=\n))" + DELIVERY_FIELD.encode() + rb"[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n)*", re.IGNORECASE
@@ -53,11 +57,24 @@ def auth(head: Head) -> dict[str, str]:
 
 def queue_id(forwarded: Mapping[str, str], head: Head) -> str | None:
     """Postfix's id of a message: as XFORWARD has it, else (bounces have none there) from its own field on top."""
-    if ident := forwarded.get("IDENT"):
+    ident = forwarded.get("IDENT", "")
+    if _ID.fullmatch(ident):
         return ident
-    top = next((field.value for field in head.fields if field.name.lower() == "received"), "")
-    found = _RECEIVED_ID.search(top)
+    found = _RECEIVED_ID.search(_received(head))
     return found[1] if found else None
+
+
+def arrived_at(head: Head) -> datetime | None:
+    """When Postfix took a message, by its own field on top (RFC 5321 §4.4); to the second."""
+    try:
+        found = parsedate_to_datetime(_received(head).rpartition(";")[2])
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _received(head: Head) -> str:
+    return next((field.value for field in head.fields if field.name.lower() == "received"), "")
 
 
 def is_our_own(forwarded: Mapping[str, str]) -> bool:
@@ -67,9 +84,13 @@ def is_our_own(forwarded: Mapping[str, str]) -> bool:
     )
 
 
-def for_delivery(delivery_id: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """A message with its delivery's field before it, and without any that came along."""
-    yield f"{DELIVERY_FIELD}: {delivery_id}\r\n".encode("ascii")
+def for_delivery(delivery_id: str, since: float | None, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """A message with its delivery's field before it, and without any that came along.
+
+    `since`, in seconds since 1970, is for one that may have been delivered before: not before then.
+    """
+    doubt = "" if since is None else f" since {max(0, int(since) - _MARGIN)}"
+    yield f"{DELIVERY_FIELD}: {delivery_id}{doubt}\r\n".encode("ascii")
     start = b""
     rest = iter(chunks)
     for chunk in rest:

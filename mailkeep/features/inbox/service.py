@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import UUID
@@ -16,6 +17,7 @@ from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.features.events.model import Event
 from mailkeep.features.inbox import rules, store
+from mailkeep.features.inbox.journal import Journal
 from mailkeep.features.inbox.model import Brought, Letter, Place
 from mailkeep.features.messages import service as messages
 from mailkeep.features.messages.model import Message, Recipient, Reply as Said
@@ -26,11 +28,15 @@ from mailkeep.jobs.grouped import Grouped
 from mailkeep.mail.parse import Unparsable
 from mailkeep.mail.parse_process import Apart
 from mailkeep.mail.reply import Reply
+from mailkeep.mail.smtp_connection import Lost, Refused
 
 log = structlog.get_logger("mailkeep.inbox")
 
-Handover = Callable[[Sequence[str]], Awaitable[list[Reply]]]
-"""Hands the message to Dovecot for these addresses; a reply for each."""
+Handover = Callable[[Sequence[str], float | None], Awaitable[list[Reply]]]
+"""Hands the message to Dovecot for these addresses; a reply for each. Raises `Lost`, `Refused`.
+
+With a time (seconds since 1970), Dovecot drops it for mailboxes that have it, from a try then or later.
+"""
 
 Came = Callable[[UUID, int], None]
 """Is told of a message that Dovecot took: the mailbox, and its size in bytes. It waits for nothing."""
@@ -39,6 +45,7 @@ _MOST = 100  # letters filed by one transaction
 _PACE = 0.01  # seconds at least from one transaction to the next
 _NOT_PASSED_ON = Reply(250, "2.0.0", "Spam is not passed on")
 _TAKEN = Reply(250, "2.0.0", "Delivered before")
+_EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has nothing of a message
 
 
 @dataclass(slots=True)
@@ -47,22 +54,16 @@ class Filing:
 
     app: App
     came: Came
+    journal: Journal
     _grouped: Grouped[Letter, None] = field(init=False)
-    _turns: WeakValueDictionary[UUID, asyncio.Lock] = field(default_factory=WeakValueDictionary[UUID, asyncio.Lock])
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
 
     def __post_init__(self) -> None:
         self._grouped = Grouped(partial(_file, self.app), most=_MOST, pace=_PACE, apart=True)
 
-    @asynccontextmanager
-    async def turns(self, mailbox_ids: Collection[UUID]) -> AsyncGenerator[None]:
-        """One delivery at a time for each of these mailboxes: Dovecot writes down which it had at the end of each, and
-        two at once would each forget the other's.
-        """
-        locks = [self._turns.setdefault(each, asyncio.Lock()) for each in sorted(mailbox_ids)]
-        async with AsyncExitStack() as stack:
-            for lock in locks:
-                await stack.enter_async_context(lock)
-            yield
+    def turn(self, queue_id: str) -> asyncio.Lock:
+        """One try at a time for each message: Postfix may come again while nobody waits for an earlier one any more."""
+        return self._turns.setdefault(queue_id, asyncio.Lock())
 
     async def file(self, letter: Letter) -> None:
         """File a letter; committed when it answers. Raises `Unavailable`."""
@@ -74,31 +75,63 @@ async def deliver(
 ) -> list[Reply]:
     """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed.
 
-    Raises `Unavailable`, before Dovecot has it or after: it is to come again then.
+    Raises `Unavailable`, before Dovecot has it or after: it is to come again then. So it is with `Lost` and `Refused`.
     """
+    async with filing.turn(mail.queue_id):
+        return await _deliver(app, filing, mail, recipients, hand_over)
+
+
+async def _deliver(
+    app: App, filing: Filing, mail: Arrived, recipients: Sequence[Brought], hand_over: Handover
+) -> list[Reply]:
     places = await _places(app, mail.queue_id, recipients)
+    filing.journal.end(mail.queue_id, [place.home.mailbox_id for place in places.values() if place.filed])
     asked: dict[UUID, list[str]] = {}
     homes: dict[UUID, Home] = {}
     first: dict[UUID, str] = {}
     for each in recipients:
         place = places.get(each.address)
         if place and place.domain_active and not place.filed:
-            homes[place.home.mailbox_id] = place.home
-            first.setdefault(place.home.mailbox_id, each.address)
-            asked.setdefault(place.home.mailbox_id, []).append(each.asked)
+            mailbox_id = place.home.mailbox_id
+            homes[mailbox_id] = place.home
+            first.setdefault(mailbox_id, each.address)
+            asked.setdefault(mailbox_id, []).append(each.asked)
     said: dict[UUID, Reply] = {}
     if homes:
-        async with filing.turns(homes):
-            replies = await hand_over([first[mailbox_id] for mailbox_id in homes])
-        said = dict(zip(homes, replies, strict=True))
-        for mailbox_id, reply in said.items():
-            if reply.accepted:
-                filing.came(mailbox_id, mail.size)
-        failpoint.reach("lmtp.handed_over")
-        verdict, auth = rules.verdict(mail.head), rules.auth(mail.head)
-        await _file_letter(app, filing, Letter(mail, verdict, auth, homes, asked, said, None))
-        failpoint.reach("lmtp.filed")
+        try:
+            said = await _hand_over(filing.journal, mail, first, hand_over)
+            for mailbox_id, reply in said.items():
+                if reply.accepted:
+                    filing.came(mailbox_id, mail.size)
+            failpoint.reach("lmtp.handed_over")
+            verdict, auth = rules.verdict(mail.head), rules.auth(mail.head)
+            await _file_letter(app, filing, Letter(mail, verdict, auth, homes, asked, said, None))
+            failpoint.reach("lmtp.filed")
+            filing.journal.end(mail.queue_id, homes)
+        finally:
+            filing.journal.leave(mail.queue_id, homes)
     return [_reply(mail, places.get(each.address), said) for each in recipients]
+
+
+async def _hand_over(
+    journal: Journal, mail: Arrived, addresses: Mapping[UUID, str], hand_over: Handover
+) -> dict[UUID, Reply]:
+    """Dovecot's word for each mailbox; how it ends is written down, unless nobody knows. Raises as `Handover` does."""
+    doubt = journal.begin(mail.queue_id, addresses, rules.arrived_at(mail.head))
+    if doubt:
+        log.info("A message is handed over once more", queue_id=mail.queue_id)
+        await asyncio.sleep(doubt.not_before - time.monotonic())
+    try:
+        replies = await hand_over(list(addresses.values()), doubt.since if doubt else None)
+    except (Lost, Refused) as wrong:
+        # In doubt before is in doubt now.
+        if wrong.stage in _EARLY and not doubt:
+            journal.end(mail.queue_id, addresses)
+        raise
+    said = dict(zip(addresses, replies, strict=True))
+    if refused := [mailbox_id for mailbox_id, reply in said.items() if not reply.accepted]:
+        journal.end(mail.queue_id, refused)
+    return said
 
 
 def _reply(mail: Arrived, place: Place | None, said: dict[UUID, Reply]) -> Reply:

@@ -6,11 +6,12 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
-from mailkeep.mail.lmtp_client import LmtpClient
+from mailkeep.features.inbox.journal import Journal
+from mailkeep.mail.lmtp_client import TIMEOUTS, LmtpClient
 from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Envelope, Limits, Session
 from mailkeep.mail.smtp_server import Server
@@ -18,15 +19,25 @@ from mailkeep.mail.spool import Received
 from mailkeep.run.lmtp import LmtpHandler
 from tests.client import Api
 
-LETTER = b"From: Someone <someone@far.test>\r\nSubject: Hello\r\nMessage-ID: <1@far.test>\r\n\r\nHi.\r\n"
+SETTLING = 0.05
+LETTER = (
+    b"Received: from far.test by mx.test; Fri, 01 Jan 2100 00:00:00 +0000\r\n"
+    b"From: Someone <someone@far.test>\r\nSubject: Hello\r\nMessage-ID: <1@far.test>\r\n\r\nHi.\r\n"
+)
 
 
 @dataclass
 class Mailboxes:
-    """Dovecot's part: keeps what it takes, one copy for each delivery id, as its Sieve does."""
+    """Dovecot's part: keeps what it takes, but of what may have come before, as the field says, no second copy.
 
-    copies: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
-    deliveries: int = 0
+    `gone` is how many deliveries it takes without an answer.
+    """
+
+    copies: list[bytes] = field(default_factory=list[bytes])
+    has: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    doubts: list[bool] = field(default_factory=list[bool])
+    gone: int = 0
+    taken: asyncio.Event = field(default_factory=asyncio.Event)
     senders: list[str] = field(default_factory=list[str])
     says: dict[str, Reply] = field(default_factory=dict[str, Reply])
 
@@ -40,16 +51,22 @@ class Mailboxes:
         envelope = session.envelope
         assert envelope is not None
         content = b"".join(message.chunks())
-        delivery = content.split(b"\r\n", 1)[0].decode()
+        delivery, since, _ = content.split(b"\r\n", 1)[0].decode().partition(" since ")
         self.senders.append(envelope.mail_from)
         assert delivery.startswith("X-Mailkeep-Delivery: ")
+        self.doubts.append(bool(since))
         replies: list[Reply] = []
         for address in envelope.rcpt_to:
             reply = self.says.get(address, Reply(250, "2.0.0", "Saved"))
             if reply.accepted:
-                self.deliveries += 1
-                self.copies.setdefault((address, delivery), content)
+                if not since or (address, delivery) not in self.has:
+                    self.copies.append(content)
+                self.has.add((address, delivery))
             replies.append(reply)
+        if self.gone:
+            self.gone -= 1
+            self.taken.set()
+            await asyncio.Event().wait()
         return replies
 
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
@@ -63,9 +80,26 @@ class Agent:
     api: Api
     path: Path
     dovecot: Mailboxes
-    dovecot_server: Server
     client: LmtpClient
     came: list[tuple[UUID, int]]
+    journal: Path
+    server: Server = field(init=False)
+    dovecot_server: Server = field(init=False)
+
+    async def start_dovecot(self) -> None:
+        """Start the stand-in, or start it again after its end."""
+        limits = Limits(recipients=5000, sessions_per_source=0)
+        self.dovecot_server = Server(self.dovecot, limits, "lmtp", "dovecot")
+        await self.dovecot_server.listen_unix(self.path.with_name("dovecot"), 0o600, os.getgid())
+
+    async def start(self) -> None:
+        """Start it, or start it again as one that was killed: it knows what stands in its journal."""
+        if hasattr(self, "server"):
+            await self.server.close(0.1)
+        journal = Journal(self.journal, settling=SETTLING)
+        handler = LmtpHandler(self.api.app, self.client, lambda *told: self.came.append(told), journal)
+        self.server = Server(handler, Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
+        await self.server.listen_unix(self.path, 0o600, os.getgid())
 
     async def bring(
         self,
@@ -113,18 +147,14 @@ async def _reply(reader: asyncio.StreamReader) -> str:
 async def running(api: Api, folder: Path) -> AsyncIterator[Agent]:
     """An agent and its Dovecot on sockets in `folder`."""
     (api.app.data_dir / "tmp").mkdir(exist_ok=True)
-    mailboxes = Mailboxes()
-    dovecot = Server(mailboxes, Limits(recipients=5000, sessions_per_source=0), "lmtp", "dovecot")
-    await dovecot.listen_unix(folder / "dovecot", 0o600, os.getgid())
-    client = LmtpClient(folder / "dovecot", "localhost")
-    came: list[tuple[UUID, int]] = []
-    handler = LmtpHandler(api.app, client, lambda mailbox_id, size: came.append((mailbox_id, size)))
-    server = Server(handler, Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
-    await server.listen_unix(folder / "agent", 0o600, os.getgid())
+    client = LmtpClient(folder / "dovecot", "localhost", replace(TIMEOUTS, acceptance=1.0))
+    agent = Agent(api, folder / "agent", Mailboxes(), client, [], folder / "journal")
+    await agent.start_dovecot()
+    await agent.start()
     try:
-        yield Agent(api, folder / "agent", mailboxes, dovecot, client, came)
+        yield agent
     finally:
-        await server.close(1)
+        await agent.server.close(1)
         await client.close()
-        await dovecot.close(1)
+        await agent.dovecot_server.close(1)
         await api.app.parser.close()

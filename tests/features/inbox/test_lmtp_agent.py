@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,10 +16,11 @@ import pytest
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
+from mailkeep.features.inbox.journal import Journal
 from mailkeep.mail import srs
 from mailkeep.mail.reply import Reply
 from tests.client import EXAMPLE, Api
-from tests.features.inbox.lmtp_talk import LETTER, Agent, running
+from tests.features.inbox.lmtp_talk import LETTER, SETTLING, Agent, running
 
 ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
 
@@ -76,7 +78,7 @@ async def test_a_temporary_word_of_dovecot_leaves_no_trace(agent: Agent) -> None
 async def test_two_recipients_of_one_mailbox_make_one_copy_and_both_names_are_kept(agent: Agent) -> None:
     asked = {f"alice+tag@{EXAMPLE}": f"sales@{EXAMPLE}"}
     assert await agent.bring(ALICE, f"alice+tag@{EXAMPLE}", asked=asked) == ["250 2.0.0 Saved"] * 2
-    assert agent.dovecot.deliveries == 1
+    assert len(agent.dovecot.copies) == 1
     (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
     assert [each["address"] for each in row["recipients"]] == [ALICE, f"sales@{EXAMPLE}"]
 
@@ -95,13 +97,14 @@ async def test_what_dovecot_took_is_told_by_mailbox_and_nothing_else(agent: Agen
 async def test_what_is_filed_is_not_handed_over_again(agent: Agent) -> None:
     await agent.bring(ALICE)
     assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Delivered before", "250 2.0.0 Saved"]
-    assert agent.dovecot.deliveries == 2
+    assert len(agent.dovecot.copies) == 2
     assert len(await events(agent)) == 2
 
 
 @pytest.mark.parametrize("place", ["lmtp.handed_over", "lmtp.filed"])
+@pytest.mark.parametrize("killed", [False, True])
 async def test_a_crash_between_dovecot_and_the_answer_makes_one_copy_and_one_event(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch, place: str
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, place: str, killed: bool
 ) -> None:
     def die(name: str) -> None:
         if name == place:
@@ -110,9 +113,73 @@ async def test_a_crash_between_dovecot_and_the_answer_makes_one_copy_and_one_eve
     with monkeypatch.context() as patch:
         patch.setattr(failpoint, "reach", die)
         assert (await agent.bring(ALICE))[0].startswith("451")
+    if killed:
+        await agent.start()
     assert (await agent.bring(ALICE))[0].startswith("250")
     assert len(agent.dovecot.copies) == 1
+    assert agent.dovecot.doubts == [False, True][: 1 if place == "lmtp.filed" else 2]
     assert len(await events(agent)) == 1
+    await agent.bring(ALICE, queue_id="4jW9T1xz0bz2")
+    assert agent.dovecot.doubts[-1] is False
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_a_dovecot_that_ends_before_its_answer_has_made_one_copy(agent: Agent, killed: bool) -> None:
+    agent.dovecot.gone = 1
+    assert (await agent.bring(ALICE, BOB))[0].startswith("451 4.3.0")
+    if killed:
+        await agent.start()
+    began = time.monotonic()
+    assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Saved"] * 2
+    assert time.monotonic() - began >= SETTLING
+    assert len(agent.dovecot.copies) == 2
+    assert agent.dovecot.doubts == [False, True]
+    assert len(await events(agent)) == 2
+
+
+async def test_a_message_that_comes_again_while_it_is_delivered_waits_for_that(agent: Agent) -> None:
+    agent.dovecot.gone = 1
+    first = asyncio.create_task(agent.bring(ALICE))
+    await agent.dovecot.taken.wait()
+    assert await agent.bring(ALICE) == ["250 2.0.0 Saved"]
+    assert (await first)[0].startswith("451")
+    many = await asyncio.gather(*(agent.bring(ALICE, queue_id="4jW9T1xz0bz2") for _ in range(5)))
+    assert sorted(many) == [["250 2.0.0 Delivered before"]] * 4 + [["250 2.0.0 Saved"]]
+    assert len(agent.dovecot.copies) == len(await events(agent)) == 2
+
+
+async def test_a_word_of_refusal_and_a_dovecot_that_is_away_leave_no_doubt(agent: Agent) -> None:
+    agent.dovecot.says = {ALICE: Reply(451, "4.2.0", "Locked")}
+    await agent.bring(ALICE, BOB)
+    agent.dovecot.says = {}
+    await agent.bring(ALICE, BOB)
+    await agent.dovecot_server.close(0)
+    assert (await agent.bring(ALICE, queue_id="4jW9T1xz0bz2"))[0].startswith("451")
+    await agent.start_dovecot()
+    assert (await agent.bring(ALICE, queue_id="4jW9T1xz0bz2"))[0].startswith("250")
+    assert agent.dovecot.doubts == [False] * 3
+
+
+async def test_mail_that_is_older_than_the_journal_may_have_been_delivered(agent: Agent) -> None:
+    old = b"Received: from x by y (Postfix) with ESMTP id 4jW9T1xz0bz1; Sat, 21 Nov 2020 16:36:18 +0000\r\n" + LETTER
+    await agent.bring(ALICE, content=old)
+    unreadable = old.replace(b"2020", b"a year")
+    await agent.bring(ALICE, content=unreadable, queue_id="4jW9T1xz0bz2")
+    assert agent.dovecot.doubts == [True, True]
+    assert len(agent.dovecot.copies) == 2
+
+
+async def test_what_cant_be_written_down_is_not_handed_over(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "_append", full)
+        assert (await agent.bring(ALICE))[0].startswith("451")
+        assert agent.dovecot.copies == []
+    assert await agent.bring(ALICE) == ["250 2.0.0 Saved"]
+    assert agent.dovecot.doubts == [False]
+
+
+def full(self: Journal, line: bytes) -> None:
+    raise OSError("no room")
 
 
 async def test_with_the_database_away_the_answer_is_451_and_dovecot_has_nothing(
@@ -126,7 +193,7 @@ async def test_with_the_database_away_the_answer_is_451_and_dovecot_has_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(Database, "autocommit", away)
         assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
-    assert agent.dovecot.deliveries == 0
+    assert len(agent.dovecot.copies) == 0
     with monkeypatch.context() as patch:
 
         def goes_away(place: str) -> None:
@@ -135,7 +202,7 @@ async def test_with_the_database_away_the_answer_is_451_and_dovecot_has_nothing(
 
         patch.setattr(failpoint, "reach", goes_away)
         assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
-    assert agent.dovecot.deliveries == 1
+    assert len(agent.dovecot.copies) == 1
     assert (await agent.bring(ALICE))[0].startswith("250")
     assert len(agent.dovecot.copies) == 1
     assert len(await events(agent)) == 1
@@ -215,18 +282,18 @@ async def test_of_spam_the_copies_for_the_outside_end_and_no_other_mail_does(age
 
 
 async def test_a_delivery_field_that_comes_along_is_taken_out(agent: Agent) -> None:
+    received = LETTER[: LETTER.index(b"From:")]
     forged = b"Subject: a\r\nx-mailkeep-delivery : forged\r\n folded\r\nTo: b@x\r\n\r\nX-Mailkeep-Delivery: body\r\n"
-    await agent.bring(ALICE, content=forged)
-    (content,) = agent.dovecot.copies.values()
-    assert content == (
-        b"X-Mailkeep-Delivery: 4jW9T1xz0bz1\r\nSubject: a\r\nTo: b@x\r\n\r\nX-Mailkeep-Delivery: body\r\n"
-    )
+    await agent.bring(ALICE, content=received + forged)
+    (content,) = agent.dovecot.copies
+    kept = b"Subject: a\r\nTo: b@x\r\n\r\nX-Mailkeep-Delivery: body\r\n"
+    assert content == b"X-Mailkeep-Delivery: 4jW9T1xz0bz1\r\n" + received + kept
 
 
 async def test_dots_and_large_messages_come_through_unchanged(agent: Agent) -> None:
     body = b"Subject: x\r\n\r\n.\r\n..two\r\n" + b"0123456789abcde\r\n" * 40_000
     assert await agent.bring(ALICE, content=body.replace(b"\r\n.", b"\r\n..")) == ["250 2.0.0 Saved"]
-    (content,) = agent.dovecot.copies.values()
+    (content,) = agent.dovecot.copies
     assert content.split(b"\r\n", 1)[1] == body
 
 

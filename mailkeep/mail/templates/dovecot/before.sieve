@@ -1,6 +1,7 @@
-require ["fileinto", "mailbox", "duplicate"];
-# A delivery that is tried again after a crash has its first copy here already: the agent gives each its id. Each delivery
-# reads and writes all ids that are remembered, so they are for no longer than a try and the next may be apart.
-if duplicate :header "X-Mailkeep-Delivery" :handle "mailkeep" :seconds @@copies_seconds@@ { discard; stop; }
+require ["fileinto", "mailbox", "variables", "vnd.dovecot.execute"];
+# Tried before, and nobody knows how that ended: the agent says so, and since when. It may have its first copy here.
+if header :matches "X-Mailkeep-Delivery" "* since *" {
+  if execute "delivered" ["${1}", "${2}"] { discard; stop; }
+}
 # The filter's own word: it strips what others put there.
 if header :is "X-Spam" "Yes" { fileinto :create "Junk"; stop; }
