@@ -76,7 +76,7 @@ def outcome(credential: dict[str, Any]) -> object:
 
 def test_shared_values_are_not_written_out():
     """`webauthn` writes what it has read, to know its length: of 131 bytes with 22 levels it had for 8 s to do."""
-    started = time.perf_counter()
+    started = time.process_time()
     head = KEY.made_data()[:32] + bytes([KEY.flags | AT | ED]) + bytes(4)
     data = head + KEY.made_data()[37:] + bomb(100)
     refused = outcome(data_of({"fmt": "none", "attStmt": {}, "authData": data}))
@@ -84,7 +84,7 @@ def test_shared_values_are_not_written_out():
     assert "tag" in refused.message
     whole = b"\xa3cfmtdnonegattStmt" + bomb(100) + b"hauthData\x40"
     assert isinstance(outcome(MADE | {"response": MADE["response"] | {"attestationObject": b64(whole)}}), InvalidField)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_long_lengths_are_not_waited_for():

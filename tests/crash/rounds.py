@@ -46,7 +46,8 @@ INBOUND_PLACES = (
     "inbound.committed",
 )
 PLACES = SEND_PLACES + INBOUND_PLACES
-BACK_WITHIN = 5.0
+BACK_WITHIN = 5.0  # seconds, on a machine that does nothing else
+BACK_IN_THE_SUITE = 20.0
 _EMAIL, _PASSWORD = "sue@example.test", "correct horse battery staple"
 _SETTINGS = {
     "MAILKEEP_ADMIN_EMAIL": _EMAIL,

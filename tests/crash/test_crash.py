@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from tests.crash.rounds import BACK_WITHIN, PLACES, rounds
+from tests.crash.rounds import BACK_IN_THE_SUITE, PLACES, rounds
 
 _SHARES = 4
 
@@ -28,5 +28,5 @@ async def test_a_killed_database_loses_nothing_that_was_accepted():
         for number in (signal.SIGKILL, signal.SIGINT):
             back = await found.database_killed(number)
             print(f"back {back:.2f} s after signal {number} to the database")
-            assert back < BACK_WITHIN
+            assert back < BACK_IN_THE_SUITE
         print(found)

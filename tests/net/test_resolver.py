@@ -69,7 +69,7 @@ async def test_a_server_that_is_silent_is_waited_for_three_seconds_in_all(monkey
         started = time.monotonic()
         with pytest.raises(LookupFailed, match="no answer"):
             await resolver.resolve("slow.example")
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 2.5
 
 
 async def test_the_second_server_answers_for_the_first(monkeypatch: pytest.MonkeyPatch):
@@ -87,12 +87,12 @@ async def test_without_servers_the_system_is_asked():
 
 async def test_a_system_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(resolving, "LOOKUP_SECONDS", 0.2)
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **named: time.sleep(1) or [])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **named: time.sleep(4) or [])
     resolver = Resolver()
     started = time.monotonic()
     with pytest.raises(LookupFailed, match="no answer"):
         await resolver.resolve("hanging.example")
-    assert time.monotonic() - started < 0.8
+    assert time.monotonic() - started < 3
 
 
 async def test_no_more_than_sixteen_addresses_count():

@@ -230,16 +230,6 @@ def _told(message: Message, fate: Fate, number: int, queue_id: str | None) -> Ev
     return Event(_KINDS[fate.status], message.domain_id, message.id, data | _labels(message))
 
 
-async def file_inbound(conn: Conn, at: datetime, message: Message, mailbox_id: UUID) -> bool:
-    """File a message that reached a mailbox, with its `mail.received`; False where it was filed before."""
-    assert message.queue_id is not None
-    if not await store.mark_seen(conn, message.queue_id, str(mailbox_id), message.id, at):
-        return False
-    await store.insert(conn, [message])
-    await events.emit(conn, at, _received(message))
-    return True
-
-
 async def file_all(conn: Conn, at: datetime, found: Sequence[Message], more: Sequence[Event] = ()) -> set[UUID]:
     """File messages that reached their mailboxes, or were refused there (status `rejected`), each once for a (queue
     id, mailbox): one statement, however many. `mail.received` for those that reached it, and what `more` tells of them.

