@@ -1,6 +1,6 @@
 """`make prove-stack`: kill -9 of every part of the full profile in turn under a stream of mail out and in, then
-PostgreSQL away for a minute. ARGS="--rounds 3 --away 60 --pace 10 --back-within 5": how often, how long (seconds), how
-much a second each way, and in how many seconds mail flows again once the database answers.
+PostgreSQL away for a minute. ARGS="--rounds 3 --away 60 --pace 10 --back-within 5 --parts lmtp dovecot": how often, how
+long (seconds), how much a second each way, in how many seconds mail flows again once the database answers, and which.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import signal
 import sys
 import time
+from collections.abc import Sequence
 
 from tests.crash.stack import DAEMONS, OURS, Stack, Stream, running
 from tests.prove.circumstances import circumstances
@@ -57,7 +58,7 @@ def _unaccounted(unknown: set[str], begun: dict[str, float], killed: list[tuple[
     return sorted(unknown - excused)
 
 
-async def _prove(rounds: int, away: float, pace: float, back_within: float) -> int:
+async def _prove(rounds: int, away: float, pace: float, back_within: float, parts: Sequence[str]) -> int:
     wrong: list[str] = []
     killed: list[tuple[float, str]] = [(0.0, "the start")]
     async with running() as stack:
@@ -65,7 +66,7 @@ async def _prove(rounds: int, away: float, pace: float, back_within: float) -> i
         async with stream.flowing():
             await asyncio.sleep(5)
             for number in range(1, rounds + 1):
-                for name in (*OURS, *DAEMONS):
+                for name in parts:
                     killed_at = time.monotonic()
                     killed.append((killed_at, name))
                     await stack.kill(name)
@@ -103,10 +104,11 @@ def main() -> int:
     parser.add_argument("--away", type=float, default=60.0)
     parser.add_argument("--pace", type=float, default=10.0)
     parser.add_argument("--back-within", type=float, default=5.0)
+    parser.add_argument("--parts", nargs="+", default=(*OURS, *DAEMONS), choices=(*OURS, *DAEMONS))
     asked = parser.parse_args()
     print(circumstances(f"kill -9 of each part of the full profile under {asked.pace:g} messages a second each way"))
     print("A part that is killed again within a minute of its start waits longer each time, up to 5 s.")
-    return asyncio.run(_prove(asked.rounds, asked.away, asked.pace, asked.back_within))
+    return asyncio.run(_prove(asked.rounds, asked.away, asked.pace, asked.back_within, asked.parts))
 
 
 if __name__ == "__main__":
