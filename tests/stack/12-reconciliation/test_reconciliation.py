@@ -79,7 +79,7 @@ def told(stack: Stack, name: str) -> list[str]:
 
 
 async def settle(stack: Stack) -> None:
-    """As the node's agent does every ten minutes: what two listings lack is unknown."""
+    """As the node's agent does every ten minutes: what two looks at the queue do not find is unknown."""
     async with attached(stack.data_dir, "tests") as app:
         places = Places(stack.data_dir, run_folder(stack.data_dir))
         node = Node(app, places, grace=timedelta(0))
