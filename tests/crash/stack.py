@@ -21,16 +21,20 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from mailkeep.db.instance import run_folder
+from mailkeep.mail.places import Places
 from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Envelope, Limits, Session
 from mailkeep.mail.smtp_server import serve
 from mailkeep.mail.spool import Received
+from mailkeep.run.node import Node
+from mailkeep.run.toolbox import attached
 from tests.crash.wire import Cut, NeverAsked, call, deliver
 from tests.ledger import Balance, Ledger, compare
 from tests.stack import stand
@@ -45,6 +49,7 @@ STAGES = ("api", "smtp", "mail.sent", "mail.delivered", "mail.received")
 _SUBJECT = re.compile(rb"^Subject: (\S+)\r?$", re.MULTILINE)
 _STARTED_WITHIN = 180.0
 _SETTLED_WITHIN = 120.0
+_RECONCILED_AFTER = 60.0
 _LOOK = 0.1
 _CONFIG = """
 [http]
@@ -155,6 +160,13 @@ class Stack:
                 await self.db.close()
                 await asyncio.sleep(0.2)
         raise TimeoutError("the database stays away")
+
+    async def reconcile(self) -> None:
+        """Settle the history against the queue, as the node's agent does every ten minutes."""
+        async with attached(self.data, "tests") as app:
+            node = Node(app, Places(self.data, run_folder(self.data)), grace=timedelta(0))
+            for _ in range(2):
+                await node.settle_once()
 
     def pid(self, name: str) -> int:
         """The process of a part."""
@@ -406,7 +418,11 @@ class Stream:
             )
 
         deadline = time.monotonic() + _SETTLED_WITHIN
+        reconciled_at = time.monotonic() + _RECONCILED_AFTER
         while not await settled():
+            if time.monotonic() > reconciled_at and await asyncio.to_thread(self.stack.queued) == 0:
+                await self.stack.reconcile()
+                reconciled_at = deadline + 1
             if time.monotonic() > deadline:
                 return  # the balance says what is missing
             # What was under way at a reload is tried again only after minutes.
