@@ -15,6 +15,7 @@ FEATURES = PACKAGE / "features"
 FILE_WORDS = {"__init__", "model", "rules", "store", "service", "wire", "routes", "jobs"}
 # What is more than a feature's seven files, and why.
 OTHER_FILES = {
+    "mailkeep/features/inbox/journal.py": "a store of its own kind: a file, which has to outlive the agent alone",
     "mailkeep/features/mailboxes/figures.py": "the order of words and counts, which no use case of the API asks for",
     "mailkeep/features/sending/writes.py": "what many calls write in one statement: the use case reads as that of one",
     "mailkeep/features/webhooks/signature.py": "a published contract of its own: `listen` signs alike",

@@ -10,6 +10,8 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+import pytest
+
 from mailkeep.db.pool import Database
 from mailkeep.run import tasks
 from mailkeep.web.endpoint import Endpoint
@@ -45,6 +47,7 @@ def _late(endpoint: Endpoint) -> tuple[bool, bool]:
     return endpoint.path in _ENDS_SESSIONS, endpoint.method == "DELETE"
 
 
+@pytest.mark.timeout(300)
 async def test_every_call_does_with_one_connection(post: Post):
     """Once with what it wants; what another example has taken away meanwhile is refused, but not for want of one."""
     names = await placeholders(post)

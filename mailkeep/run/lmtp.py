@@ -111,7 +111,7 @@ async def serve(app: App, process: Process) -> None:
     )
     keeper = arrivals.Keeper(app)
     try:
-        journal = Journal(process.places.handed_over)
+        journal = Journal(process.places.handed_over, app.clock)
     except OSError as error:
         raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
     server = Server(LmtpHandler(app, dovecot, keeper.note, journal), limits, "lmtp", hostname)

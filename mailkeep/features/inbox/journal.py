@@ -18,6 +18,7 @@ from uuid import UUID
 
 import structlog
 
+from mailkeep.core.clock import Clock
 from mailkeep.core.errors import Unavailable
 
 log = structlog.get_logger("mailkeep.inbox")
@@ -47,13 +48,14 @@ class Journal:
     `settling` is how many seconds a try is given to come to its end after nobody waits for it any more.
     """
 
-    def __init__(self, path: Path, *, settling: float = 2.0, boot: str | None = None) -> None:
+    def __init__(self, path: Path, clock: Clock, *, settling: float = 2.0, boot: str | None = None) -> None:
         """What the file at `path` tells; its folder is there. Raises `OSError`."""
         self._path = path
+        self._clock = clock
         self._settling = settling
         self._boot = boot or _BOOT.read_text("ascii").strip()
         self._open: dict[tuple[str, UUID], Doubt] = {}
-        self._from = time.time()
+        self._from = clock().timestamp()
         self._ready_at = time.monotonic() + settling
         self._read()
         self._file, self._size = self._write_anew()
@@ -68,7 +70,7 @@ class Journal:
         `arrived_at` is when Postfix took the message, None where that is not known. Raises `Unavailable` where it can't
         be written down; then nothing has begun.
         """
-        now = time.time()
+        now = self._clock().timestamp()
         doubts = [found for each in mailbox_ids if (found := self._open.get((queue_id, each)))]
         arrived = arrived_at.timestamp() if arrived_at else now - _KEPT.total_seconds()
         if arrived <= self._from and now - self._from < _KEPT.total_seconds():
@@ -120,7 +122,7 @@ class Journal:
 
     def _write_anew(self) -> tuple[int, int]:
         """The file with what is open alone: opened to append, and its size. Raises `OSError`; then the old one lies."""
-        oldest = time.time() - _KEPT.total_seconds()
+        oldest = self._clock().timestamp() - _KEPT.total_seconds()
         self._open = {key: found for key, found in self._open.items() if found.since > oldest}
         lines = [_line("=", self._from, "boot", [self._boot])]
         lines += [_line("+", found.since, queue_id, [each]) for (queue_id, each), found in self._open.items()]

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.inbox.journal import Journal
 
@@ -28,7 +29,7 @@ def soon() -> datetime:
 
 
 def opened(path: Path, boot: str = BOOT) -> Journal:
-    return Journal(path, settling=0.5, boot=boot)
+    return Journal(path, utc_now, settling=0.5, boot=boot)
 
 
 def doubtful(path: Path, *mailbox_ids: UUID, queue_id: str = ID) -> list[bool]:
