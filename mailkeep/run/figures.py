@@ -24,6 +24,7 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.ids import parse_uuid
 from mailkeep.features.mailboxes import service as mailboxes
 from mailkeep.features.mailboxes.model import Figures, Login
+from mailkeep.jobs.ending import end
 from mailkeep.mail.dovecot_auth import Report, serve_reports
 from mailkeep.mail.dovecot_dict import Written, serve_dict
 from mailkeep.mail.places import Places
@@ -150,8 +151,7 @@ async def serve(app: App, process: Process) -> None:
     await process.ended.wait()
     told.close()
     reports.close()
-    writing.cancel()
-    await asyncio.wait([writing])
+    await end(writing)
     with suppress(Unavailable, TimeoutError):
         async with asyncio.timeout(1.0):
             await keeper.write()

@@ -17,6 +17,7 @@ from mailkeep.features.inbox.journal import Journal
 from mailkeep.features.inbox.model import Brought
 from mailkeep.features.inbox.rules import for_delivery, is_our_own, queue_id
 from mailkeep.features.receiving.model import Arrived
+from mailkeep.jobs.ending import end
 from mailkeep.mail import srs
 from mailkeep.mail.head import MAX_HEAD, parse_head
 from mailkeep.mail.lmtp_client import LmtpClient
@@ -124,6 +125,5 @@ async def serve(app: App, process: Process) -> None:
     await process.ended.wait()
     await server.close(_GRACE)
     await dovecot.close()
-    writing.cancel()
-    await asyncio.wait([writing])
+    await end(writing)
     journal.close()

@@ -14,6 +14,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.features.fates import service as fates
 from mailkeep.features.fates.model import Position
 from mailkeep.features.receiving.service import RejectionBound
+from mailkeep.jobs.ending import end
 from mailkeep.mail.log_files import Piece, log_files, read_piece, single_lines
 from mailkeep.run.process import Process
 
@@ -124,5 +125,4 @@ async def serve(app: App, process: Process) -> None:
     task = asyncio.create_task(Follower(app, process.places.mail_log).run())
     process.ready()
     await process.ended.wait()
-    task.cancel()
-    await asyncio.wait([task])
+    await end(task)

@@ -34,6 +34,7 @@ from mailkeep.features.mailboxes import jobs as mailboxes
 from mailkeep.features.operations import service as operations
 from mailkeep.features.operations.service import Perform
 from mailkeep.features.queue import service as queue
+from mailkeep.jobs.ending import end
 from mailkeep.mail import postfix_queue, srs
 from mailkeep.mail.places import Places
 from mailkeep.mail.tool import run
@@ -183,6 +184,4 @@ async def serve(app: App, process: Process) -> None:
     running = [asyncio.create_task(work) for work in works]
     process.ready()
     await process.ended.wait()
-    for task in running:
-        task.cancel()
-    await asyncio.wait(running)
+    await end(*running)

@@ -11,6 +11,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.tallies import service as tallies
+from mailkeep.jobs.ending import end
 
 log = structlog.get_logger("mailkeep.tallies")
 
@@ -24,8 +25,7 @@ async def tallying(app: App) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait([task])
+        await end(task)
         with contextlib.suppress(Unavailable):
             await tallies.flush(app)
 

@@ -14,6 +14,7 @@ import pytest
 from mailkeep.app import App
 from mailkeep.features.operations import service as operations
 from mailkeep.features.queue import service as queue
+from mailkeep.jobs.ending import end
 from mailkeep.mail import postfix_queue, srs
 from mailkeep.mail.postfix_queue import Action, Queued, Waiting
 
@@ -65,6 +66,5 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued])
             patched.setattr(postfix_queue, "act", waiters.act)
             yield waiters
     finally:
-        task.cancel()
-        await asyncio.wait([task])
+        await end(task, again=0.2)
         app.settings = before

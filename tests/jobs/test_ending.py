@@ -1,0 +1,35 @@
+"""Tasks end, also one that has lost its cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+
+from mailkeep.jobs.ending import end
+
+
+async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
+    lost: list[str] = []
+
+    async def deaf(times: int) -> None:
+        while True:
+            try:
+                await asyncio.sleep(10)
+            except asyncio.CancelledError:
+                lost.append("one")
+                if len(lost) > times:
+                    raise
+
+    task = asyncio.create_task(deaf(2))
+    other = asyncio.create_task(asyncio.sleep(10))
+    await asyncio.sleep(0)
+    await asyncio.wait_for(end(task, other, again=0.01), 5)
+    assert task.cancelled()
+    assert other.cancelled()
+    assert len(lost) == 3
+
+
+async def test_what_has_ended_is_not_waited_for() -> None:
+    task = asyncio.create_task(asyncio.sleep(0))
+    await task
+    await end(task)
+    await end()
