@@ -86,7 +86,7 @@ class Journal:
         return Doubt(since, max(doubt.not_before for doubt in doubts)) if doubts else None
 
     def end(self, queue_id: str, mailbox_ids: Collection[UUID]) -> None:
-        """The end of these is known: refused, or filed."""
+        """The end of these is known: refused for good, or filed."""
         ended = [each for each in mailbox_ids if self._open.pop((queue_id, each), None)]
         try:
             if ended:

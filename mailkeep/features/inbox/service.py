@@ -107,7 +107,9 @@ async def _deliver(
             verdict, auth = rules.verdict(mail.head), rules.auth(mail.head)
             await _file_letter(app, filing, Letter(mail, verdict, auth, homes, asked, said, None))
             failpoint.reach("lmtp.filed")
-            filing.journal.end(mail.queue_id, homes)
+            # A temporary word leaves a doubt: Dovecot may say that it is ending (421) of a message that it has saved.
+            known = [mailbox_id for mailbox_id, reply in said.items() if reply.accepted or reply.permanent]
+            filing.journal.end(mail.queue_id, known)
         finally:
             filing.journal.leave(mail.queue_id, homes)
     return [_reply(mail, places.get(each.address), said) for each in recipients]
@@ -128,10 +130,7 @@ async def _hand_over(
         if wrong.stage in _EARLY and not doubt:
             journal.end(mail.queue_id, addresses)
         raise
-    said = dict(zip(addresses, replies, strict=True))
-    if refused := [mailbox_id for mailbox_id, reply in said.items() if not reply.accepted]:
-        journal.end(mail.queue_id, refused)
-    return said
+    return dict(zip(addresses, replies, strict=True))
 
 
 def _reply(mail: Arrived, place: Place | None, said: dict[UUID, Reply]) -> Reply:

@@ -30,13 +30,14 @@ LETTER = (
 class Mailboxes:
     """Dovecot's part: keeps what it takes, but of what may have come before, as the field says, no second copy.
 
-    `gone` is how many deliveries it takes without an answer.
+    `gone` is how many deliveries it takes without an answer, `ending` how many with the answer that it is ending.
     """
 
     copies: list[bytes] = field(default_factory=list[bytes])
     has: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     doubts: list[bool] = field(default_factory=list[bool])
     gone: int = 0
+    ending: int = 0
     taken: asyncio.Event = field(default_factory=asyncio.Event)
     senders: list[str] = field(default_factory=list[str])
     says: dict[str, Reply] = field(default_factory=dict[str, Reply])
@@ -63,6 +64,9 @@ class Mailboxes:
                     self.copies.append(content)
                 self.has.add((address, delivery))
             replies.append(reply)
+        if self.ending:
+            self.ending -= 1
+            return [Reply(421, "4.3.2", "Shutting down") for _ in replies]
         if self.gone:
             self.gone -= 1
             self.taken.set()

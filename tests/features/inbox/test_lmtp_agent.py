@@ -148,8 +148,19 @@ async def test_a_message_that_comes_again_while_it_is_delivered_waits_for_that(a
     assert len(agent.dovecot.copies) == len(await events(agent)) == 2
 
 
-async def test_a_word_of_refusal_and_a_dovecot_that_is_away_leave_no_doubt(agent: Agent) -> None:
-    agent.dovecot.says = {ALICE: Reply(451, "4.2.0", "Locked")}
+@pytest.mark.parametrize("killed", [False, True])
+async def test_a_dovecot_that_says_it_is_ending_may_have_the_message(agent: Agent, killed: bool) -> None:
+    agent.dovecot.ending = 1
+    assert await agent.bring(ALICE) == ["421 4.3.2 Shutting down"]
+    if killed:
+        await agent.start()
+    assert await agent.bring(ALICE) == ["250 2.0.0 Saved"]
+    assert agent.dovecot.doubts == [False, True]
+    assert len(agent.dovecot.copies) == len(await events(agent)) == 1
+
+
+async def test_a_last_word_of_refusal_and_a_dovecot_that_is_away_leave_no_doubt(agent: Agent) -> None:
+    agent.dovecot.says = {ALICE: Reply(552, "5.2.2", "Mailbox full")}
     await agent.bring(ALICE, BOB)
     agent.dovecot.says = {}
     await agent.bring(ALICE, BOB)
