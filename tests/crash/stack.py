@@ -21,20 +21,16 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
 from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Envelope, Limits, Session
 from mailkeep.mail.smtp_server import serve
 from mailkeep.mail.spool import Received
-from mailkeep.run.node import Node
-from mailkeep.run.toolbox import attached
 from tests.crash.wire import Cut, NeverAsked, call, deliver
 from tests.ledger import Balance, Ledger, compare
 from tests.stack import stand
@@ -160,13 +156,6 @@ class Stack:
                 await self.db.close()
                 await asyncio.sleep(0.2)
         raise TimeoutError("the database stays away")
-
-    async def reconcile(self) -> None:
-        """Settle the history against the queue, as the node's agent does every ten minutes."""
-        async with attached(self.data, "tests") as app:
-            node = Node(app, Places(self.data, run_folder(self.data)), grace=timedelta(0))
-            for _ in range(2):
-                await node.settle_once()
 
     def pid(self, name: str) -> int:
         """The process of a part."""
@@ -421,7 +410,7 @@ class Stream:
         reconciled_at = time.monotonic() + _RECONCILED_AFTER
         while not await settled():
             if time.monotonic() > reconciled_at and await asyncio.to_thread(self.stack.queued) == 0:
-                await self.stack.reconcile()
+                await stand.reconcile(self.stack.data)
                 reconciled_at = deadline + 1
             if time.monotonic() > deadline:
                 return  # the balance says what is missing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -310,8 +310,6 @@ async def test_a_requeued_message_is_followed_under_its_new_queue_id(
 
 
 async def test_a_message_is_in_the_queue_under_any_of_its_queue_ids(api: Api, log: Log) -> None:
-    from datetime import timedelta
-
     sent = await begun(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     await log.read()
@@ -510,8 +508,6 @@ async def test_a_line_that_we_stumble_over_is_passed_over(api: Api, log: Log, mo
 
 
 async def test_what_is_neither_in_the_queue_nor_ended_becomes_unknown_and_may_still_be_told(api: Api, log: Log) -> None:
-    from datetime import timedelta
-
     sent = await begun(api, outbound(api, "a@far.test"))
     kept = await begun(api, outbound(api, "b@far.test"))
     log.api(_ID, sent.message_id)

@@ -7,16 +7,12 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
 from mailkeep.run import parts_told
-from mailkeep.run.node import Node
-from mailkeep.run.toolbox import attached
-from tests.stack.stand import Stack, eventually
+from tests.stack.stand import Stack, eventually, reconcile
 
 DOMAIN = "settled.test"
 
@@ -78,15 +74,6 @@ def told(stack: Stack, name: str) -> list[str]:
     return [each["kind"] for each in feed if each["data"].get("subject") == name]
 
 
-async def settle(stack: Stack) -> None:
-    """As the node's agent does every ten minutes: what two looks at the queue do not find is unknown."""
-    async with attached(stack.data_dir, "tests") as app:
-        places = Places(stack.data_dir, run_folder(stack.data_dir))
-        node = Node(app, places, grace=timedelta(0))
-        for _ in range(2):
-            await node.settle_once()
-
-
 async def test_what_is_neither_in_the_queue_nor_ended_in_the_log_is_unknown_and_nothing_else(alone: Stack) -> None:
     alone.make_domain(DOMAIN)
     kept, removed, lost = (held(alone, name) for name in ("kept", "removed", "lost"))
@@ -97,11 +84,11 @@ async def test_what_is_neither_in_the_queue_nor_ended_in_the_log_is_unknown_and_
         read = log_of(alone).stat().st_size
         by_hand(alone, "-d", lost["queue_id"])
         os.truncate(log_of(alone), read - 1000)  # what told of it, and something that was read already
-    await settle(alone)
+    await reconcile(alone.data_dir)
     assert row_of(alone, "lost")["status"] == "unknown"
     assert row_of(alone, "kept")["status"] == "deferred", (kept["queue_id"], alone.do("GET", "/queue"))
     os.kill(pid_of(alone, "logs"), signal.SIGKILL)
-    await settle(alone)
+    await reconcile(alone.data_dir)
     assert row_of(alone, "kept")["queue_id"] == kept["queue_id"]
     assert [row_of(alone, name)["status"] for name in ("kept", "removed", "lost")] == ["deferred", "failed", "unknown"]
     assert told(alone, "lost") == ["mail.sent", "mail.bounced", "system.alert"]
