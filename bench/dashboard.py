@@ -80,7 +80,7 @@ async def later(page: Page, rounds: int) -> dict[str, list[float]]:
 
 
 async def run(rounds: int) -> bool:
-    program = shutil.which("chromium")
+    program = shutil.which("chromium")  # all of it, as people have it
     assert program, "apt install chromium"
     with tempfile.TemporaryDirectory() as folder:
         async with scenes(Path(folder)) as scene, async_playwright() as playwright:

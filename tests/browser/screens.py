@@ -154,17 +154,14 @@ async def ready(page: Page) -> None:
 
 
 async def turn_to(page: Page, path: str) -> None:
-    """Go to another screen within the page, as its links do."""
+    """Go to another screen within the page, as its links do. It may be on its way to yet another one."""
     await page.evaluate(_TURN, path)
-    await page.locator("h1:not([data-left])").first.wait_for()
+    await page.locator(f"main [data-screen='{path.partition('?')[0]}'] h1").first.wait_for()
     await ready(page)
 
 
-# The address as the browser's own buttons change it. A screen keeps its heading while only its object changes.
+# The address as the browser's own buttons change it.
 _TURN = """(path) => {
-  const kind = (address) => address.split('?')[0].split('/').map((part, at) => (at < 2 ? part : '')).join('/')
-  if (kind(location.pathname) !== kind(path))
-    document.querySelectorAll('h1').forEach((each) => each.setAttribute('data-left', ''))
   history.pushState({}, '', path)
   dispatchEvent(new PopStateEvent('popstate', { state: {} }))
 }"""

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import io
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageChops, ImageStat
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 
 from tests.browser.front import Front, fronts
 from tests.browser.scene import Scene, scenes
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, context, turn_to, visit
+from tests.plugins.browser import PROGRAMS, launched, program
 
 FOLDER = ROOT / "docs/screenshots"
 FORMS: dict[str, dict[str, Any]] = {
@@ -77,19 +77,15 @@ def shrunk(picture: bytes) -> bytes:
 
 
 async def main() -> int:
-    program = shutil.which("chromium")
-    if program is None:
-        print("There is no chromium here; on Debian: apt install chromium", file=sys.stderr)
+    found = program()
+    if found is None:
+        print(f"There is no chromium here; on Debian: apt install {PROGRAMS[0]}", file=sys.stderr)
         return 1
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        async with scenes(Path(folder)) as scene, fronts(scene) as front, async_playwright() as playwright:
-            browser = await playwright.chromium.launch(
-                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
-            )
+        async with scenes(Path(folder)) as scene, fronts(scene) as front, launched(found) as browser:
             written = await take(browser, scene, front, target)
-            await browser.close()
     for old in set(target.glob("*.png")) - set(written):
         old.unlink()
     print(f"{len(written)} pictures, {sum(each.stat().st_size for each in written) >> 10} KiB in {target}")

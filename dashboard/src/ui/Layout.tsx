@@ -53,9 +53,7 @@ export function Layout() {
         <Navigation />
       </Drawer>
       <main id="content" tabIndex={-1}>
-        <div className="content">
-          <Screen />
-        </div>
+        <Screen />
       </main>
       <Palette opened={isPaletteOpen} onClose={palette.close} />
       <Shortcuts onPalette={palette.open} />
@@ -70,7 +68,11 @@ function Screen() {
   const closed = useClosed()
   const entry = NAVIGATION.flatMap((group) => group.entries).find(({ screen }) => PATHS[screen] === `/${path.split('/')[1]}`)
   const reason = entry && closed(entry)
-  return reason ? <Closed key={path} title={entry.label} reason={reason} queue={entry.screen === 'queue'} /> : <Outlet />
+  return (
+    <div className="content" data-screen={path}>
+      {reason ? <Closed key={path} title={entry.label} reason={reason} queue={entry.screen === 'queue'} /> : <Outlet />}
+    </div>
+  )
 }
 
 function Navigation() {
