@@ -146,7 +146,7 @@ async def come_again(post: Post, who: str, client: Client) -> Client:
     return await post.api.log_in(email_of(who))
 
 
-@pytest.mark.timeout(max(120, 2 * SECONDS))
+@pytest.mark.timeout(max(300, 2 * SECONDS))
 @pytest.mark.parametrize("who", ["nobody", "dora", "scoped", "sue"])
 async def test_no_call_fails_or_answers_what_is_not_documented(post: Post, who: str):
     names = await placeholders(post)

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 TIMEOUT_MS = 15_000
 # The shell is the same engine without the windows, tabs and menus that nobody sees: two thirds of the work.
@@ -32,6 +32,7 @@ async def launched(program: str) -> AsyncIterator[Browser]:
     # Its sandbox doesn't run as root, and containers have little /dev/shm.
     options = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     async with async_playwright() as playwright:
+        expect.set_options(timeout=TIMEOUT_MS)
         running = await playwright.chromium.launch(executable_path=program, args=options, timeout=30_000)
         yield running
         await running.close()

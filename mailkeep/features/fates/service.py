@@ -315,8 +315,9 @@ async def missing(app: App, queued: Collection[str], looked_at: datetime, grace:
         page = [Missing(after, "")]
         while page:
             page = await store.overdue(conn, looked_at - grace, looked_at - _LIFETIME, after, _PAGE)
-            others = await store.followed(conn, [each.id for each in page])
-            found += [each for each in page if ({each.queue_id} | others.get(each.id, set())).isdisjoint(queued)]
+            gone = [each for each in page if each.queue_id not in queued]
+            others = await store.followed(conn, [each.id for each in gone]) if gone else {}
+            found += [each for each in gone if others.get(each.id, set()).isdisjoint(queued)]
             after = page[-1].id if page else after
     return found
 
