@@ -12,6 +12,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+import structlog
 
 pytest_plugins = [
     "tests.plugins.api",
@@ -22,6 +23,15 @@ pytest_plugins = [
 ]
 
 REQUIRE_ALL = "MAILKEEP_REQUIRE_ALL"
+
+
+def pytest_configure() -> None:
+    """What the product's parts log within a test is plain: with every frame's variables a traceback takes longer than
+    most tests.
+    """
+    *others, _ = structlog.get_config()["processors"]
+    plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*others, plain])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
