@@ -317,7 +317,7 @@ async def missing(app: App, queued: Collection[str], looked_at: datetime, grace:
             page = await store.overdue(conn, looked_at - grace, looked_at - _LIFETIME, after, _PAGE)
             gone = [each for each in page if each.queue_id not in queued]
             others = await store.followed(conn, [each.id for each in gone]) if gone else {}
-            found += [each for each in gone if others.get(each.id, set()).isdisjoint(queued)]
+            found += [each for each in gone if others.get(each.id, set[str]()).isdisjoint(queued)]
             after = page[-1].id if page else after
     return found
 
