@@ -11,6 +11,9 @@ WHEELS := --require-hashes --no-deps --only-binary :all:
 LOCKED := $(WHEELS) --no-binary dkimpy --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
+# Compiled modules are kept, whatever the environment says: the tests start hundreds of processes, each of which would
+# compile all of ours anew. Those of the tests are compiled while the checks, on one core, are made.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # The dashboard, where it is served from; built anew when one of its sources is newer.
 DASHBOARD := mailkeep/web/dashboard_page/screens.json
 DASHBOARD_SOURCES := $(shell find dashboard -path dashboard/node_modules -prune -o -type f -print)
@@ -39,8 +42,9 @@ dev: $(VENV)/.dev $(DASHBOARD) ## .venv with the tools of `make check` and `make
 up: setup ## start Mailkeep on ./data (ARGS="--http 127.0.0.1:9090 …" for `mailkeep up`)
 	@exec $(BIN)/mailkeep up $(ARGS)
 
-test: dev browser daemons $(OIDC_PROVIDER) check ## everything: checks, then all tests (ARGS="-k name" for pytest)
-	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+test: dev browser daemons $(OIDC_PROVIDER) ## everything: checks, then all tests (ARGS="-k name" for pytest)
+	@$(PYTEST) --collect-only -q >/dev/null 2>&1 & $(MAKE) --no-print-directory check && wait
+	@$(PYTEST) -n $(JOBS) --dist worksteal $(ARGS)
 
 # Only root can install them; without them the tests of the full profile are skipped by name.
 daemons: dev
