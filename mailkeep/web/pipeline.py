@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -267,10 +267,28 @@ class Pipeline:
         elif isinstance(reply.content, bytes):
             response = Response(reply.content, status, reply.headers, reply.content_type)
         else:
-            response = StreamingResponse(reply.content, status, reply.headers, reply.content_type)
+            response = _Stream(reply.content, status, reply.headers, reply.content_type)
         for cookie in reply.cookies:
             response.headers.append("set-cookie", cookie)
         return response
+
+
+class _Stream(StreamingResponse):
+    """An answer in pieces. What its content holds (a place among the streams, a file) is given back when it ends, also
+    where it was cut off in the midst of a piece: the garbage collector would come to it minutes later.
+    """
+
+    def __init__(self, content: AsyncIterator[bytes], *more: Any) -> None:
+        super().__init__(content, *more)
+        self._content = content
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            close: Callable[[], Awaitable[None]] | None = getattr(self._content, "aclose", None)
+            if close is not None:
+                await close()
 
 
 class _State:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp, Message, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +49,10 @@ class Caller:
         pieces: Iterable[bytes] = (),
         pause: float = 0,
     ) -> Answer:
-        path, _, query = target.partition("?")
-        sent = {"host": "mail.example.test"} | (headers or {})
+        sent = dict(headers or {})
         if pieces != () and "content-length" not in sent:
             sent["transfer-encoding"] = "chunked"
-        scope = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": method,
-            "scheme": self.scheme,
-            "path": unquote(path),
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()],
-            "client": (self.client, 50000),
-            "server": ("127.0.0.1", 8080),
-        }
+        scope = self.scope(method, target, sent)
         waiting = iter(pieces)
         received: list[Message] = []
 
@@ -79,6 +67,23 @@ class Caller:
         await asyncio.wait_for(self.app(scope, receive, send), 10)
         body = b"".join(message.get("body", b"") for message in received[1:])
         return Answer(received[0]["status"], Headers(raw=received[0]["headers"]), body)
+
+    def scope(self, method: str, target: str, headers: dict[str, str]) -> Scope:
+        """What a server tells an application of this call."""
+        path, _, query = target.partition("?")
+        sent = {"host": "mail.example.test"} | headers
+        return {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "scheme": self.scheme,
+            "path": unquote(path),
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()],
+            "client": (self.client, 50000),
+            "server": ("127.0.0.1", 8080),
+        }
 
     async def post(self, target: str, value: Any, headers: dict[str, str] | None = None) -> Answer:
         body = value if isinstance(value, bytes) else json.dumps(value).encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -72,6 +72,21 @@ async def _text(_: Any, call: Call) -> Reply:
     return Reply(content=b"hello", content_type="text/plain", cookies=["a=1; Path=/", "b=2; Path=/"])
 
 
+open_flows: list[str] = []
+
+
+async def _flow(_: Any, call: Call) -> Reply:
+    async def content() -> AsyncIterator[bytes]:
+        open_flows.append("flow")
+        try:
+            while True:
+                yield b"drop"
+        finally:
+            open_flows.remove("flow")
+
+    return Reply(content=content(), content_type="text/plain")
+
+
 def endpoint(method: str, path: str, handler: Any, action: str | None = "domain.list", **more: Any) -> Endpoint:
     return Endpoint(method=method, path=path, handler=handler, action=action, summary="", tag="", data=None, **more)
 
@@ -89,6 +104,7 @@ ENDPOINTS = (
     endpoint("GET", "/broken", _break, None),
     endpoint("GET", "/away", _away, None),
     endpoint("GET", "/text", _text, None),
+    endpoint("GET", "/flow", _flow, None),
 )
 
 

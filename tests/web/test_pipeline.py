@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from starlette.types import Message
 
 from mailkeep.web.endpoint import Call
-from tests.web.caller import Answer
-from tests.web.house import ADA_KEY, API, BOB_KEY, JSON_TYPE, House
+from tests.web.caller import Answer, Caller
+from tests.web.house import ADA_KEY, API, BOB_KEY, JSON_TYPE, House, open_flows
 
 
 @pytest.fixture
@@ -262,6 +263,31 @@ def uncollected() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()
+
+
+async def test_a_stream_that_is_cut_off_while_it_is_written_gives_back_what_it_holds(house: House, uncollected: None):
+    cut, stuck = asyncio.Event(), asyncio.Event()
+    whole: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Message:
+        if whole:
+            return whole.pop()
+        await cut.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.body":  # whoever asked reads nothing
+            stuck.set()
+            await asyncio.Event().wait()
+
+    scope = Caller(house.pipeline).scope("GET", f"{API}/flow", {})
+    answering = asyncio.create_task(house.pipeline(scope, receive, send))
+    async with asyncio.timeout(5):
+        await stuck.wait()
+        assert open_flows == ["flow"]
+        cut.set()
+        await answering
+    assert open_flows == []
 
 
 def _calls() -> int:
