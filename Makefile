@@ -11,8 +11,8 @@ WHEELS := --require-hashes --no-deps --only-binary :all:
 LOCKED := $(WHEELS) --no-binary dkimpy --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
-# Compiled modules are kept, whatever the environment says: the tests start hundreds of processes, each of which would
-# compile all of ours anew. Those of the tests are compiled while the checks, on one core, are made.
+# Compiled modules are kept, whatever the environment says: the tests start many processes, and each would compile all of
+# ours anew. Those of the tests are compiled while the checks, on one core, are made.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # The dashboard, where it is served from; built anew when one of its sources is newer.
 DASHBOARD := mailkeep/web/dashboard_page/screens.json

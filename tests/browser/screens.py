@@ -99,7 +99,7 @@ class Watch:
 
     def _answered(self, response: Response) -> None:
         # On a machine with much to do the instance may rightly say that it is not well.
-        if response.status >= 500 and not response.url.endswith("/health"):
+        if response.status >= 500 and not (response.status == 503 and response.url.endswith("/health")):
             self.faults.append(f"{response.status} {response.url}")
 
     def _asked(self, url: str) -> None:
