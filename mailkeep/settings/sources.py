@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import os
 import tomllib
@@ -103,7 +104,7 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapp
     if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
         faults.append("mta.host: expected a host name, because mta.mode is smtp")
     if not faults:
-        faults += _unreachable_providers(settings)
+        faults += _unreachable_providers(settings) + _shared_ports(settings)
     if faults:
         raise SettingsError(faults)
     return Loaded(settings, sources, first_start)
@@ -136,6 +137,17 @@ def _unreachable_providers(settings: Settings) -> list[str]:
         for one in settings.oidc.providers
         if one.is_plain
     ]
+
+
+def _shared_ports(settings: Settings) -> list[str]:
+    """Faults: services on the port of another one, of which only one would be served."""
+    faults: list[str] = []
+    taken: dict[int, str] = {}
+    for name, port in dataclasses.asdict(settings.ports).items():
+        if port and port in taken:
+            faults.append(f"ports.{name}: expected another port than ports.{taken[port]}, which is {port} too")
+        taken.setdefault(port, name)
+    return faults
 
 
 def _masked(value: Any) -> object:

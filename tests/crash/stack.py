@@ -33,6 +33,7 @@ from mailkeep.mail.smtp_server import serve
 from mailkeep.mail.spool import Received
 from tests.crash.wire import Cut, NeverAsked, call, deliver
 from tests.ledger import Balance, Ledger, compare
+from tests.ports import free_port
 from tests.stack import stand
 
 ALICE, DOMAIN = "alice@stack.test", "stack.test"
@@ -216,9 +217,7 @@ async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
 @contextlib.asynccontextmanager
 async def running() -> AsyncIterator[Stack]:
     """A full instance of its own with a domain and a mailbox, ended at the end."""
-    numbers = free_ports(6)
-    names = ("http", "smtp", "submission", "imap", "sieve", "reinjection")
-    ports = dict(zip(names, numbers, strict=True))
+    ports = {name: free_port() for name in ("http", "smtp", "submission", "imap", "sieve", "reinjection")}
     far = Far()
     sink = await serve(FAR, 0, far, Limits(sessions_per_source=0), hostname="mx.far.test")
     data = Path(tempfile.mkdtemp(prefix="mailkeep-stack-")) / "data"
@@ -270,17 +269,6 @@ async def _furnish(stack: Stack, admin: str, password: str) -> None:
     domain = await stack("POST", "/domains", {"name": DOMAIN})
     body = {"domain_id": domain["id"], "local_part": "alice", "name": "Alice", "password": PASSWORD}
     stack.mailbox_id = (await stack("POST", "/mailboxes", body))["id"]
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on just now."""
-    import socket
-
-    with contextlib.ExitStack() as stack:
-        opened = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in opened:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in opened]
 
 
 async def until(done: Callable[[], object], seconds: float) -> None:

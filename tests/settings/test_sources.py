@@ -179,6 +179,17 @@ def test_a_smarthost_needs_a_host(tmp_path: Path):
     assert load(tmp_path, environ).settings.mta.host == "smart.example"
 
 
+def test_two_services_on_one_port_are_refused_unless_left_out(tmp_path: Path):
+    given = {"ports.smtp": "2525", "ports.submission": "2525", "ports.reinjection": "993", "ports.pop3": "0"}
+    with pytest.raises(SettingsError) as refused:
+        load(tmp_path, {}, given)
+    assert refused.value.faults == (
+        "ports.submission: expected another port than ports.smtp, which is 2525 too",
+        "ports.reinjection: expected another port than ports.imaps, which is 993 too",
+    )
+    assert load(tmp_path, {}, {"ports.pop3": "0", "ports.pop3s": "0"}).settings.ports.pop3 == 0
+
+
 def test_a_secret_is_read_from_a_file_and_shown_nowhere(tmp_path: Path):
     (tmp_path / "secret").write_text("s3cret-word\n")
     loaded = load(tmp_path, {"MAILKEEP_MTA__PASSWORD_FILE": str(tmp_path / "secret")})

@@ -35,6 +35,7 @@ from mailkeep.mail.places import Places
 from mailkeep.run.node import Node
 from mailkeep.run.toolbox import attached
 from tests.instance import PROGRAM, ROOT
+from tests.ports import free_port
 from tests.stack import names
 
 T = TypeVar("T")
@@ -62,15 +63,6 @@ def free_address(port: int) -> str:
             udp.bind((address, port))
             return address
     raise AssertionError(f"port {port} is taken on every address of this machine")
-
-
-def free_port(host: str) -> int:
-    """A port that nobody has, for now, and that the kernel gives to nobody who connects somewhere."""
-    while True:
-        port = random.randint(12_000, 31_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind((host, port))
-            return port
 
 
 def eventually(look: Callable[[], T | None], seconds: float = 60, what: str = "it") -> T:

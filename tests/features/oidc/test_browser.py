@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 from base64 import b32decode
@@ -27,6 +26,7 @@ from mailkeep.core import totp
 from tests import instance as instances
 from tests.client import PASSWORD
 from tests.instance import Instance, Launch
+from tests.ports import free_port
 
 pytestmark = pytest.mark.timeout(180)  # an instance, a provider and a browser are started for the first of them
 
@@ -45,12 +45,6 @@ class At(Launch):
         whole = super().command(data_dir)
         whole[whole.index("--http") + 1] = f"127.0.0.1:{self.port}"
         return whole
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from mailkeep.settings.tree import Mta
 from tests.client import EXAMPLE, Api
 from tests.plugins.api import UNHURRIED
 from tests.plugins.post import letter
+from tests.ports import free_port
 from tests.web.caller import Answer
 
 WAIT = 5.0
@@ -257,12 +257,6 @@ class Box:
 def knows(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
     login = cast(LoginPassword, data)
     return AuthResult(success=(login.login, login.password) == (b"mailkeep", b"open sesame"), handled=False)
-
-
-def free_port() -> int:
-    """aiosmtpd's controller connects to the port that it is given."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 async def test_starttls_and_login(api: Api):
