@@ -12,6 +12,8 @@ import os
 import random
 import time
 from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import hypothesis
@@ -19,6 +21,7 @@ import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, strategies as st
+from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.transport import Response
 from schemathesis.specs.openapi.checks import (
@@ -79,27 +82,66 @@ def send(client: Client, call: requests.PreparedRequest, loop: asyncio.AbstractE
     return asyncio.run_coroutine_threadsafe(calling, loop).result(15)
 
 
-@st.composite
-def calls(draw: st.DrawFn, endpoint: Endpoint, mode: Any, names: dict[str, str]) -> Any:
+@dataclass(frozen=True)
+class Drawn:
     """A call that the document describes, or one that it doesn't; in half of them values of the example stand."""
+
+    case: Any
+    path: bool
+    query: bool
+    body: frozenset[str]
+    """The members of the body that are the example's."""
+
+    def of(self, endpoint: Endpoint, names: dict[str, str]) -> Any:
+        """The call with these names of real rows, in place of those of whoever asked before."""
+        case, example = self.case, endpoint.examples[0]
+        if self.path:
+            case.path_parameters = fill(dict(example.path), names)
+        if self.query:
+            case.query = case.query | fill(dict(example.query), names)
+        if self.body:
+            known = {name: value for name, value in example.body.items() if name in self.body}
+            case.body = case.body | fill(known, names)
+        return case
+
+
+@st.composite
+def calls(draw: st.DrawFn, endpoint: Endpoint, mode: GenerationMode) -> Drawn:
     case = draw(SCHEMA[endpoint.path][endpoint.method].as_strategy(generation_mode=mode))
     if endpoint.content == "text/event-stream":
         case.query = {**(case.query or {}), "duration": 0}  # it shall end
     example = endpoint.examples[0]
-    if example.path and draw(st.booleans()):
-        case.path_parameters = fill(dict(example.path), names)
-    if example.query and isinstance(case.query, dict) and draw(st.booleans()):
-        case.query = case.query | fill(dict(example.query), names)
+    path = bool(example.path) and draw(st.booleans())
+    query = bool(example.query) and isinstance(case.query, dict) and draw(st.booleans())
+    body: set[str] = set()
     if isinstance(example.body, dict) and example.body and isinstance(case.body, dict):
-        known = draw(st.sets(st.sampled_from(sorted(example.body))))
-        case.body = case.body | fill({name: example.body[name] for name in known}, names)
-    return case
+        body = draw(st.sets(st.sampled_from(sorted(example.body))))
+    return Drawn(case, path, query, frozenset(body))
 
 
-def modes(endpoint: Endpoint) -> list[schemathesis.GenerationMode]:
+def draw(endpoint: Endpoint, mode: GenerationMode, number: int) -> list[Drawn]:
+    found: list[Drawn] = []
+
+    def keep(call: Drawn) -> None:
+        found.append(call)
+
+    hypothesis.seed(number)(SETTINGS(given(call=calls(endpoint, mode))(keep)))()
+    return found
+
+
+@lru_cache(1)
+def drawn(number: int) -> dict[tuple[str, str], list[Drawn]]:
+    """The calls of this number to each operation: drawing them takes longer than making them, so it is done once."""
+    return {
+        route: [call for mode in modes(endpoint) for call in draw(endpoint, mode, number)]
+        for route, endpoint in BY_ROUTE.items()
+    }
+
+
+def modes(endpoint: Endpoint) -> list[GenerationMode]:
     """Where a call has neither body nor parameters there is nothing in it that could be wrong."""
     bare = endpoint.body is None and endpoint.query is None and endpoint.listing is None and "{" not in endpoint.path
-    return [schemathesis.GenerationMode.POSITIVE] if bare else list(schemathesis.GenerationMode)
+    return [GenerationMode.POSITIVE] if bare else list(GenerationMode)
 
 
 def turn(endpoint: Endpoint) -> tuple[int, bool]:
@@ -114,9 +156,8 @@ def fuzz(
     client = Client(Pipeline(post.api.app, Router(ENDPOINTS), Gate()), client.headers)
     statuses: Counter[int] = Counter()
     for endpoint in sorted(BY_ROUTE.values(), key=turn):
-        for mode in modes(endpoint):
-            run = given(case=calls(endpoint, mode, names))(lambda case: statuses.update([check(case, client, loop)]))
-            hypothesis.seed(number)(SETTINGS(run))()
+        for call in drawn(number)[endpoint.method, endpoint.path]:
+            statuses[check(call.of(endpoint, names), client, loop)] += 1
     return statuses
 
 
