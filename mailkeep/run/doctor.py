@@ -28,10 +28,10 @@ from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.oidc.rules import callback_url
 from mailkeep.net.client import Outbound
 from mailkeep.net.openid import OpenId, ProviderFailed, Reach
-from mailkeep.run import state
+from mailkeep.run import install, ports, state
 from mailkeep.run.schema import pending_in
 from mailkeep.run.toolbox import SECRET
-from mailkeep.settings import Loaded, SettingsError, dns_servers, endpoint, load, networks
+from mailkeep.settings import Loaded, Settings, SettingsError, dns_servers, endpoint, load, networks
 
 _OLDEST_PYTHON = (3, 11)
 _DISK_WARNING, _DISK_WRONG = 1 << 30, 256 << 20
@@ -216,7 +216,18 @@ def _ports(subject: Subject) -> list[Finding]:
         "http.internal": settings.http.internal,
         "smtp.listen": settings.smtp.listen,
     }
-    return [_port(key, text) for key, text in listeners.items()]
+    return [_port(key, text) for key, text in listeners.items()] + _mail_ports(settings)
+
+
+def _mail_ports(settings: Settings) -> list[Finding]:
+    """The ports of the full profile, where it could run."""
+    name = "mail ports"
+    if install.plan().steps:
+        return []
+    if not (taken := ports.taken(settings)):
+        return [Finding(name, Level.OK, "Those of the full profile are free.")]
+    advice = "For the full profile: end and disable who has it, or set another port."
+    return [Finding(name, Level.WARNING, f"{'; '.join(map(str, taken))}.", advice)]
 
 
 def _port(key: str, text: str) -> Finding:

@@ -47,6 +47,7 @@ from mailkeep.run import (
     logs,
     parts,
     parts_told,
+    ports,
     postlog,
     privileges,
     process,
@@ -99,14 +100,14 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         places = Places(data_dir, run_folder(data_dir))
         supervisor = Supervisor(places.run / "pids")
         await supervisor.end_leftovers(["nursery", *parts.ORDER, *process.MODULES])
+        await ports.expect_free(settings)
         folders.make(places)  # when nobody is left who could move what is handed over
         reads_all = _tell_what_is_out_of_reach()
         first = await stack.enter_async_context(_database(data_dir, loaded))
         stack.callback(folders.sweep, places)
         facts = find_facts(places, loaded, sockets)
         await asyncio.to_thread(configuration.put_in_place, settings, facts)
-        group = pwd.getpwnam(install.ACCOUNT).pw_gid
-        stack.enter_context(background(postlog.keep_readable(places.mail_log, group)))
+        stack.enter_context(background(postlog.keep_readable(places.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
         nursery = Nursery(environment(options), places.log / "nursery.log")
         stack.callback(nursery.close)
         stack.push_async_callback(supervisor.stop)

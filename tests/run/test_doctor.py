@@ -14,9 +14,10 @@ import pytest
 
 from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import Migration, read_migrations
-from mailkeep.run import doctor
+from mailkeep.run import doctor, install
 from mailkeep.run.doctor import Finding, Level, examine
 from tests.features.oidc.provider import Provider
+from tests.ports import free_port
 
 SECRET = base64.b64encode(bytes(32)).decode() + "\n"
 
@@ -28,6 +29,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     for name in ("HTTP__LISTEN", "HTTP__INTERNAL", "SMTP__LISTEN"):
         monkeypatch.setenv(f"MAILKEEP_{name}", "127.0.0.1:0")
+    for name in ("SMTP", "SUBMISSION", "SUBMISSIONS", "IMAP", "IMAPS", "POP3", "POP3S", "SIEVE", "REINJECTION"):
+        monkeypatch.setenv(f"MAILKEEP_PORTS__{name}", str(free_port()))
     path = tmp_path / "data"
     path.mkdir(mode=0o700)
     secret = path / "secret"
@@ -201,6 +204,17 @@ async def test_a_port_that_something_else_has(data: Path, monkeypatch: pytest.Mo
     assert findings["smtp.listen"].message == f"127.0.0.1:{taken}: Address already in use."
     assert findings["http.listen"].message == "192.0.2.1:80: Cannot assign requested address."
     assert findings["http.internal"].level is Level.OK
+
+
+async def test_a_port_of_the_mail_that_something_else_has(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
+    monkeypatch.setenv("MAILKEEP_SERVER__ADDRESSES", '["127.0.0.1"]')
+    monkeypatch.setenv("MAILKEEP_PORTS__IMAPS", str(taken))
+    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    one = (await found(data))["mail ports"]
+    assert one.level is Level.WARNING
+    assert one.message.startswith(f"ports.imaps: 127.0.0.1:{taken}: taken by ")
+    monkeypatch.setattr(install, "plan", lambda: install.Plan(("postfix",), ()))
+    assert "mail ports" not in await found(data), "this machine has no full profile"
 
 
 async def test_the_first_administrators_password_lies_about(data: Path):

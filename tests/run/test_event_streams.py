@@ -90,13 +90,13 @@ def send(house: House, subject: str) -> None:
 
 
 def tell_much(house: House, count: int) -> None:
-    """So many events of 8 KiB."""
+    """So many events of 8 KiB, of another kind than readers follow, who may be too slow for them on a busy machine."""
     urls = postgres.running_urls(house.running.data_dir)
     assert urls
     with psycopg.connect(urls.owner, autocommit=True) as conn:
         conn.execute(
             """
-            SELECT emit_events(e.at, jsonb_agg(jsonb_build_object('id', gen_random_uuid(), 'kind', 'mail.sent',
+            SELECT emit_events(e.at, jsonb_agg(jsonb_build_object('id', gen_random_uuid(), 'kind', 'mail.delivered',
                                                                   'data', jsonb_build_object('x', repeat('x', 8192)))))
             FROM generate_series(1, %s), (SELECT created_at AS at FROM events LIMIT 1) e GROUP BY e.at
             """,

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import ssl
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run import parts_told
+from tests.instance import PROGRAM
 from tests.run.test_certificate import Pair, pair_of
 from tests.scratch import new_directory
 from tests.stack import stand
@@ -82,6 +84,22 @@ def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):
     assert eventually(lambda: "the renewed certificate is refused" in told.read_text(), what="the refusal")
     assert served(beside) == expected
     assert pids(beside) == before
+
+
+def test_an_instance_whose_port_another_has_does_not_start_and_says_who_has_it(stack: Stack, tmp_path: Path):
+    master = pids(stack)["postfix"]
+    options = {
+        "MAILKEEP_SERVER__ADDRESSES": json.dumps([ADDRESS]),
+        "MAILKEEP_HTTP__LISTEN": f"{ADDRESS}:0",
+        "MAILKEEP_HTTP__INTERNAL": f"{ADDRESS}:0",
+        "MAILKEEP_PORTS__SUBMISSION": str(stack.ports["smtp"]),
+    }
+    command = [*PROGRAM, "up", "--profile", "full", "--data-dir", str(tmp_path / "data")]
+    refused = subprocess.run(command, env=os.environ | options, capture_output=True, text=True, timeout=60, check=False)
+    assert refused.returncode == 1
+    assert f"ports.submission: {ADDRESS}:{stack.ports['smtp']}: taken by " in refused.stderr
+    assert f"(pid {master})" in refused.stderr
+    assert not (tmp_path / "data" / "pg").exists()
 
 
 def test_an_instance_mails_another_beside_it_which_works_on_when_it_ends(stack: Stack, beside: Stack):
