@@ -50,8 +50,9 @@ async def expect_free(settings: Settings) -> None:
             return
         await asyncio.sleep(_PAUSE_SECONDS)
         found = await asyncio.to_thread(taken, settings)
-    told = "; ".join(map(str, found))
-    raise Failure(f"{told}. End and disable who has it, or set another port.", permanent=True)
+    if found:
+        told = "; ".join(map(str, found))
+        raise Failure(f"{told}. End and disable who has it, or set another port.", permanent=True)
 
 
 def taken(settings: Settings) -> list[Taken]:
