@@ -26,13 +26,13 @@ HYPERSCAN_CACHE = Path("/var/cache/mailkeep/rspamd")
 _VALUE = re.compile(r"@@([a-z_0-9]+)@@")
 _IF = re.compile(r"@@if ([a-z_0-9]+)@@")
 _INCLUDE = re.compile(r"@@include ([a-z_0-9]+)@@")
-_MAPS = {
+MAPS = {
     "domains": "SELECT * FROM mta_domain('%s')",
-    "mailboxes": "SELECT * FROM mta_mailbox('%u', '%d')",
-    "routes": "SELECT * FROM mta_route('%u', '%d')",
-    "recipients": "SELECT * FROM mta_recipient('%u', '%d')",
-    "paused": "SELECT * FROM mta_paused('%u', '%d')",
-    "senders": "SELECT * FROM mta_senders('%u', '%d')",
+    "mailboxes": "SELECT * FROM mta_mailbox(mta_asked('%u'), '%d')",
+    "routes": "SELECT mta_told(r) FROM mta_route(mta_asked('%u'), '%d') r",
+    "recipients": "SELECT * FROM mta_recipient(mta_asked('%u'), '%d')",
+    "paused": "SELECT * FROM mta_paused(mta_asked('%u'), '%d')",
+    "senders": "SELECT mta_told(r) FROM mta_senders(mta_asked('%u'), '%d') r",
 }
 _SENDERS = ("foreign_senders", "rewritten_senders")
 # Modules of Rspamd that ask the network about a message or its sender.
@@ -79,7 +79,7 @@ def postfix(settings: Settings, facts: Facts) -> Files:
     headers = ("submission_headers", "passing_headers", "spam_headers")
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _filled(f"postfix/{name}", values) for name in names}
-    for name, query in _MAPS.items():
+    for name, query in MAPS.items():
         files[f"{name}.cf"] = _filled("postfix/map.cf", values | {"query": query})
     return files
 

@@ -24,8 +24,13 @@ _ENCODINGS = frozenset(("", "B64", "BASE64", "HEX"))
 _HASH = re.compile(r"\{([A-Za-z0-9-]{1,20})(?:\.([A-Za-z0-9]{1,6}))?\}[!-~]{1,1000}")
 
 
-def parse_local_part(text: str) -> str:
-    """A local part in NFC, or INVALID_FIELD; the length of the whole address is `address_in`'s to check."""
+def parse_local_part(text: str, *, ascii_alone: bool = False) -> str:
+    """A local part in NFC, or INVALID_FIELD; the length of the whole address is `address_in`'s to check.
+
+    `ascii_alone`: for Dovecot, which has no SMTPUTF8 (RFC 6531) and could be handed no mail for another one.
+    """
+    if ascii_alone and not text.isascii():
+        raise invalid_field("local_part", "must be of ASCII characters in the full profile")
     if "@" in text:
         raise invalid_field("local_part", "must not contain @")
     try:

@@ -126,7 +126,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
     INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
     `address_taken`, `limit_reached` or `alias_loop`.
     """
-    local_part = rules.parse_local_part(new.local_part)
+    local_part = rules.parse_local_part(new.local_part, ascii_alone=_has_dovecot(app))
     forward = rules.forward_to(rules.parse_destinations(destinations), new.forward.keep_copy)
     _check(new.secret, required=True)
     async with app.db.autocommit() as conn:
@@ -163,7 +163,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
 
 async def change(app: App, who: Principal, mailbox_id: UUID, wanted: Changes) -> Mailbox:
     """Change a mailbox; answers it as it is then. The refusals of `create`, and NOT_FOUND."""
-    wanted = _parsed(wanted)
+    wanted = _parsed(app, wanted)
     password_hash = None
     if wanted.secret is not None:
         _check(wanted.secret, required=False)
@@ -250,10 +250,15 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
         return await _stored(conn, mailbox_id)
 
 
-def _parsed(wanted: Changes) -> Changes:
+def _has_dovecot(app: App) -> bool:
+    return app.settings.mta.mode == "postfix"
+
+
+def _parsed(app: App, wanted: Changes) -> Changes:
     """The changes, with what is text in them checked."""
     if wanted.local_part is not None:
-        wanted = replace(wanted, local_part=rules.parse_local_part(wanted.local_part))
+        local_part = rules.parse_local_part(wanted.local_part, ascii_alone=_has_dovecot(app))
+        wanted = replace(wanted, local_part=local_part)
     if wanted.destinations is not None:
         parsed = rules.parse_destinations(wanted.destinations)
         wanted = replace(wanted, destinations=tuple(address.text for address in parsed))

@@ -16,6 +16,7 @@ from mailkeep.core.address import fold_local, strip_tag
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
 from mailkeep.db.postgres import Urls
+from mailkeep.mail import render
 
 Conn = psycopg.Connection[dict[str, Any]]
 
@@ -180,11 +181,30 @@ def fate(world: World, address: str) -> Fate:
             todo += world.onward(node)
         if not seen and reasons:
             return Fate(reasons[0])
-    if found.mailboxes or found.outside:
-        return found
-    if "domain_inactive" in reasons:
-        return Fate("domain_inactive")
-    return Fate("deliver", unkept) if unkept else Fate("unknown_user")
+    if not (found.mailboxes or found.outside):
+        if "domain_inactive" in reasons:
+            return Fate("domain_inactive")
+        if not unkept:
+            return Fate("unknown_user")
+    kept, outside = set(found.mailboxes), found.outside
+    found.mailboxes |= {node for node in unkept if not arrives(world, node, kept, outside)}
+    return found
+
+
+def arrives(world: World, start: Node, kept: set[Node], outside: set[str]) -> bool:
+    """Whether what a mailbox forwards comes to somebody."""
+    seen, todo = {start}, [start]
+    while todo:
+        for key in map(key_of, world.onward(todo.pop())):
+            if key in outside:
+                return True
+            node = None if key.rpartition("@")[2] not in world.domains or world.dead_end(key) else world.match(key)
+            if node in kept:
+                return True
+            if node and node not in seen:
+                seen.add(node)
+                todo.append(node)
+    return False
 
 
 def loops(world: World, node: Node) -> set[str]:
@@ -261,6 +281,7 @@ def shop() -> World:
             "away@shop.test": Mailbox(forwards=["away@else.test"], keep_copy=False),
             "both@shop.test": Mailbox(forwards=["both@else.test", "alice@shop.test"]),
             "stranded@shop.test": Mailbox(forwards=["ghost@bare.test"], keep_copy=False),
+            "sleeper@shop.test": Mailbox(forwards=["eve@asleep.test"], keep_copy=False),
             "dave@dash.test": Mailbox(),
             "eve@asleep.test": Mailbox(),
         },
@@ -280,6 +301,7 @@ def shop() -> World:
             "self@bare.test": Alias(["self@bare.test"]),
             "@dash.test": Alias(["dave@dash.test"]),
             "forwarded@shop.test": Alias(["away@shop.test"]),
+            "team@shop.test": Alias(["stranded@shop.test", "alice@shop.test", "sleeper@shop.test"]),
         },
     )
 
@@ -295,6 +317,8 @@ def shop() -> World:
         ("alice+vip+x@shop.test", ["alice+vip+x@shop.test"]),
         ("sales@shop.test", ["alice@shop.test", "Partner@else.test"]),
         ("Sales+june@shop.test", ["alice@shop.test", "Partner@else.test"]),
+        ("team@shop.test", ["alice@shop.test", "stranded@shop.test", "sleeper@shop.test"]),
+        ("sleeper@shop.test", "domain_inactive"),
         ("nobody@shop.test", "unknown_user"),
         ("gone@shop.test", "unknown_user"),
         ("off@shop.test", "unknown_user"),
@@ -510,3 +534,30 @@ def test_chains_and_loops_are_found_as_the_model_finds_them(conn: Conn, world: W
             assert {fold_local(s) for s in [*found["behind"], *found["caught"]]} == behind, node
 
     in_database(check, conn, world)
+
+
+def test_what_postfix_asks_and_is_told_is_utf_8_whatever_its_client_says(tried: Conn):
+    world = World(
+        domains={"shop.test": Domain()},
+        mailboxes={"alice@shop.test": Mailbox()},
+        aliases={"müller@shop.test": Alias(["ż日@else.test", "alice@shop.test"])},
+    )
+    world.write(tried)
+
+    def ask(name: str, local: bytes) -> list[str]:
+        """As its client does: bytes, under a name that they do not have (dict_pgsql)."""
+        query = render.MAPS[name].replace("%d", "shop.test").encode().replace(b"%u", local)
+        with tried.transaction():
+            tried.execute("SET LOCAL client_encoding TO 'LATIN1'")
+            rows = tried.execute(query).fetchall()
+        return [str(value).encode("latin-1").decode() for row in rows for value in row.values()]
+
+    assert ask("routes", "müller".encode()) == ["ż日@else.test,alice@shop.test"]
+    assert ask("routes", "MÜLLER+x".encode()) == ["ż日@else.test,alice@shop.test"]
+    assert ask("senders", "müller".encode()) == ["alice@shop.test"]
+    assert ask("recipients", "müller".encode()) == []
+    assert ask("mailboxes", b"alice") == ["1"]
+    for no_utf_8 in (b"m\xfcnch", b"\xff\xfe", b"\x80"):
+        assert ask("recipients", no_utf_8) == ["550 5.1.1 User unknown"]
+        assert ask("paused", no_utf_8) == ask("mailboxes", no_utf_8) == []
+        assert ask("routes", no_utf_8) == ask("senders", no_utf_8) == []

@@ -54,6 +54,22 @@ def test_a_change_of_an_alias_holds_on_an_open_connection(stack: Stack):
     assert eventually(lambda: stack.mail_of("alice@alias.test"))
 
 
+def test_a_name_beyond_latin_1_is_led_on_and_holds_up_nobody_elses_mail(stack: Stack):
+    domain, destination = stack.make_domain("letters.test"), "ż@remote.test, alice@letters-too.test"
+    stack.make_mailbox(stack.make_domain("letters-too.test"), "alice")
+    stack.do("POST", "/aliases", {"domain_id": domain, "source_local_part": "müller", "destination": destination})
+    refused = stack.ask("POST", "/mailboxes", {"domain_id": domain, "local_part": "müller", "password": PASSWORD})
+    assert refused.body["error"]["details"]["fields"][0]["field"] == "local_part", "Dovecot takes no mail for it"
+    with stack.smtp() as client:
+        client.sendmail("someone@remote.test", ["müller@letters.test"], letter("team"), ["SMTPUTF8"])
+        client.sendmail("someone@remote.test", ["alice@letters-too.test"], letter("alice", "Beside it"))
+        client.command_encoding = "utf-8"
+        code, words = client.docmd("MAIL", "FROM:<müller@remote.test>")
+        assert (code, words.split()[0]) == (553, b"5.6.7"), "not without SMTPUTF8"
+    assert eventually(lambda: len(stack.mail_of("alice@letters-too.test")) == 2)
+    assert stack.arrived("ż@remote.test")
+
+
 def test_an_alias_leads_to_the_end_and_outside(stack: Stack):
     domain = stack.make_domain("team.test")
     for name in ("alice", "bob"):
