@@ -389,7 +389,7 @@ class Stream:
         async def settled() -> bool:
             told = await self._told()
             return (
-                self.out.succeeded <= told["mail.delivered"].keys() | told["system.alert"].keys()
+                self.out.succeeded | self._in_doubt() <= told["mail.delivered"].keys() | told["system.alert"].keys()
                 and self.inbound.succeeded <= told["mail.received"].keys()
                 and await asyncio.to_thread(self.stack.queued) == 0
             )
@@ -405,6 +405,10 @@ class Stream:
             # What was under way at a reload is tried again only after minutes.
             await asyncio.to_thread(self.stack.flush)
             await asyncio.sleep(1)
+
+    def _in_doubt(self) -> set[str]:
+        """What is at the other server, and its sender was told that nobody knows."""
+        return self.out.doubtful & set(self.stack.far.taken)
 
     async def _told(self) -> dict[str, Counter[str]]:
         found: dict[str, Counter[str]] = {name: Counter() for name in (*STAGES[2:], "system.alert")}
@@ -425,17 +429,19 @@ class Stream:
         """What does not add up. An MTA that was killed may deliver to the outside once more: it says so itself.
 
         And the line of a delivery may die with postlogd; the outcome is unknown then, and that is told (`unknown`).
+        Where all lines of a message died, whoever sent it was cut off too, and has been told that nobody knows.
         """
         told = await self._told()
         at_far = [token for token in self.stack.far.taken if token.startswith(self._name)]
+        followed = set(at_far) - (self._in_doubt() - told["mail.sent"].keys())
         copies = [token for token in self.stack.copies() if token.startswith(self._name)]
         return [
             self.out.weigh(set(at_far) if far_may_double else at_far),
             self.inbound.weigh(copies),
-            compare("mail.sent of what is at the other server", set(at_far), told["mail.sent"].elements()),
+            compare("mail.sent of what is at the other server", followed, told["mail.sent"].elements()),
             compare(
                 "mail.delivered of it, or an alert that it is unknown",
-                set(at_far),
+                followed,
                 [*told["mail.delivered"].elements(), *told["system.alert"].elements()],
             ),
             compare("mail.received of each copy", set(copies), told["mail.received"].elements()),
