@@ -53,7 +53,9 @@ def add_to(app: typer.Typer) -> None:
 
 def create_admin(
     email: Email,
-    role: Annotated[Role, typer.Option("--role", help="What it may do.")] = Role.ADMIN,
+    role: Annotated[
+        Role | None, typer.Option("--role", help="What it may do, else admin; with --domain, domain_admin.")
+    ] = None,
     domain: Annotated[
         list[str] | None, typer.Option("--domain", metavar="NAME", help="A domain of a domain_admin; may be repeated.")
     ] = None,
@@ -63,10 +65,15 @@ def create_admin(
 ) -> None:
     """Make an administrator.
 
-    Its password is made too and shown this once, unless it is given.
+    An admin has all domains, a domain_admin those that are named. The password is made too and shown this once,
+    unless it is given.
     """
+    names = domain or []
+    meant = role or (Role.DOMAIN_ADMIN if names else Role.ADMIN)
+    if names and meant is not Role.DOMAIN_ADMIN:
+        raise typer.BadParameter(f"--domain is for a domain_admin: {meant.value} has all domains.")
     given = _read_password() if password_stdin else None
-    conclude(as_json, _create_admin(data_dir, email, role, domain or [], given))
+    conclude(as_json, _create_admin(data_dir, email, meant, names, given))
 
 
 def set_password(

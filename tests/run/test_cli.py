@@ -242,6 +242,8 @@ def test_help_loads_nothing_heavy():
         "up now",
         "admin create",
         "admin create a@b.test --role king",
+        "admin create a@b.test --role admin --domain b.test",
+        "admin create a@b.test --role super_admin --domain b.test",
         "admin password",
         "key create",
         "key create name",
@@ -500,6 +502,14 @@ def test_an_administrator_can_bring_its_own_password(running: Running):
     assert (told.code, told.out) == (0, "Administrator sam@example.test (super_admin) was made.\n")
     login = {"email": "sam@example.test", "password": "seven green bottles"}
     assert running.call("POST", "/auth/login", login)[0] == 200
+
+
+def test_who_is_made_for_a_domain_has_no_other(running: Running, domain_id: str):
+    told = inside("admin", "create", "dan@example.test", "--domain", "example.test", "--json", data=running.data)
+    assert told.code == 0
+    assert (told.json["admin"]["role"], told.json["admin"]["domain_ids"]) == ("domain_admin", [domain_id])
+    told = inside("admin", "create", "ada@example.test", "--json", data=running.data)
+    assert (told.json["admin"]["role"], told.json["admin"]["domain_ids"]) == ("admin", [])
 
 
 def test_a_new_password_replaces_the_old_one(running: Running):
