@@ -24,7 +24,12 @@ _INTERRUPTED = 130
 
 EXIT_CODES = "Exit codes: 0 done, 1 refused or something is wrong, 2 usage, 75 not now: try again."
 
-DataDir = Annotated[Path | None, typer.Option("--data-dir", metavar="DIR", help="The data directory, else ./data.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="The data directory, else ./data; where there is none, /var/lib/mailkeep."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
 
 

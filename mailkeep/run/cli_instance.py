@@ -28,6 +28,12 @@ from mailkeep.run.cli_answer import (
 
 _DOWN_SECONDS = 15.0
 
+DataDirToStart = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="The data directory, else ./data; of the profile full, /var/lib/mailkeep."
+    ),
+]
 Listen = Annotated[str | None, typer.Option("--http", metavar="HOST:PORT", help="Where the API listens (http.listen).")]
 ListenSmtp = Annotated[
     str | None, typer.Option("--smtp", metavar="HOST:PORT", help="Where incoming mail is taken (smtp.listen).")
@@ -60,7 +66,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def up(
-    data_dir: DataDir = None,
+    data_dir: DataDirToStart = None,
     http: Listen = None,
     smtp: ListenSmtp = None,
     internal: ListenInternal = None,
@@ -75,14 +81,14 @@ def up(
     """
     given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
     with reported(as_json):
-        from mailkeep.run.toolbox import FULL_DATA_DIR, resolve_data_dir
+        from mailkeep.run.toolbox import data_dir_to_start
 
         if profile == "full":
             from mailkeep.run import full as instance
         else:
             from mailkeep.run import up as instance
 
-        place = FULL_DATA_DIR if profile == "full" and data_dir is None else resolve_data_dir(data_dir)
+        place = data_dir_to_start(data_dir, profile)
         with contextlib.redirect_stdout(_Announcement(place, sys.stdout)) if as_json else contextlib.nullcontext():
             code = instance.run(place, {key: text for key, text in given.items() if text is not None})
         raise typer.Exit(code)

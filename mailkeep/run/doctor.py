@@ -93,7 +93,8 @@ def _data_directory(subject: Subject) -> Finding:
     if not path.exists():
         parent = next(folder for folder in path.parents if folder.exists())
         if os.access(parent, os.W_OK | os.X_OK):
-            return Finding(name, Level.OK, f"{path} is absent; the first `mailkeep up` makes it.")
+            advice = "The first `mailkeep up` makes it. If Mailkeep runs elsewhere, name that folder with --data-dir."
+            return Finding(name, Level.WARNING, f"{path} is absent: there is nothing to examine yet.", advice)
         return Finding(name, Level.WRONG, f"{path} is absent.", f"Make it: this account may not write in {parent}.")
     found = path.stat()
     if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):

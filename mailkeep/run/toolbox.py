@@ -18,7 +18,7 @@ from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_w
 from mailkeep.db.migrate import migrate, missing_in
 from mailkeep.db.pool import Database
 from mailkeep.net.client import Outbound
-from mailkeep.settings import Loaded, Settings, dns_servers, load
+from mailkeep.settings import FILE_NAME, Loaded, Settings, dns_servers, load
 
 SECRET = "secret"
 DEFAULT_DATA_DIR = Path("data")
@@ -26,8 +26,22 @@ FULL_DATA_DIR = Path("/var/lib/mailkeep")
 
 
 def resolve_data_dir(option: Path | None) -> Path:
-    """The data directory that a command means: its option, else `./data`."""
+    """The data directory that a command means: its option, else `./data`, but that of the full profile where only
+    this is there.
+    """
+    if option is None and not DEFAULT_DATA_DIR.is_dir() and _has_full_data_dir():
+        return FULL_DATA_DIR
     return (option or DEFAULT_DATA_DIR).resolve()
+
+
+def data_dir_to_start(option: Path | None, profile: str) -> Path:
+    """The data directory that `up` means, which makes it where it is absent: its option, else the profile's."""
+    return (option or (FULL_DATA_DIR if profile == "full" else DEFAULT_DATA_DIR)).resolve()
+
+
+def _has_full_data_dir() -> bool:
+    # The folder alone proves nothing: as root, databases of other data directories may lie in it.
+    return any(os.access(FULL_DATA_DIR / name, os.F_OK) for name in (FILE_NAME, INSTANCE_ID))
 
 
 def make_data_dir(data_dir: Path) -> None:

@@ -37,6 +37,7 @@ from mailkeep import __version__
 from mailkeep.core import totp
 from mailkeep.db.migrate import read_migrations
 from mailkeep.db.postgres import running_urls
+from mailkeep.run import toolbox
 from mailkeep.run.cli import app
 from mailkeep.settings import describe, load
 from tests.authenticator import SoftKey
@@ -331,6 +332,30 @@ def test_a_mistyped_data_directory_is_refused_and_not_made(line: str):
     assert told.json["error"]["code"] == "FAILED"
     assert f"There is no data directory {ABSENT}" in told.err
     assert not Path(ABSENT).exists()
+
+
+@pytest.mark.parametrize(
+    "there, meant",
+    [
+        ([], "data"),
+        (["full/pg/0123456789ab"], "data"),  # databases of other data directories, which are root's
+        (["full/mailkeep.toml"], "full"),
+        (["full/instance-id", "full/lock"], "full"),
+        (["data/lock", "full/instance-id"], "data"),
+    ],
+)
+def test_the_full_profile_is_meant_where_there_is_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: list[str], meant: str
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(toolbox, "FULL_DATA_DIR", tmp_path / "full")
+    for name in there:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert inside("status", "--json").json["data_dir"] == str(tmp_path / meant)
+    assert inside("status", "--json", data=tmp_path / "other").json["data_dir"] == str(tmp_path / "other")
+    assert toolbox.data_dir_to_start(None, "embedded") == tmp_path / "data", "up makes what is absent"
+    assert toolbox.data_dir_to_start(None, "full") == tmp_path / "full"
 
 
 def test_a_data_directory_that_is_a_file_is_told_without_a_traceback(tmp_path: Path):

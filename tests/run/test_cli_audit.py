@@ -19,6 +19,7 @@ from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.features.audit import rules, wire
 from mailkeep.features.audit.model import SIGNED, Entry, Recorded
+from mailkeep.run import toolbox
 from tests.client import START, VAULT
 from tests.run.test_cli import Running, inside, instance, mailkeep
 
@@ -29,7 +30,8 @@ STRANGER = b64encode(Vault(bytes(32)).public_key(SIGNED)).decode()
 @pytest.fixture
 def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three entries under one seal, and a fourth that has none yet."""
-    monkeypatch.chdir(tmp_path)  # where no ./data has a key
+    monkeypatch.chdir(tmp_path)  # where no data directory has a key
+    monkeypatch.setattr(toolbox, "FULL_DATA_DIR", tmp_path / "full")
     entry = Entry(
         id=uuid7(START), created_at=START, admin_id=None, actor_type="cli", actor_label="root", key_id=None,
         action="domain.create", resource_type="domain", resource_id="1", domain_id=None, domain_name="example.test",
