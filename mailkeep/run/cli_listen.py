@@ -133,7 +133,7 @@ async def _source(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
     from mailkeep.run import listen
 
     if asked.server and asked.key_file:
-        key = asked.key_file.read_text("utf-8").strip()
+        key = asked.key_file.read_text("ascii", "replace").strip()
         if not key.startswith("svc_") or not key.isascii() or not key.isprintable():
             raise Failure(f"{asked.key_file} holds no API key.", permanent=True)
         server = listen.Server(asked.server, key)

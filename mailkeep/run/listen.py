@@ -160,7 +160,7 @@ def opened_session() -> aiohttp.ClientSession:
 
 
 async def find_domain(server: Server, name: str) -> UUID:
-    """The id of a domain that the key sees, by its name."""
+    """The id of a domain that the key sees, by its name. Fails where there is none, or the server does not tell now."""
     async with opened_session() as session:
         try:
             async with server.call(session, "/domains", params={"name": name, "limit": "200"}) as answer:
@@ -168,6 +168,8 @@ async def find_domain(server: Server, name: str) -> UUID:
                 found: list[dict[str, Any]] = (await answer.json())["data"]
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Failure(f"{server.url} does not answer: {error}") from error
+        except _NotNow as error:
+            raise Failure(f"{error}") from error
     for domain in found:
         if name.lower() in (domain["name"], domain["unicode_name"]):
             return UUID(domain["id"])

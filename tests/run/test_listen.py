@@ -289,6 +289,40 @@ def test_a_key_that_is_refused_ends_it(house: House, sink: Sink, tmp_path: Path)
         assert "API_KEY_INVALID" in listener.end()[1]
 
 
+@pytest.mark.parametrize("content", [b"svc_\xff\xfe", b"\xff\xfes\0v\0c\0", "svc_sk_Ä".encode(), b"", b"hush"])
+def test_a_file_without_a_key_is_told(sink: Sink, tmp_path: Path, content: bytes):
+    key_file = tmp_path / "key"
+    key_file.write_bytes(content)
+    with listening("--forward", sink.url, "--url", "http://localhost:1", "--key-file", str(key_file)) as listener:
+        assert listener.process.wait(20) == 1
+        assert listener.end()[1] == f"error: {key_file} holds no API key.\n"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_that_can_not_tell_its_domains_now_is_75(sink: Sink, tmp_path: Path, status: int):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b'{"error": {"code": "BUSY", "message": "Not now."}}'
+            self.send_response(status)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    key_file = tmp_path / "key"
+    key_file.write_text("svc_sk_" + "x" * 43)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = ("--url", f"http://127.0.0.1:{server.server_port}", "--key-file", str(key_file))
+        with listening("--forward", sink.url, *place, "--domain", DOMAIN, "--json") as listener:
+            assert listener.process.wait(20) == 75
+            assert listener.told()["error"] == {"code": "UNAVAILABLE", "message": "127.0.0.1 answers BUSY: Not now."}
+            assert listener.end()[0] == 75
+        server.shutdown()
+
+
 @pytest.mark.parametrize(
     "args",
     [
