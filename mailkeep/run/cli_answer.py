@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
@@ -77,10 +78,18 @@ def say(answer: Answer, as_json: bool) -> None:
 
 
 def to_json(data: Mapping[str, Any]) -> str:
-    """One line of JSON; ids and times may stand in it as they are."""
+    """One line of JSON; ids and times may stand in it as they are. What is no UTF-8 in it (an argument, a file's name)
+    becomes question marks.
+    """
     import msgspec
 
-    return msgspec.json.encode(data).decode()
+    try:
+        return msgspec.json.encode(data).decode()
+    except UnicodeEncodeError:
+        import json
+
+        text = json.dumps(msgspec.to_builtins(data), ensure_ascii=False, separators=(",", ":"))
+        return text.encode(errors="replace").decode()
 
 
 @contextmanager
@@ -161,6 +170,7 @@ def _fail(as_json: bool, exit_code: int, code: str, message: str, details: Mappi
 
 
 def _print(line: str | Marked, stream: TextIO) -> None:
+    _forgive(stream)
     if isinstance(line, Marked) and stream.isatty():
         from rich.console import Console
         from rich.text import Text
@@ -170,6 +180,12 @@ def _print(line: str | Marked, stream: TextIO) -> None:
         Console(file=stream, highlight=False).print(text, soft_wrap=True)
     else:
         print(f"{line.mark} {line.text}" if isinstance(line, Marked) else line, file=stream, flush=True)
+
+
+def _forgive(stream: object) -> None:
+    """A line that the terminal can't show whole is better than a traceback."""
+    if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="replace")
 
 
 def _quieten_libraries() -> None:

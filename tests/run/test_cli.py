@@ -365,6 +365,21 @@ def test_a_data_directory_that_is_a_file_is_told_without_a_traceback(tmp_path: P
     assert told.json["error"]["message"] == f"Not a directory: {tmp_path}/file/lock"
 
 
+def test_an_argument_that_is_no_utf8_is_told_all_the_same(tmp_path: Path):
+    odd = Path(os.fsdecode(bytes(tmp_path / "a") + b"\xff"))
+    shown = f"{tmp_path}/a?"
+    assert mailkeep("status", "--json", data=odd).json == {"running": False, "data_dir": shown}
+    assert inside("doctor", "--json", data=odd).json["data_dir"] == shown
+    assert f"no data directory {shown}: " in inside("admin", "list", "--json", data=odd).json["error"]["message"]
+    assert inside("dns", "a\udcff.test", "--json", data=odd).json["error"]["message"].startswith("a?.test is no domain")
+    for terminal, seen in [("utf-8", shown), ("utf-8:surrogateescape", f"{tmp_path}/a\udcff"), ("ascii", shown)]:
+        done = subprocess.run(
+            [sys.executable, "-m", "mailkeep.run.cli", "status", "--data-dir", odd],
+            capture_output=True, env=environment({"PYTHONIOENCODING": terminal}), cwd="/", timeout=30, check=False,
+        )  # fmt: skip
+        assert (done.returncode, os.fsdecode(done.stdout)) == (1, f"Mailkeep does not run on {seen}.\n"), done.stderr
+
+
 def test_a_database_that_is_away_is_75(tmp_path: Path):
     away = {"MAILKEEP_DATABASE__URL": "postgresql://127.0.0.1:1/mailkeep"}
     told = inside("migrate", "--json", data=tmp_path, env=away)
