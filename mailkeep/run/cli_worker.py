@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from mailkeep.run.cli_answer import AsJson, DataDir, examples, reported
+from mailkeep.run.cli_answer import AsJson, DataDir, examples, reported, to_json
 
 
 def add_to(app: typer.Typer) -> None:
@@ -16,10 +16,19 @@ def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Deliver to webhooks in a process of its own, in the foreground.
 
     A running Mailkeep has a worker already; any number may help it. They share the work by way of the database, and
-    what one that dies has begun is another's within 30 seconds. It ends on Ctrl-C or SIGTERM.
+    what one that dies has begun is another's within 30 seconds. It ends on Ctrl-C or SIGTERM. With --json one object
+    tells its process as soon as it works.
     """
     with reported(as_json):
+        import os
+
         from mailkeep.run import worker as process
         from mailkeep.run.toolbox import resolve_data_dir
 
-        raise typer.Exit(process.run(resolve_data_dir(data_dir)))
+        place = resolve_data_dir(data_dir)
+
+        def tell() -> None:
+            if as_json:
+                print(to_json({"pid": os.getpid(), "data_dir": str(place)}), flush=True)
+
+        raise typer.Exit(process.run(place, tell))

@@ -118,13 +118,13 @@ class Ground:
 
 
 def ground(data_dir: Path) -> Ground:
-    """Read it, as who may. Failure where no instance runs there."""
+    """Read it, as who may. Failure where no instance runs there: not now, or never where there is no such directory."""
     loaded = load(data_dir)
     url = loaded.settings.database.url
     if not url:
         urls = postgres.running_urls(data_dir)
         if urls is None:
-            raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=True)
+            raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=not data_dir.is_dir())
         url = urls.app
     return Ground(data_dir, loaded.settings, open_vault(data_dir, loaded), url)
 

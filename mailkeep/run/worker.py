@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -56,18 +56,21 @@ async def serve(app: App, process: Process) -> None:
         await process.ended.wait()
 
 
-def run(data_dir: Path) -> int:
-    """Work beside a running instance, in the foreground, until told to end; the exit code."""
+def run(data_dir: Path, begun: Callable[[], None]) -> int:
+    """Work beside a running instance, in the foreground, until told to end; the exit code. `begun` is called once
+    it works.
+    """
     logs.configure(load(data_dir).settings.log.level)
-    uvloop.run(_run(data_dir))
+    uvloop.run(_run(data_dir, begun))
     return 0
 
 
-async def _run(data_dir: Path) -> None:
+async def _run(data_dir: Path, begun: Callable[[], None]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     async with attached(data_dir, "worker") as app, tallying(app), delivering(app):
         log.info("working")
+        begun()
         await ended.wait()
         log.info("ending")

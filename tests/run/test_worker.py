@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import select
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from tests.instance import PROGRAM, ROOT, Instance, Launch
 
@@ -40,9 +44,35 @@ def test_it_works_beside_an_instance_until_it_is_told_to_end(instance: Instance,
     assert b"Traceback" not in log.read_bytes()
 
 
-def test_without_an_instance_it_refuses(tmp_path: Path):
+def test_it_tells_programs_that_it_works(instance: Instance, tmp_path: Path):
+    log = tmp_path / "worker.log"
+    with (
+        log.open("wb") as complaints,
+        subprocess.Popen(
+            [*PROGRAM, "worker", "--json", "--data-dir", str(instance.data_dir)],
+            cwd=ROOT,
+            env=Launch().environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+        ) as process,
+    ):
+        try:
+            assert process.stdout
+            assert select.select([process.stdout], [], [], 30)[0], log.read_text()
+            assert json.loads(process.stdout.readline()) == {"pid": process.pid, "data_dir": str(instance.data_dir)}
+            process.terminate()
+            assert process.wait(10) == 0, log.read_text()
+            assert process.stdout.read() == b""
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("name, code", [("", 75), ("none", 1)])
+def test_without_an_instance_it_refuses(tmp_path: Path, name: str, code: int):
+    """Once one runs it will do, but not where there is no data directory."""
     done = subprocess.run(
-        [sys.executable, "-m", "mailkeep.run.cli", "worker", "--data-dir", str(tmp_path / "none")],
+        [sys.executable, "-m", "mailkeep.run.cli", "worker", "--data-dir", str(tmp_path / name)],
         check=False,
         cwd=ROOT,
         env=Launch().environment,
@@ -50,5 +80,5 @@ def test_without_an_instance_it_refuses(tmp_path: Path):
         text=True,
         timeout=30,
     )
-    assert done.returncode == 1
+    assert done.returncode == code
     assert "does not run" in done.stderr
