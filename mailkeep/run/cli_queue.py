@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mailkeep.run.cli_answer import Answer, AsJson, DataDir, conclude, examples, opened, table
+from mailkeep.run.cli_answer import Answer, AsJson, DataDir, conclude, examples, opened, refuse_absent, table
 
 if TYPE_CHECKING:
     from mailkeep.app import App
@@ -69,15 +69,25 @@ def act(
 
 @asynccontextmanager
 async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App, as the running instance is: the profile is `up`'s option, and stands in no file of settings."""
+    """The App, as the running instance is: the profile is `up`'s option, and stands in no file of settings.
+
+    Fails where none runs, and for good where the one that runs has no queue.
+    """
     from dataclasses import replace
 
+    from mailkeep.core.errors import Failure
     from mailkeep.run import state
+    from mailkeep.run.toolbox import resolve_data_dir
 
-    async with opened(data_dir) as app:
-        running = state.read(app.data_dir)
-        if running is not None and running.profile == "full":
-            app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
+    place = resolve_data_dir(data_dir)
+    refuse_absent(place)
+    running = state.read(place)
+    if running is None:
+        raise Failure(f"Mailkeep does not run on {place}: start it with `mailkeep up --profile full`.")
+    if running.profile != "full":
+        raise Failure(f"Mailkeep on {place} is the embedded profile, which has no queue.", permanent=True)
+    async with opened(place) as app:
+        app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
         yield app
 
 

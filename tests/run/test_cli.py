@@ -323,6 +323,7 @@ def test_status_and_down_where_nothing_runs(tmp_path: Path):
         "admin password a@b.test",
         "key create name --admin a@b.test",
         "routing explain a@b.test",
+        "queue list",
         "migrate --dry-run",
     ],
 )
@@ -689,6 +690,16 @@ def test_a_key_can_be_bound_to_networks(running: Running):
 def test_a_key_is_printed_alone_on_its_line(running: Running):
     told = inside("key", "create", "deploy", "--admin", "admin@localhost", data=running.data)
     assert re.fullmatch(r"Key of admin@localhost, shown this once:\nsvc_sk_[\w-]{43}\n", told.out)
+
+
+@pytest.mark.parametrize("line", ["queue list", "queue act flush --all"])
+def test_the_embedded_profile_has_no_queue_and_never_will(running: Running, tmp_path: Path, line: str):
+    told = inside(*line.split(), "--json", data=running.data)
+    assert told.code == 1
+    assert told.json["error"]["message"] == f"Mailkeep on {running.data} is the embedded profile, which has no queue."
+    told = inside(*line.split(), "--json", data=tmp_path)
+    assert (told.code, told.json["error"]["code"]) == (75, "UNAVAILABLE")
+    assert list(tmp_path.iterdir()) == [], "no database is made to find that out"
 
 
 def test_changes_are_audited_as_made_by_the_command_line(running: Running, dora: dict[str, Any], root_key: str):
