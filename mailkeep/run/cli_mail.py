@@ -25,8 +25,8 @@ def dns(
 ) -> None:
     """Print the DNS records that a domain needs.
 
-    Lines for a zone file: where its mail comes in, who may send for it, and the keys of its signatures. Addresses are
-    those of server.addresses.
+    Lines for a zone file: where its mail comes in, who may send for it, and the keys of its signatures. The server's
+    name is server.hostname, else the system's own, its addresses are server.addresses.
     """
     conclude(as_json, _dns(data_dir, domain))
 
@@ -49,8 +49,15 @@ async def _dns(data_dir: Path | None, name: str) -> Answer:
             raise Failure(f"{name} is not managed here.", permanent=True)
         keys = await dkim.page(conn, found.id, PageRequest(100, "created_at", "asc", None))
         server = app.settings.server
+    hostname = server.hostname or socket.getfqdn()
+    if "." not in hostname or hostname.startswith("localhost."):
+        raise Failure(
+            f"Set server.hostname to the name under which the world finds this server, such as mx.{name}: "
+            f"nobody else knows {hostname}.",
+            permanent=True,
+        )
     addresses = [text for text in server.addresses if not ipaddress.ip_address(text).is_loopback]
-    records = rules.wanted(name, server.hostname or socket.getfqdn(), addresses, keys.rows)
+    records = rules.wanted(name, hostname, addresses, keys.rows)
     told = {"domain": name, "records": [asdict(record) for record in records]}
     lines: list[str] = []
     for record in records:

@@ -14,6 +14,7 @@ import select
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -728,6 +729,33 @@ def test_routing_explain_tells_the_way(running: Running, root_key: str, domain_i
     assert found["decision"] == "unknown_user"
     assert found["deliveries"] == []
     assert {"domain", "mailbox", "alias", "catch_all"} <= {step["step"] for step in found["steps"]}
+
+
+def test_dns_prints_what_to_publish(running: Running, domain_id: str):
+    env = {"MAILKEEP_SERVER__HOSTNAME": "mx.example.test", "MAILKEEP_SERVER__ADDRESSES": '["192.0.2.10", "127.0.0.1"]'}
+    lines = mailkeep("dns", "Example.test", data=running.data, env=env).out.splitlines()[1::2]
+    assert lines[:5] == [
+        "example.test. 3600 IN MX 10 mx.example.test.",
+        "mx.example.test. 3600 IN A 192.0.2.10",
+        "10.2.0.192.in-addr.arpa. 3600 IN PTR mx.example.test.",
+        'mx.example.test. 3600 IN TXT "v=spf1 a -all"',
+        'example.test. 3600 IN TXT "v=spf1 mx -all"',
+    ]
+    assert {line.split()[0].partition("._domainkey.")[2] for line in lines[5:-1]} == {"example.test."}
+    records = inside("dns", "example.test", "--json", data=running.data, env=env).json["records"]
+    assert [f"{one['name']}. 3600 IN {one['type']}" for one in records] == [" ".join(x.split()[:4]) for x in lines]
+
+
+@pytest.mark.parametrize("own", ["localhost", "vm", "localhost.localdomain"])
+def test_dns_prints_nothing_for_a_server_without_a_name(
+    running: Running, domain_id: str, monkeypatch: pytest.MonkeyPatch, own: str
+):
+    monkeypatch.setattr(socket, "getfqdn", lambda: own)
+    told = inside("dns", "example.test", data=running.data)
+    assert (told.code, told.out) == (1, "")
+    assert told.err.startswith("error: Set server.hostname to the name ")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "mail.example.test")
+    assert "MX 10 mail.example.test." in inside("dns", "example.test", data=running.data).out
 
 
 def test_status_says_when_the_instance_is_not_well(running: Running):
