@@ -26,7 +26,7 @@ from mailkeep.core.principal import POLICY
 from mailkeep.features.events.model import CATALOGUE, EXAMPLES, Kind
 from mailkeep.run.cli import app
 from mailkeep.run.router import ENDPOINTS
-from mailkeep.settings import describe
+from mailkeep.settings import FIRST_START, describe
 from mailkeep.settings.tree import SECTIONS
 from mailkeep.web.openapi import document
 
@@ -51,6 +51,19 @@ def settings() -> str:
             secret = " *Secret.*" if one.secret else ""
             default = json.dumps(one.default, ensure_ascii=False)
             lines.append(f"| `{one.key}` | `{default}` | {one.type} | {one.doc}{secret} |")
+    lines += [
+        "",
+        "## The first start",
+        "",
+        "What the first start of a data directory takes from the environment; no file of settings has it. The",
+        "administrator is made while there is none: later these variables change nothing. A file that is named must be",
+        "readable at every start and by every command, and `MAILKEEP_SECRET_FILE` stays set: what one secret sealed,",
+        "no other opens.",
+        "",
+        "| variable | meaning |",
+        "|---|---|",
+        *(f"| `{variable}` | {meaning} |" for variable, meaning in FIRST_START.items()),
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,7 @@ from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.grammar import dns_servers, endpoint, networks
 from mailkeep.settings.sources import (
     FILE_NAME,
+    FIRST_START,
     Described,
     FirstStart,
     Loaded,
@@ -30,6 +31,7 @@ from mailkeep.settings.tree import Settings
 
 __all__ = [
     "FILE_NAME",
+    "FIRST_START",
     "Described",
     "FirstStart",
     "Loaded",

@@ -24,9 +24,25 @@ MASK = "********"
 Source = Literal["default", "file", "env", "option"]
 
 
+# What the environment alone tells (see `FirstStart`), and what each variable means.
+FIRST_START = {
+    "MAILKEEP_ADMIN_EMAIL": "The first administrator's email, else `admin@localhost`.",
+    "MAILKEEP_ADMIN_PASSWORD": (
+        "Its password, else one is made, and lies in `initial-admin` in the data directory until the first login."
+    ),
+    "MAILKEEP_ADMIN_PASSWORD_FILE": "A file that holds this password; it goes before the variable.",
+    "MAILKEEP_SECRET_FILE": (
+        "A file with the master secret, which seals what must not be read in the database: 32 bytes or more in base64, "
+        "as `openssl rand -base64 32` makes them. Else it is made, and lies in `secret` in the data directory."
+    ),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """What only the first start of a data directory asks for; None where the environment is silent."""
+    """What the first start of a data directory asks for, the secret's file every start; None where the environment is
+    silent.
+    """
 
     secret_file: str | None
     admin_email: str | None

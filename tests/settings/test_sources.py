@@ -1,11 +1,12 @@
 """Where settings come from, which source wins, and how a wrong one is refused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.settings import SettingsError, describe, endpoint, load, networks, show
+from mailkeep.settings import FIRST_START, SettingsError, describe, endpoint, load, networks, show
 
 NOTHING: dict[str, str] = {}
 
@@ -226,6 +227,20 @@ def test_what_the_first_start_needs_comes_from_the_environment(tmp_path: Path):
     assert (first.secret_file, first.admin_email) == ("/run/secret", "root@mail.example")
     assert first.admin_password == "correct horse"
     assert "correct horse" not in repr(first)
+
+
+def test_what_the_first_start_takes_from_the_environment_is_documented(tmp_path: Path):
+    asked: set[str] = set()
+
+    class Environment(dict[str, str]):
+        def get(self, name: str, default: Any = None) -> Any:
+            asked.add(name)
+            return super().get(name, default)
+
+    load(tmp_path, Environment())
+    assert asked == {*FIRST_START}
+    page = (Path(__file__).parents[2] / "docs/reference/settings.md").read_text("utf-8")
+    assert all(f"\n| `{name}` | {meaning} |\n" in page for name, meaning in FIRST_START.items())
 
 
 @pytest.mark.parametrize(
