@@ -134,7 +134,7 @@ class Scene:
         mail["From"], mail["To"], mail["Subject"] = sender, to, subject
         for name, value in headers.items():
             mail[name.replace("_", "-")] = value
-        mail.set_content("Good to meet you.\n")
+        mail.set_content("Good to meet you. Grüße!\n", charset="iso-8859-1", cte="8bit")
         await asyncio.to_thread(self._deliver, to, mail)
 
     def _deliver(self, to: str, mail: EmailMessage) -> None:

@@ -260,6 +260,11 @@ async def test_what_others_wrote_is_read_by_those_who_may_and_asked_for_first(
         await expect(page.get_by_text("recorded in the audit log")).to_be_visible()
         await page.get_by_role("button", name="Read it").click()
         await expect(page.locator("pre")).to_contain_text("Good to meet you.")
+        async with page.expect_download() as download:
+            await page.get_by_text("Save as .eml").click()
+        saved = await download.value
+        assert saved.suggested_filename == f"{found['id']}.eml"
+        assert "Grüße".encode("iso-8859-1") in (await saved.path()).read_bytes()
 
 
 @pytest.mark.parametrize("role", WRITERS)

@@ -210,7 +210,8 @@ function Raw({ message }: { message: Found }) {
   return (
     <div className="stack">
       <div className="row">
-        <Button size="xs" variant="default" leftSection={<Icon name="down_load" size={14} />} onClick={() => save(data, `${message.id}.eml`)}>
+        {/* The file is what the server has: as text, whatever is not UTF-8 would be lost. */}
+        <Button component="a" href={`/api/v1/messages/${message.id}/raw`} download={`${message.id}.eml`} size="xs" variant="default" leftSection={<Icon name="down_load" size={14} />}>
           Save as .eml
         </Button>
         <Copy text={data} what="raw message" />
@@ -223,12 +224,3 @@ function Raw({ message }: { message: Found }) {
 }
 
 const SHOWN = 200_000
-
-function save(content: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type: 'message/rfc822' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 1000)
-}
