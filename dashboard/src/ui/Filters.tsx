@@ -1,6 +1,6 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useAddress } from '../search'
 import { DomainSelect } from './Domains'
 import { Icon } from './Icon'
@@ -26,10 +26,19 @@ export function TextFilter({ name, label, hint = label, main = false }: { name: 
   const [address, change] = useAddress()
   const stands = address[name] ?? ''
   const [text, setText] = useState(stands)
-  useEffect(() => setText(stands), [stands])
+  // What came into the address from here is not taken back from it: it would undo what was typed since.
+  const put = useRef(stands)
   useEffect(() => {
-    if (text === stands) return
-    const timer = setTimeout(() => change({ [name]: text.trim() || undefined }), 250)
+    if (put.current !== stands) setText(stands)
+    put.current = stands
+  }, [stands])
+  useEffect(() => {
+    const asked = text.trim()
+    if (asked === stands) return
+    const timer = setTimeout(() => {
+      put.current = asked
+      change({ [name]: asked || undefined })
+    }, 250)
     return () => clearTimeout(timer)
   }, [text, stands, name, change])
   return (
