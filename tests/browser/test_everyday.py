@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
-from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, until
+from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in, until
 from tests.browser.screens import context, visit, watched
 
 WRITERS = ("super_admin", "admin")
@@ -156,6 +156,27 @@ async def test_an_alias_shows_where_it_leads_while_it_is_made(browser: Browser, 
         await row.get_by_role("button", name=f"Delete {source}").click()
         await dialog.get_by_role("button", name="Delete alias").click()
         await expect(row).to_have_count(0)
+
+
+async def test_who_has_two_domains_sees_whose_aliases_are_listed(browser: Browser, scene: Scene):
+    email, ask = f"two@{EXAMPLE}", scene.sue.ask
+    made = [await ask("POST", "/domains", {"name": name}) for name in ("first.test", "second.test")]
+    for domain in made:
+        source = domain["name"].partition(".")[0]
+        alias = {"domain_id": domain["id"], "source_local_part": f"of-{source}", "destination": f"bob@{EXAMPLE}"}
+        await ask("POST", "/aliases", alias)
+    ids = [domain["id"] for domain in made]
+    await ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "domain_admin", "domain_ids": ids})
+    async with context(browser, await log_in(scene.http, email, PASSWORD)) as opened:
+        page = await opened.new_page()
+        await visit(page, scene.http, "/aliases")
+        chosen = page.get_by_role("textbox", name="Domain", exact=True)
+        await expect(page.get_by_text("of-first")).to_be_visible()
+        await expect(chosen).to_have_value("first.test")
+        await choose(page, "Domain", "second.test")
+        await expect(page.get_by_text("of-second")).to_be_visible()
+        await expect(chosen).to_have_value("second.test")
+        await expect(page.get_by_role("button", name="Clear")).to_have_count(0)
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -31,9 +31,10 @@ export function Aliases() {
   const isBarred = useBarred('alias.write')
   const [deleted, setDeleted] = useState<Alias | null>(null)
   const account = useAccount()
-  const first = useQuery({ ...domainsQuery(), enabled: account.role === 'domain_admin' }).data?.rows[0]
+  const isOfOne = account.role === 'domain_admin'
+  const first = useQuery({ ...domainsQuery(), enabled: isOfOne }).data?.rows[0]
   // The API asks a domain administrator for the domain; the first one is as good as any.
-  const domain = search.domain ?? (account.role === 'domain_admin' ? first?.id : undefined)
+  const domain = search.domain ?? (isOfOne ? first?.id : undefined)
   const make = (
     <Allowed to="alias.write">
       <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
@@ -44,10 +45,10 @@ export function Aliases() {
   const close = () => change({ new: undefined, edit: undefined })
   return (
     <Page title="Aliases" lead="Addresses that have no mailbox of their own, and lead to others." actions={make}>
-      <Filters names={['domain']}>
-        <DomainFilter />
+      <Filters names={isOfOne ? [] : ['domain']}>
+        <DomainFilter {...(isOfOne && { implied: domain ?? null })} />
       </Filters>
-      {account.role === 'domain_admin' && !domain ? (
+      {isOfOne && !domain ? (
         <NoDomain />
       ) : (
         <DataList

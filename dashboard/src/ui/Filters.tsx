@@ -97,16 +97,19 @@ export function TimeFilter({ name, label }: { name: string; label: string }) {
   )
 }
 
-export function DomainFilter({ name = 'domain' }: { name?: string }) {
+/** A domain; `implied`: the one that is listed where none is chosen, of a list that is always of one. */
+export function DomainFilter({ name = 'domain', implied }: { name?: string; implied?: string | null }) {
   const [address, change] = useAddress()
+  const isFree = implied === undefined
   return (
     <DomainSelect
       className="filter"
       aria-label="Domain"
-      placeholder="All domains"
-      value={address[name] ?? null}
+      placeholder={isFree ? 'All domains' : 'Domain'}
+      value={address[name] ?? implied ?? null}
       onChange={(value) => change({ [name]: value ?? undefined })}
-      clearable
+      clearable={isFree}
+      allowDeselect={isFree}
     />
   )
 }
