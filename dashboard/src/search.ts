@@ -15,6 +15,9 @@ export function search<Name extends string>(...names: Name[]) {
 /** Of every list. */
 export const LIST = ['cursor', 'sort', 'order'] as const
 
+/** What is open over a list, or how it is looked at: the list stays as it is. */
+const OVER: readonly string[] = ['new', 'edit', 'shown', 'view', 'paused']
+
 /** Addresses are written as people write them: `?q=word`, not as JSON, and a plus is a plus. */
 export function readSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text.replaceAll('+', '%2B')))
@@ -31,15 +34,17 @@ export function useAddress(): [Readonly<Record<string, string | undefined>>, (ch
   const values: Record<string, string | undefined> = useSearch({ strict: false })
   const navigate = useNavigate()
   const change = useCallback(
-    (changes: Record<string, string | undefined>) =>
+    (changes: Record<string, string | undefined>) => {
+      const isAnew = Object.keys(changes).some((name) => !OVER.includes(name))
       void navigate({
         to: '.',
-        search: (before: Record<string, unknown>) => ({ ...before, cursor: undefined, ...changes }),
+        search: (before: Record<string, unknown>) => ({ ...before, ...(isAnew && { cursor: undefined }), ...changes }),
         // The way back through the pages is kept with the page.
-        state: (before) => ('cursor' in changes ? before : {}),
+        state: (before) => (isAnew ? {} : before),
         replace: true,
         resetScroll: false,
-      }),
+      })
+    },
     [navigate],
   )
   return [values, change]

@@ -402,6 +402,12 @@ async def test_a_long_list_is_paged_by_the_address_forth_and_back(browser: Brows
         assert "cursor=" in page.url
         await page.reload()
         await expect(page.get_by_role("row")).to_have_count(6)
+        for form, name in (("New alias", "New alias"), ("Change a04", "Change alias")):
+            await page.get_by_role("button", name=form).click()
+            await expect(page.get_by_role("dialog", name=name).get_by_label("Active")).to_be_visible()
+            await page.keyboard.press("Escape")
+            await expect(page).not_to_have_url(re.compile("new=|edit="))
+            await expect(page.get_by_role("row")).to_have_count(6)
         await page.get_by_role("button", name="Previous page").click()
         await expect(page.get_by_role("row")).to_have_count(26)
         await page.get_by_role("button", name="Made").click()

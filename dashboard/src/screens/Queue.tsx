@@ -139,10 +139,9 @@ function LastWord({ of }: { of: Queued }) {
 /** One message with all its recipients; which, stands in the address. */
 function Shown() {
   const { shown } = route.useSearch()
-  const [address, change] = useAddress()
-  const close = () => change({ shown: undefined, cursor: address['cursor'] })
+  const [, change] = useAddress()
   return (
-    <Modal opened={shown !== undefined} onClose={close} title="Message in the queue" size="lg">
+    <Modal opened={shown !== undefined} onClose={() => change({ shown: undefined })} title="Message in the queue" size="lg">
       {shown !== undefined && <Details queueId={shown} />}
     </Modal>
   )
