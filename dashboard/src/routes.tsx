@@ -179,7 +179,7 @@ const admins = createRoute({
 const audit = createRoute({
   getParentRoute: () => inside,
   path: PATHS.audit,
-  validateSearch: search('action', 'admin', 'resource', 'domain', 'age', ...LIST),
+  validateSearch: search('action', 'admin', 'resource', 'domain', 'age', 'at', ...LIST),
   component: lazyRouteComponent(() => import('./screens/Audit'), 'Audit'),
 })
 

@@ -38,7 +38,7 @@ export function useAddress(): [Readonly<Record<string, string | undefined>>, (ch
       const isAnew = Object.keys(changes).some((name) => !OVER.includes(name))
       void navigate({
         to: '.',
-        search: (before: Record<string, unknown>) => ({ ...before, ...(isAnew && { cursor: undefined }), ...changes }),
+        search: (before: Record<string, unknown>) => ({ ...before, ...(isAnew && { cursor: undefined, at: undefined }), ...changes }),
         // The way back through the pages is kept with the page.
         state: (before) => (isAnew ? {} : before),
         replace: true,

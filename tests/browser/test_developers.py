@@ -277,6 +277,27 @@ async def test_the_audit_log_is_verified_and_exported(browser: Browser, scene: S
         assert "alias.create" in Path(await (await download.value).path()).read_text()
 
 
+async def test_a_later_page_of_the_last_hour_is_there_after_a_reload_and_on_the_way_back(
+    browser: Browser, scene: Scene
+):
+    alias = {"domain_id": scene.ids["domain_id"], "source_local_part": "often", "destination": f"alice@{EXAMPLE}"}
+    made = await scene.by("admin").ask("POST", "/aliases", alias)
+    for number in range(26):
+        await scene.by("admin").ask("PATCH", f"/aliases/{made['id']}", {"active": number % 2 == 1})
+    async with watched(browser, scene, "admin") as page:
+        await visit(page, scene.http, "/audit?action=alias.update&age=hour")
+        listed = page.get_by_role("table", name="Audit log")
+        await page.get_by_role("button", name="Next page").click()
+        await expect(page.get_by_role("button", name="Previous page")).to_be_enabled()
+        await page.reload()
+        await expect(listed).to_be_visible()
+        await page.go_back()
+        await expect(page.get_by_role("button", name="Previous page")).to_be_disabled()
+        await page.go_forward()
+        await expect(page.get_by_role("button", name="Previous page")).to_be_enabled()
+        await expect(listed).to_be_visible()
+
+
 async def test_what_is_on_screen_runs_as_a_request_in_each_language(browser: Browser, scene: Scene, tmp_path: Path):
     key = (await scene.sue.ask("POST", "/api-keys", {"name": "for snippets"}))["key"]
     runners = {

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, askPage, client, type Schema } from '../api/client'
+import { instant } from '../search'
 import { Allowed } from '../ui/Allowed'
 import { AuditChange } from '../ui/AuditChange'
 import { Badge, type Tone } from '../ui/Badge'
@@ -33,14 +34,16 @@ const OUTCOMES: Readonly<Record<string, Tone>> = { success: 'good', denied: 'war
 export function Audit() {
   const search = route.useSearch()
   const [shown, setShown] = useState<Entry | null>(null)
-  const [opened] = useState(() => Date.now())
+  const [opened] = useState(() => new Date().toISOString())
+  // A later page belongs to the span that the first one had, however much later it is asked for.
+  const at = (search.cursor && instant(search.at)) || opened
   const span = AGES[search.age ?? '']
   const filter = {
     ...(search.action && { action: search.action }),
     ...(search.admin && { admin_id: search.admin }),
     ...(search.resource && { resource_type: search.resource }),
     ...(search.domain && { domain_id: search.domain }),
-    ...(span && { since: new Date(opened - span[0]).toISOString() }),
+    ...(span && { since: new Date(Date.parse(at) - span[0]).toISOString() }),
   }
   const columns: readonly Column<Entry>[] = [
     {
@@ -69,6 +72,7 @@ export function Audit() {
       <DataList
         label="Audit log"
         of={['audit', 'list', filter]}
+        {...(span && { pinned: { at } })}
         load={(page) => askPage(client.GET('/audit', { params: { query: { ...filter, ...page, sort: 'created_at' } } }))}
         columns={columns}
         rowKey={(row) => row.id}

@@ -34,6 +34,8 @@ interface Props<Row> {
   limit?: number
   /** Ask again by itself, in milliseconds. */
   every?: number
+  /** What stands in the address beside a cursor, because the cursor is good for it alone. */
+  pinned?: Readonly<Record<string, string>>
   /** Between the head of the card and the rows: what is done to them. */
   above?: (rows: readonly Row[]) => ReactNode
 }
@@ -92,7 +94,7 @@ export function DataList<Row>(props: Props<Row>) {
           ))}
         </tbody>
       </table>
-      <Pages next={data.next} rows={data.rows.length} />
+      <Pages next={data.next} rows={data.rows.length} pinned={props.pinned ?? {}} />
     </div>
   )
 }
@@ -125,7 +127,7 @@ function Heading<Row>({ column }: { column: Column<Row> }) {
   )
 }
 
-function Pages({ next, rows }: { next: string | null; rows: number }) {
+function Pages({ next, rows, pinned }: { next: string | null; rows: number; pinned: Readonly<Record<string, string>> }) {
   const [{ cursor }] = useAddress()
   const navigate = useNavigate()
   const trail = useLocation({ select: (location) => location.state.trail ?? [] })
@@ -133,7 +135,7 @@ function Pages({ next, rows }: { next: string | null; rows: number }) {
   const go = (to: string | undefined, trailed: readonly string[]) =>
     void navigate({
       to: '.',
-      search: (before: Record<string, unknown>) => ({ ...before, cursor: to || undefined }),
+      search: (before: Record<string, unknown>) => ({ ...before, ...(to ? pinned : { at: undefined }), cursor: to || undefined }),
       state: { trail: trailed },
     })
   return (
