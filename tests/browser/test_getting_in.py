@@ -178,8 +178,12 @@ async def test_a_session_that_ends_elsewhere_leads_to_the_login_and_back(browser
         page = await made.new_page()
         await page.goto(f"{scene.http}/domains")
         await expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
+        following = await made.new_page()
+        await following.goto(f"{scene.http}/events")
+        await expect(following.get_by_text("live", exact=True)).to_be_visible()
         [current] = [each for each in await own.ask("GET", "/auth/sessions") if each["current"]]
         await scene.by("admin").ask("DELETE", f"/auth/sessions/{current['id']}")
+        await expect(following).to_have_url(f"{scene.http}/login?next=%2Fevents")
         await page.get_by_role("link", name="Mailboxes").first.click()
         await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
         await fill_in(page, *scene.password("admin"))

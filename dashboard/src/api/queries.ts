@@ -20,7 +20,8 @@ export function healing(every: number | false = false) {
   }
 }
 
-function noticeLogout(error: Error): void {
+/** To the login, where the error says that the session is over. */
+export function noticeLogout(error: Error): void {
   if (!isLoggedOut(error)) return
   // The screens ask `me` before anything else: without a session it leads to the login.
   if (queryClient.getQueryData(me().queryKey)) {

@@ -1,7 +1,8 @@
 import { useEffect, useReducer, useRef } from 'react'
 import { note } from './calls'
 import type { Schema } from './client'
-import { fromAnswer } from './errors'
+import { ApiError, fromAnswer, isLoggedOut } from './errors'
+import { noticeLogout } from './queries'
 
 type Event_ = Schema['Event']
 
@@ -31,9 +32,13 @@ export function useLive(filter: { kind?: string; domain_id?: string }, isPaused:
   const { kind, domain_id } = filter
   const place = useRef<Place>({ of: '', last: '' })
   useEffect(() => {
-    if (isPaused) return step({ does: 'paused' })
     const of = JSON.stringify([kind, domain_id])
-    if (place.current.of !== of) place.current = { of, last: '' }
+    if (place.current.of !== of) {
+      // What another filter let through is not shown under this one.
+      place.current = { of, last: '' }
+      step({ does: 'cleared' })
+    }
+    if (isPaused) return step({ does: 'paused' })
     const query = { ...(kind && { kind }), ...(domain_id && { domain_id }) }
     note(location.pathname, { method: 'GET', path: '/events/stream', query })
     const ending = new AbortController()
@@ -51,6 +56,7 @@ interface Place {
 
 async function follow(address: string, place: Place, signal: AbortSignal, step: (step: Step) => void): Promise<void> {
   while (!signal.aborted) {
+    let wait = AGAIN_MS
     try {
       const answer = await fetch(address, { signal, headers: place.last ? { 'Last-Event-ID': place.last } : {} })
       if (!answer.ok || !answer.body) throw fromAnswer(await answer.json().catch(() => null), answer)
@@ -70,8 +76,12 @@ async function follow(address: string, place: Place, signal: AbortSignal, step: 
     } catch (error) {
       if (signal.aborted) return
       step({ does: 'lost', error: error instanceof TypeError ? null : error })
+      if (error instanceof ApiError) {
+        if (isLoggedOut(error)) return noticeLogout(error)
+        wait = Math.max(wait, (error.retryAfter ?? 0) * 1000)
+      }
     }
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+    await new Promise((resolve) => setTimeout(resolve, wait))
   }
 }
 
