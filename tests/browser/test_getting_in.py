@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 import pytest
 from aiohttp import web
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, FilePayload, Page, Route, expect
 
 from mailkeep.core import totp
 from tests import instance as instances
@@ -188,6 +188,49 @@ async def test_a_session_that_ends_elsewhere_leads_to_the_login_and_back(browser
         await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
         await fill_in(page, *scene.password("admin"))
         await expect(page.get_by_role("heading", level=1, name="Mailboxes")).to_be_visible()
+
+
+async def test_what_was_written_outlasts_the_session_and_is_not_there_for_the_next_person(
+    browser: Browser, scene: Scene
+):
+    own = await scene.login("admin")
+    async with context(browser, own) as made:
+        page = await made.new_page()
+        await page.goto(f"{scene.http}/send?from=shop@{EXAMPLE}&to=zoe@elsewhere.test")
+        body, subject = page.get_by_role("textbox", name="Message"), page.get_by_label("Subject")
+        large: FilePayload = {"name": "large.txt", "mimeType": "text/plain", "buffer": b"0123456789" * 60}
+        await subject.fill("For Zoe alone")
+        await body.fill("Between you and me")
+        await page.locator("input[type=file]").set_input_files([large])
+        await page.get_by_text("large.txt").wait_for()
+        [current] = [each for each in await own.ask("GET", "/auth/sessions") if each["current"]]
+        await scene.by("admin").ask("DELETE", f"/auth/sessions/{current['id']}")
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await fill_in(page, *scene.password("admin"))
+        await expect(body).to_have_value("Between you and me")
+        await expect(page.get_by_role("note")).to_contain_text("large.txt")
+        await page.locator("input[type=file]").set_input_files([large])
+        await page.get_by_text("600 B in all").wait_for()
+        await page.get_by_role("button", name="Send", exact=True).click()
+        await expect(page.get_by_role("heading", level=1, name="For Zoe alone")).to_be_visible()
+        await page.go_back()
+        await expect(body).to_have_value("")
+        await page.get_by_role("button", name="This screen as requests").click()
+        asked = page.get_by_test_id("snippet")
+        await expect(asked).to_contain_text("Between you and me")
+        await expect(asked).to_contain_text("…")
+        await page.keyboard.press("Escape")
+        await subject.fill("Never sent")
+        await log_out(page)
+        await fill_in(page, *scene.password("super_admin"))
+        await is_in(page)
+        await page.get_by_role("link", name="Send", exact=True).first.click()
+        await page.get_by_role("heading", level=1, name="Send").wait_for()
+        await expect(subject).to_have_value("")
+        await page.get_by_role("button", name="This screen as requests").click()
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await expect(page.get_by_text("Between you and me")).to_have_count(0)
+        assert "Never sent" not in await page.evaluate("JSON.stringify(sessionStorage)")
 
 
 async def test_sessions_are_listed_and_ended(browser: Browser, scene: Scene):

@@ -18,7 +18,7 @@ client.use({
     const query = Object.fromEntries(url.searchParams)
     const screen = location.pathname
     const text = request.method === 'GET' ? '' : await request.clone().text()
-    note(screen, { method: request.method, path, query, ...(text && { body: JSON.parse(text) as unknown }) })
+    note(screen, { method: request.method, path, query, ...(text && { body: withShortFiles(JSON.parse(text)) }) })
   },
 })
 
@@ -30,6 +30,25 @@ export function note(screen: string, call: ApiCall): void {
   asked.set(screen, [...before, call].slice(-20))
   for (const old of [...asked.keys()].slice(0, -30)) asked.delete(old)
   listeners.forEach((listener) => listener())
+}
+
+/** None of it is for the next person in this tab. */
+export function forget(): void {
+  asked.clear()
+  listeners.forEach((listener) => listener())
+}
+
+const SHORT = 200
+
+/** The body of a call; attached files fill pages, so of each only the beginning is left. */
+export function withShortFiles(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('attachments' in body) || !Array.isArray(body.attachments)) return body
+  return { ...body, attachments: body.attachments.map(shortened) }
+}
+
+function shortened(file: { content?: unknown }): unknown {
+  const { content } = file
+  return typeof content === 'string' && content.length > SHORT ? { ...file, content: `${content.slice(0, SHORT)}…` } : file
 }
 
 function subscribe(listener: () => void): () => void {

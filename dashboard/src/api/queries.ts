@@ -1,4 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import { forget } from './calls'
 import { ask, client } from './client'
 import { ApiError, isLoggedOut } from './errors'
 
@@ -18,6 +19,12 @@ export function healing(every: number | false = false) {
     if (!(state.error instanceof ApiError) || !isPassing(state.error)) return every
     return Math.max(2_000, (state.error.retryAfter ?? 5) * 1000)
   }
+}
+
+/** Nothing that one person was shown or asked for is left for the next. */
+export function clearAll(): void {
+  queryClient.clear()
+  forget()
 }
 
 /** To the login, where the error says that the session is over. */

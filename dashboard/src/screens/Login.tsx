@@ -5,7 +5,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { ApiError } from '../api/errors'
 import { hasPasskeys, logInByPasskey } from '../api/passkeys'
-import { queryClient } from '../api/queries'
+import { clearAll } from '../api/queries'
 import { PATHS } from '../paths'
 import { ErrorNote } from '../ui/ErrorNote'
 import { Icon, Logo } from '../ui/Icon'
@@ -94,7 +94,7 @@ function useEnter(): () => void {
   const router = useRouter()
   const navigate = useNavigate()
   return () => {
-    queryClient.clear()
+    clearAll()
     const next = new URLSearchParams(window.location.search).get('next')
     if (next && /^\/(?![/\\])/.test(next)) router.history.push(next)
     else void navigate({ to: PATHS.overview })

@@ -1,11 +1,13 @@
 import { Button, FileButton, Group, SegmentedControl, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type DragEvent, type FormEvent, useRef, useState } from 'react'
+import { type DragEvent, type FormEvent, useEffect, useRef, useState } from 'react'
+import { withShortFiles } from '../api/calls'
 import { ask, client, type Schema } from '../api/client'
 import { fieldFaults } from '../api/errors'
 import { PATHS } from '../paths'
 import { Addresses } from '../ui/Addresses'
+import { useAccount } from '../ui/Allowed'
 import { bytes } from '../ui/bytes'
 import { domainsQuery } from '../ui/Domains'
 import { ErrorNote } from '../ui/ErrorNote'
@@ -14,6 +16,7 @@ import { Icon } from '../ui/Icon'
 import { Page } from '../ui/Page'
 import { RequestButton } from '../ui/Request'
 import { toast } from '../ui/Toasts'
+import { dropDraft, keepDraft, keptDraft } from './send/draft'
 
 const route = getRouteApi('/inside/send')
 
@@ -39,23 +42,34 @@ export function Send() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const queries = useQueryClient()
+  const { id: whose } = useAccount()
+  const address = JSON.stringify(search)
+  const blank: Values = { from: search.from ?? '', from_name: '', to: search.to ? [search.to] : [], cc: [], bcc: [], reply_to: '', subject: search.subject ?? '', body: '', tags: [] }
+  const [kept, setKept] = useState(() => keptDraft<Values>(whose, address))
   const [files, setFiles] = useState<readonly File[]>([])
-  const [form_, setForm] = useState<'text' | 'html'>('text')
+  const [form_, setForm] = useState(kept?.form ?? 'text')
   // One key for one message: pressed twice, or again after the answer was lost, it is sent once.
   const key = useRef(newKey())
   const send = useMutation({
     mutationFn: async (letter: Letter) => ask(client.POST('/send', { params: { header: { 'Idempotency-Key': key.current } }, body: await messageOf(letter) })),
     onSuccess: async (sent) => {
+      dropDraft()
       toast(`Accepted for ${sent.recipients.length === 1 ? sent.recipients[0]?.address : `${sent.recipients.length} recipients`}.`)
       await queries.invalidateQueries({ queryKey: ['messages'] })
       void navigate({ to: PATHS.message, params: { id: sent.id } })
     },
   })
-  const form = useFields<Values>(
-    { from: search.from ?? '', from_name: '', to: search.to ? [search.to] : [], cc: [], bcc: [], reply_to: '', subject: search.subject ?? '', body: '', tags: [] },
-    send.error,
-  )
-  const [isMore, setMore] = useState(false)
+  const form = useFields<Values>(kept?.values ?? blank, send.error)
+  useEffect(() => {
+    if (JSON.stringify(form.values) === JSON.stringify(blank)) dropDraft()
+    else keepDraft({ whose, address, values: form.values, form: form_, files: files.length ? files.map((file) => file.name) : (kept?.files ?? []) })
+  }, [form.values, form_, files])
+  const [isMore, setMore] = useState(() => [kept?.values.cc, kept?.values.bcc, kept?.values.tags, kept?.values.reply_to].some((each) => each?.length))
+  function beginAnew() {
+    setKept(null)
+    setFiles([])
+    form.setAll(blank)
+  }
   const domains = useQuery(domainsQuery()).data?.rows
   const example = domains?.find((domain) => domain.active && domain.sending_enabled)?.unicode_name ?? 'example.com'
   function submit(event: FormEvent) {
@@ -68,6 +82,7 @@ export function Send() {
   return (
     <Page title="Send" lead="One message by the API, from any address of a domain that sends.">
       <form onSubmit={submit} noValidate className="card stack compose" onDragOver={(event) => event.preventDefault()} onDrop={(event) => drop(event, (added) => setFiles([...files, ...added]))}>
+        {kept && <Kept files={kept.files} onAnew={beginAnew} />}
         <div className="pair">
           <TextInput label="From" type="email" placeholder={`shop@${example}`} autoComplete="off" {...form.text('from')} error={form.faultOf('from') ?? form.faultOf('from.email')} />
           <TextInput label="Name" placeholder="The Shop" autoComplete="off" {...form.text('from_name')} error={form.faultOf('from.name')} />
@@ -137,6 +152,23 @@ function isSame(before: Letter | undefined, now: Letter): boolean {
   return before?.values === now.values && before.form === now.form && before.files === now.files
 }
 
+/** Says that a draft stands here, and which files it had. */
+function Kept({ files, onAnew }: { files: readonly string[]; onAnew: () => void }) {
+  return (
+    <div className="note" role="note">
+      <Icon name="edit" />
+      <div>
+        <p>You began to write this and have not sent it.{files.length > 0 && ` Its files are to be attached again: ${files.join(', ')}.`}</p>
+        <div>
+          <Button size="xs" variant="default" onClick={onAnew}>
+            Begin anew
+          </Button>
+        </div>
+      </div>
+    </div>
+  )
+}
+
 function Attachments({ files, onChange }: { files: readonly File[]; onChange: (files: readonly File[]) => void }) {
   const total = files.reduce((sum, file) => sum + file.size, 0)
   return (
@@ -187,12 +219,6 @@ async function messageOf({ values, form, files }: Letter): Promise<Schema['SendB
     ...(values.tags.length && { tags: values.tags }),
     ...(files.length && { attachments: await Promise.all(files.map(attachment)) }),
   }
-}
-
-/** To be read by people: of each file the beginning. */
-function withShortFiles(message: Schema['SendBody']): Schema['SendBody'] {
-  const short = (content: string) => (content.length > 60 ? `${content.slice(0, 60)}…` : content)
-  return { ...message, ...(message.attachments && { attachments: message.attachments.map((each) => ({ ...each, content: short(each.content) })) }) }
 }
 
 async function attachment(file: File): Promise<Schema['AttachmentBody']> {

@@ -4,10 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { ask, client } from '../api/client'
-import { queryClient, version } from '../api/queries'
+import { clearAll, version } from '../api/queries'
 import { NAVIGATION } from '../navigation'
 import { PATHS } from '../paths'
 import { ROLE_NAMES } from '../policy'
+import { dropDraft } from '../screens/send/draft'
 import { useAccount, useClosed } from './Allowed'
 import { Closed } from './Closed'
 import { useChange } from './form'
@@ -139,7 +140,8 @@ export function useLogout() {
     change: () => ask(client.POST('/auth/logout')),
     refreshes: [],
     then: () => {
-      queryClient.clear()
+      clearAll()
+      dropDraft()
       void navigate({ to: PATHS.login })
     },
   })
@@ -182,7 +184,7 @@ function useLeaveWhenLoggedOut() {
   useEffect(() => {
     const leave = () => {
       const next = location.pathname + location.search
-      queryClient.clear()
+      clearAll()
       void navigate({ to: PATHS.login, search: { next } })
     }
     window.addEventListener('mailkeep:logged-out', leave)

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, client, type Schema } from '../../api/client'
-import { queryClient } from '../../api/queries'
+import { clearAll } from '../../api/queries'
 import { PATHS } from '../../paths'
 import { Badge } from '../../ui/Badge'
 import { Confirm } from '../../ui/Confirm'
@@ -12,13 +12,15 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { useChange } from '../../ui/form'
 import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
+import { dropDraft } from '../send/draft'
 
 export function Sessions() {
   const { data, error } = useQuery({ queryKey: ['sessions'], queryFn: () => ask(client.GET('/auth/sessions')) })
   const navigate = useNavigate()
   const [isAsked, setAsked] = useState(false)
   const leave = () => {
-    queryClient.clear()
+    clearAll()
+    dropDraft()
     void navigate({ to: PATHS.login })
   }
   const end = useChange({
