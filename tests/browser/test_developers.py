@@ -245,6 +245,11 @@ async def test_a_message_shows_its_own_images_and_gives_its_attachments(browser:
 
 async def test_an_administrator_is_made_assigned_changed_and_deleted(browser: Browser, scene: Scene):
     email = "nora@example.test"
+    error = {"code": "CONFLICT", "message": "Not now.", "details": None}
+
+    async def refuse(route: Route) -> None:
+        await route.fulfill(status=409, json={"data": None, "error": error, "meta": {}})
+
     async with watched(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/admins")
         await page.get_by_role("button", name="New administrator").click()
@@ -264,7 +269,14 @@ async def test_an_administrator_is_made_assigned_changed_and_deleted(browser: Br
         await choose(dialog, "Role", "Administrator")
         await dialog.get_by_role("button", name="Save").click()
         await expect(row.get_by_text("Administrator", exact=True)).to_be_visible()
+        await page.route("**/api/v1/admins/*", refuse, times=1)
         await row.get_by_role("button", name=f"Delete {email}").click()
+        await sure(dialog, email, "Delete")
+        await expect(dialog.get_by_role("alert")).to_contain_text("Not now.")
+        await page.keyboard.press("Escape")
+        await row.get_by_role("button", name=f"Delete {email}").click()
+        await expect(dialog.get_by_role("textbox")).to_be_visible()
+        await expect(dialog.get_by_role("alert")).to_have_count(0)
         await sure(dialog, email, "Delete")
         await expect(row).to_have_count(0)
 

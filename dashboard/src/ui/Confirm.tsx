@@ -30,6 +30,8 @@ export function Confirm(props: Props) {
 
 function Question({ name, action, busy, idle, error, children, onClose, onConfirm }: Props) {
   const [typed, setTyped] = useState('')
+  // What went wrong before it was opened is about something else.
+  const [former] = useState(error)
   const sure = !idle && (name === undefined || typed.trim() === name)
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -52,7 +54,7 @@ function Question({ name, action, busy, idle, error, children, onClose, onConfir
           data-autofocus
         />
       )}
-      <ErrorNote error={error} />
+      <ErrorNote error={error === former ? null : error} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           Cancel
