@@ -79,6 +79,9 @@ async def test_times_are_local_and_tell_utc_on_hover(browser: Browser, scene: Sc
         shown = page.locator(".page-lead time")
         await expect(shown).to_have_attribute("title", f"{at:%Y-%m-%d %H:%M:%S} UTC")
         await expect(shown).to_contain_text(f"{at + timedelta(hours=5, minutes=45):%H:%M:%S}")
+        await page.clock.set_fixed_time(at + timedelta(days=800))
+        await visit(page, scene.http, f"/messages/{message['id']}")
+        await expect(shown).to_contain_text(f"{at + timedelta(hours=5, minutes=45):%Y}")
 
 
 async def test_single_keys_lead_anywhere_and_can_be_switched_off(browser: Browser, scene: Scene):

@@ -1,6 +1,7 @@
 const LONG = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
 const SHORT = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
 const EXACT = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const LONG_EXACT = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
 /** A time of the API where the person is, with UTC on hover. `form` ago: as a distance, while it is less than a week. */
@@ -15,7 +16,8 @@ export function Time({ at, form = 'short' }: { at: string | null | undefined; fo
 }
 
 function write(date: Date, form: 'short' | 'exact' | 'ago'): string {
-  if (form === 'exact') return EXACT.format(date)
+  const isThisYear = date.getFullYear() === new Date().getFullYear()
+  if (form === 'exact') return (isThisYear ? EXACT : LONG_EXACT).format(date)
   if (form === 'ago') {
     const seconds = (date.getTime() - Date.now()) / 1000
     const distance = Math.abs(seconds)
@@ -24,5 +26,5 @@ function write(date: Date, form: 'short' | 'exact' | 'ago'): string {
     if (distance < 86_400) return AGO.format(Math.round(seconds / 3600), 'hour')
     if (distance < 604_800) return AGO.format(Math.round(seconds / 86_400), 'day')
   }
-  return (date.getFullYear() === new Date().getFullYear() ? SHORT : LONG).format(date)
+  return (isThisYear ? SHORT : LONG).format(date)
 }
