@@ -315,6 +315,23 @@ async def test_a_domain_admin_lifts_it_at_the_mailbox_and_sees_no_list_of_others
         await expect(page.get_by_text("Sending is suspended")).to_have_count(0)
 
 
+async def test_what_the_abuse_rules_suspended_is_not_for_a_domain_admin_to_lift(browser: Browser, scene: Scene):
+    async def by_the_rules(route: Route) -> None:
+        answer = await (await route.fetch()).json()
+        why = {"reason": "More than 1000 recipients within an hour.", "by": "rules", "at": "2026-01-01T00:00:00.000Z"}
+        answer["data"] |= {"suspended": why}
+        await route.fulfill(json=answer)
+
+    async with watched(browser, scene, "domain_admin") as page:
+        await page.route(f"**/api/v1/mailboxes/{scene.ids['mailbox_id']}", by_the_rules)
+        await visit(page, scene.http, f"/mailboxes/{scene.ids['mailbox_id']}")
+        await expect(page.get_by_text("By the abuse rules")).to_be_visible()
+        lift = page.get_by_role("button", name="Lift the suspension")
+        await expect(lift).to_have_attribute("aria-disabled", "true")
+        await lift.focus()
+        await expect(page.get_by_role("tooltip")).to_contain_text("The abuse rules set it")
+
+
 async def suspended(scene: Scene, role: str) -> str:
     """A mailbox that may not send, of the test's own."""
     local = f"loud-{role.replace('_', '-')}"

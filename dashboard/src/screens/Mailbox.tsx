@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { PATHS } from '../paths'
-import { Allowed } from '../ui/Allowed'
+import { Allowed, useAccount } from '../ui/Allowed'
 import { bytes, plural } from '../ui/bytes'
 import { Confirm } from '../ui/Confirm'
 import { Copy } from '../ui/Copy'
@@ -89,6 +89,7 @@ function protocols({ protocols: may }: Found): string {
 }
 
 function Suspended({ mailbox }: { mailbox: Found }) {
+  const { role } = useAccount()
   const lift = useChange({
     change: () => ask(client.POST('/mailboxes/{id}/unsuspend', { params: { path: { id: mailbox.id } } })),
     refreshes: REFRESHES,
@@ -106,7 +107,7 @@ function Suspended({ mailbox }: { mailbox: Found }) {
         </p>
         <ErrorNote error={lift.error} />
         <div>
-          <Allowed to="mailbox.write">
+          <Allowed to="mailbox.write" unless={why.by === 'rules' && role === 'domain_admin' ? 'The abuse rules set it: an administrator has to lift it.' : null}>
             <Button size="xs" loading={lift.isPending} onClick={() => lift.mutate(undefined)}>
               Lift the suspension
             </Button>
