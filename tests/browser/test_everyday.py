@@ -319,7 +319,7 @@ async def test_what_the_abuse_rules_suspended_is_not_for_a_domain_admin_to_lift(
     async def by_the_rules(route: Route) -> None:
         answer = await (await route.fetch()).json()
         why = {"reason": "More than 1000 recipients within an hour.", "by": "rules", "at": "2026-01-01T00:00:00.000Z"}
-        answer["data"] |= {"suspended": why}
+        answer["data"] |= {"suspended": why, "quota_bytes": 5 << 20}
         await route.fulfill(json=answer)
 
     async with watched(browser, scene, "domain_admin") as page:
@@ -330,6 +330,8 @@ async def test_what_the_abuse_rules_suspended_is_not_for_a_domain_admin_to_lift(
         await expect(lift).to_have_attribute("aria-disabled", "true")
         await lift.focus()
         await expect(page.get_by_role("tooltip")).to_contain_text("The abuse rules set it")
+        await page.get_by_role("button", name="Change").click()
+        await expect(page.get_by_role("dialog").get_by_label("Quota")).to_have_value("5 MB")
 
 
 async def suspended(scene: Scene, role: str) -> str:

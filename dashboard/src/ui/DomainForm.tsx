@@ -1,25 +1,26 @@
 import { Button, Group, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { type FormEvent, useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
+import { type Unit, unitOf } from './bytes'
 import { ErrorNote } from './ErrorNote'
 import { useChange, useFields } from './form'
 
 type Domain = Schema['DomainRecord']
 
-const GB = 1024 ** 3
 
 /** A domain to make, or to change. */
 export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDone: (domain: Domain) => void; onCancel?: () => void }) {
+  const [unit] = useState(() => unitOf(domain?.default_quota_bytes))
   const save = useChange({
     change: (values: ReturnType<typeof initial>): Promise<Domain> =>
       domain
-        ? ask(client.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body: bodyOf(values) }))
-        : ask(client.POST('/domains', { body: { name: values.name.trim(), ...bodyOf(values) } })),
+        ? ask(client.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body: bodyOf(values, unit) }))
+        : ask(client.POST('/domains', { body: { name: values.name.trim(), ...bodyOf(values, unit) } })),
     refreshes: ['domains'],
     told: (answer) => (domain ? `${answer.unicode_name} is changed.` : `${answer.unicode_name} is made.`),
     then: onDone,
   })
-  const form = useFields(initial(domain), save.error)
+  const form = useFields(initial(domain, unit), save.error)
   function submit(event: FormEvent) {
     event.preventDefault()
     save.mutate(form.values)
@@ -31,7 +32,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
       )}
       <Textarea label="Description" autosize minRows={1} {...form.text('description')} />
       <div className="pair">
-        <NumberInput label="Quota of a new mailbox" suffix=" GB" min={0} decimalScale={2} description="0 is without limit" {...form.value('quota')} error={form.faultOf('default_quota_bytes')} />
+        <NumberInput label="Quota of a new mailbox" suffix={` ${unit.name}`} min={0} decimalScale={2} description="0 is without limit" {...form.value('quota')} error={form.faultOf('default_quota_bytes')} />
         <Select
           label="Tags in addresses"
           description="Mail for name+tag goes to name"
@@ -67,7 +68,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
   )
 }
 
-function initial(domain: Domain | undefined) {
+function initial(domain: Domain | undefined, unit: Unit) {
   return {
     name: domain?.name ?? '',
     description: domain?.description ?? '',
@@ -76,12 +77,12 @@ function initial(domain: Domain | undefined) {
     receiving_enabled: domain?.receiving_enabled ?? true,
     max_mailboxes: (domain?.max_mailboxes ?? '') as number | string,
     max_aliases: (domain?.max_aliases ?? '') as number | string,
-    quota: (domain ? domain.default_quota_bytes / GB : 1) as number | string,
+    quota: (domain ? domain.default_quota_bytes / unit.size : 1) as number | string,
     plus: domain ? (domain.plus_delimiter ?? '') : '+',
   }
 }
 
-function bodyOf(values: ReturnType<typeof initial>) {
+function bodyOf(values: ReturnType<typeof initial>, unit: Unit) {
   const limit = (given: number | string) => (given === '' ? null : Number(given))
   return {
     description: values.description,
@@ -90,7 +91,7 @@ function bodyOf(values: ReturnType<typeof initial>) {
     receiving_enabled: values.receiving_enabled,
     max_mailboxes: limit(values.max_mailboxes),
     max_aliases: limit(values.max_aliases),
-    default_quota_bytes: Math.round(Number(values.quota || 0) * GB),
+    default_quota_bytes: Math.round(Number(values.quota || 0) * unit.size),
     plus_delimiter: values.plus || null,
   }
 }

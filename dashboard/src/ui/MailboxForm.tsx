@@ -1,29 +1,30 @@
 import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { type FormEvent, useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { Addresses } from './Addresses'
+import { type Unit, unitOf } from './bytes'
 import { DomainSelect } from './Domains'
 import { ErrorNote } from './ErrorNote'
 import { useChange, useFields } from './form'
 
 type Mailbox = Schema['MailboxRecord']
 
-const GB = 1024 ** 3
 const PROTOCOLS = { imap: 'IMAP', pop3: 'POP3', smtp: 'SMTP (sending)', sieve: 'ManageSieve' } as const
 
 /** A mailbox to make, or to change. */
 export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDone: (mailbox: Mailbox) => void; onCancel?: () => void }) {
   const { mailbox } = props
+  const [unit] = useState(() => unitOf(mailbox?.quota_bytes))
   const save = useChange({
     change: (values: Values): Promise<Mailbox> =>
       mailbox
-        ? ask(client.PATCH('/mailboxes/{id}', { params: { path: { id: mailbox.id } }, body: changesOf(values) }))
-        : ask(client.POST('/mailboxes', { body: newOf(values) })),
+        ? ask(client.PATCH('/mailboxes/{id}', { params: { path: { id: mailbox.id } }, body: changesOf(values, unit) }))
+        : ask(client.POST('/mailboxes', { body: newOf(values, unit) })),
     refreshes: ['mailboxes', 'domains', 'routing'],
     told: (answer) => (mailbox ? `${answer.address} is changed.` : `${answer.address} is made.`),
     then: props.onDone,
   })
-  const form = useFields(initial(mailbox, props.domainId), save.error)
+  const form = useFields(initial(mailbox, props.domainId, unit), save.error)
   function submit(event: FormEvent) {
     event.preventDefault()
     save.mutate(form.values)
@@ -43,7 +44,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         autoComplete="new-password"
         {...form.text('password')}
       />
-      <NumberInput label="Quota" description="0 is without limit; empty is what the domain says" suffix=" GB" min={0} decimalScale={2} {...form.value('quota')} error={form.faultOf('quota_bytes')} />
+      <NumberInput label="Quota" description="0 is without limit; empty is what the domain says" suffix={` ${unit.name}`} min={0} decimalScale={2} {...form.value('quota')} error={form.faultOf('quota_bytes')} />
       <Addresses
         label="Forward to"
         description="Addresses that get a copy; press Enter after each"
@@ -75,13 +76,13 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
   )
 }
 
-function initial(mailbox: Mailbox | undefined, domainId: string | undefined) {
+function initial(mailbox: Mailbox | undefined, domainId: string | undefined, unit: Unit) {
   return {
     local_part: '',
     domain_id: domainId ?? null,
     name: mailbox?.name ?? '',
     password: '',
-    quota: (mailbox ? mailbox.quota_bytes / GB : '') as number | string,
+    quota: (mailbox ? mailbox.quota_bytes / unit.size : '') as number | string,
     forward_to: mailbox?.forward.destinations ?? [],
     keep_copy: mailbox?.forward.keep_copy ?? true,
     active: mailbox?.active ?? true,
@@ -94,17 +95,17 @@ function initial(mailbox: Mailbox | undefined, domainId: string | undefined) {
 
 type Values = Omit<ReturnType<typeof initial>, 'domain_id'> & { domain_id: string | null }
 
-function changesOf(values: Values): Schema['MailboxPatch'] {
+function changesOf(values: Values, unit: Unit): Schema['MailboxPatch'] {
   return {
     name: values.name,
     active: values.active,
     protocols: { imap: values.imap, pop3: values.pop3, smtp: values.smtp, sieve: values.sieve },
     forward: { destinations: values.forward_to, keep_copy: values.keep_copy },
     ...(values.password && { password: values.password }),
-    ...(values.quota !== '' && { quota_bytes: Math.round(Number(values.quota) * GB) }),
+    ...(values.quota !== '' && { quota_bytes: Math.round(Number(values.quota) * unit.size) }),
   }
 }
 
-function newOf(values: Values): Schema['MailboxCreate'] {
-  return { ...changesOf(values), local_part: values.local_part.trim(), domain_id: values.domain_id ?? '', name: values.name, active: values.active }
+function newOf(values: Values, unit: Unit): Schema['MailboxCreate'] {
+  return { ...changesOf(values, unit), local_part: values.local_part.trim(), domain_id: values.domain_id ?? '', name: values.name, active: values.active }
 }
