@@ -10,7 +10,7 @@ const MEANINGS: Readonly<Record<Kind, string>> = {
   'mail.received': 'reached a mailbox',
   'mail.received.full': 'the same, with content',
   'mail.spam': 'was taken for spam',
-  'system.suspension': 'an address was suspended, or may send again',
+  'system.suspension': 'an address may send no more',
   'system.alert': 'something needs attention',
   'system.webhook_disabled': 'a webhook failed for too long',
 }

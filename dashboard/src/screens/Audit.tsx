@@ -21,7 +21,7 @@ type Entry = Schema['AuditEntry']
 
 const route = getRouteApi('/inside/audit')
 const FILTERS = ['action', 'admin', 'resource', 'domain', 'age'] as const
-const RESOURCES = ['admin', 'alias', 'api_key', 'domain', 'mailbox', 'message', 'passkey', 'sandbox', 'session', 'suspension', 'webhook']
+const RESOURCES = ['admin', 'alias', 'api_key', 'audit', 'domain', 'mailbox', 'message', 'passkey', 'queue', 'sandbox', 'session', 'suspension', 'webhook']
 const AGES: Readonly<Record<string, readonly [number, string]>> = {
   hour: [3_600_000, 'The last hour'],
   day: [86_400_000, 'The last day'],
