@@ -41,7 +41,7 @@ def test_text_html_and_attachments():
         (HEAD + b"\r\nplain", "plain", None, []),
         (HEAD + b"Content-Type: text/html\r\n\r\n<b>", None, "<b>", []),
         (HEAD + b"Content-Type: application/pdf; name=a.pdf\r\n\r\nx", None, None, ["a.pdf"]),
-        (HEAD + b"Content-Type: text/plain; charset=nonsense\r\n\r\n\xff\x00", "\ufffd\x00", None, []),
+        (HEAD + b"Content-Type: text/plain; charset=nonsense\r\n\r\n\xff\x00", "ÿ\x00", None, []),
         (MIXED + b"--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\n", "one\ntwo", None, []),
         (MIXED + b"--b\r\nContent-Type: message/rfc822\r\n\r\nSubject: in\r\n\r\nx\r\n--b--\r\n", None, None, [""]),
         (
@@ -62,6 +62,87 @@ def test_messages_as_they_come(content: bytes, text: str | None, html: str | Non
     parsed = parse(content)
     assert (parsed.text and parsed.text.rstrip("\r\n"), parsed.html) == (text, html)
     assert [each.filename for each in parsed.attachments] == names
+
+
+@pytest.mark.parametrize(
+    "charset, content, text",
+    [
+        ("", "Grüße – 日本".encode(), "Grüße – 日本"),
+        ("; charset=us-ascii", "Grüße".encode(), "Grüße"),
+        ('; charset="US-ASCII"', b"\x93Hi\x94", "“Hi”"),
+        ("; format=flowed", b"Gr\xfc\xdfe", "Grüße"),
+        ("; charset=unknown-8bit", "Grüße".encode(), "Grüße"),
+        ("; charset=", "Grüße".encode(), "Grüße"),
+        ("; charset=", b"Gr\xfc\xdfe", "Grüße"),
+        ("; charset*=utf-8'en'iso-8859-2", b"\xb1", "ą"),
+        ('; name="; charset=koi8-r"; charset=iso-8859-2', b"\xb1", "ą"),
+        ("; charset=iso-8859-1", b"It\x92s \x80 5", "It’s € 5"),
+        ("; charset=utf-8", b"\xef\xbb\xbfGr\xc3\xbc\xff", "Grü\ufffd"),
+        ("; charset=gb2312", "朱镕基".encode("gbk"), "朱镕基"),
+        ("; charset=iso-2022-jp", "日本".encode("iso-2022-jp"), "日本"),
+    ],
+)
+def test_text_whose_charset_is_not_said_is_utf8_or_windows_1252(charset: str, content: bytes, text: str):
+    for kind in ("plain", "html"):
+        parsed = parse(HEAD + f"Content-Type: text/{kind}{charset}\r\n\r\n".encode() + content)
+        assert (parsed.text if kind == "plain" else parsed.html) == text
+
+
+BASE64 = b"Content-Transfer-Encoding: Base64\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "encoded, content",
+    [
+        (b"aGVsbG8", b"hello"),  # no padding
+        (b"aGVsbG8=\r\n-- \r\nA list's footer", b"hello"),
+        (b"aGVs\r\n*!bG8=\r\n", b"hello"),
+        (b"aGVsbG8hI", b"hello!"),  # cut short
+        (b"!!!!", None),
+    ],
+)
+def test_imperfect_base64_is_decoded_and_takes_nothing_else_along(encoded: bytes, content: bytes | None):
+    parsed = parse(
+        MIXED
+        + b"--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=3Cb>\r\n"
+        + b"--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n"
+        + BASE64.join((b"Content-Type: text/plain; charset=utf-8\r\n", encoded + b"\r\n--c--\r\n--b\r\n"))
+        + BASE64.join((b"Content-Type: image/png\r\n", encoded + b"\r\n--b\r\n"))
+        + BASE64.join((b"Content-Type: image/gif\r\n", b"AAAA\r\n--b--\r\n"))
+    )
+    assert (parsed.text, parsed.html) == (content and content.decode(), "<b>")
+    assert [each.content for each in parsed.attachments] == [content, b"\0\0\0"]
+
+
+NAMED = b"--b\r\nContent-Type: text/%b; name=%b\r\n\r\n%b\r\n"
+ALTERNATIVE = HEAD + b"Content-Type: multipart/alternative; boundary=b\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "content, text, html, names",
+    [
+        (MIXED + b"--b\r\n\r\nhi\r\n" + NAMED % (b"plain", b"log.txt", b"LOG"), "hi", None, ["log.txt"]),
+        (MIXED + b"--b\r\n\r\nhi\r\n" + NAMED % (b"html", b"report.html", b"<b>"), "hi", None, ["report.html"]),
+        (
+            MIXED + b"--b\r\n\r\nhi\r\n--b\r\nContent-Disposition: inline; filename=log.txt\r\n\r\nLOG\r\n",
+            "hi",
+            None,
+            ["log.txt"],
+        ),
+        (MIXED + NAMED % (b"plain", b"body.txt", b"hi"), "hi", None, []),
+        (
+            ALTERNATIVE + NAMED % (b"plain", b"body.txt", b"hi") + NAMED % (b"html", b"body.html", b"<b>"),
+            "hi",
+            "<b>",
+            [],
+        ),
+    ],
+)
+def test_text_with_a_name_is_attached_unless_it_is_the_first(
+    content: bytes, text: str | None, html: str | None, names: list[str]
+):
+    parsed = parse(content + b"--b--\r\n")
+    assert (parsed.text, parsed.html, [each.filename for each in parsed.attachments]) == (text, html, names)
 
 
 def test_an_attachment_whose_encoding_is_broken_is_there_without_content():

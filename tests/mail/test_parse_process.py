@@ -102,7 +102,7 @@ async def test_one_attachment_comes_whole_however_large_it_is():
 
 async def test_an_attachment_whose_encoding_is_broken_is_none():
     async with parser() as made:
-        broken = attached(57).replace(b"AAAA\r\n--b--", b"A!!!\r\n--b--")
+        broken = attached(57).replace(b"A" * 76, b"!" * 76)
         assert await one(made, broken, 0) is None
         with pytest.raises(Unparsable, match="too long"):
             await made.attachment(lambda: [b"A: b\r\n" * 60_000], 0)
