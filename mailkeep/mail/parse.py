@@ -224,7 +224,8 @@ def _attachment(leaf: _Leaf) -> Attachment:
     part, content = leaf.part, leaf.content()
     size = (part.encoded_size or 0) if content is None else len(content)
     content_id = printable(part.content_id or "")[:_MAX_CONTENT_ID]
-    return Attachment(_filename(part.filename), part.content_type[:_MAX_TYPE].lower(), size, content, content_id)
+    content_type = printable(part.content_type)[:_MAX_TYPE].lower()
+    return Attachment(_filename(part.filename), content_type, size, content, content_id)
 
 
 def _filename(text: str) -> str:

@@ -153,6 +153,13 @@ def test_an_attachment_whose_encoding_is_broken_is_there_without_content():
     assert (image.content_type, image.content, image.size) == ("image/png", None, 4)
 
 
+def test_what_is_told_of_an_attachment_is_printable():
+    (image,) = parse(
+        MIXED + b'--b\r\nContent-Type: Image/p\0ng; name="a\0b.png"\r\nContent-ID: <c\0d>\r\n\r\nx\r\n--b--\r\n'
+    ).attachments
+    assert (image.content_type, image.filename, image.content_id) == ("image/p ng", "a b.png", "c d")
+
+
 @pytest.mark.parametrize(
     "content, why",
     [

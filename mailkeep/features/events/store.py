@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
@@ -17,6 +18,7 @@ from mailkeep.features.events.model import Event, Filter, Position, Told
 
 # How long before an event is told its transaction may have got its number; the pool ends longer ones by far.
 _LONGEST_TRANSACTION = timedelta(minutes=15)
+_NUL = re.compile(rb"(\\\\)|\\u0000")  # an escaped backslash before `u0000` makes it no escape
 
 
 async def emit(conn: Conn, told: Sequence[tuple[UUID, Event]], at: datetime) -> None:
@@ -28,13 +30,16 @@ async def emit(conn: Conn, told: Sequence[tuple[UUID, Event]], at: datetime) -> 
 
 
 def row(event_id: UUID, event: Event) -> dict[str, Any]:
-    """An event as the database's `emit_events` takes it."""
+    """An event as the database's `emit_events` takes it; a NUL in a text, which jsonb refuses, becomes U+FFFD."""
+    data = msgspec.json.encode(event.data)
+    if b"\\u0000" in data:
+        data = _NUL.sub(lambda found: found[1] or b"\\ufffd", data)
     return {
         "id": event_id,
         "kind": event.kind,
         "domain_id": event.domain_id,
         "message_id": event.message_id,
-        "data": event.data,
+        "data": msgspec.Raw(data),
     }
 
 

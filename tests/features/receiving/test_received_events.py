@@ -137,6 +137,14 @@ async def test_more_than_25_mb_is_told_without_attachments(post: Post):
     ]
 
 
+async def test_a_nul_in_a_content_type_is_no_fault_of_ours(post: Post):
+    await post.api.mailbox()
+    head = b"From: a@b.test\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nsee\r\n"
+    await post.deliver(ALICE, content=head + b"--b\r\nContent-Type: image/p\0ng; name=a.png\r\n\r\nx\r\n--b--\r\n")
+    (data,) = await fulls(post)
+    assert [each["content_type"] for each in data["attachments"]] == ["image/p ng"]
+
+
 async def test_what_can_not_be_parsed_is_told_by_its_head(post: Post):
     await post.api.mailbox()
     head = b"From: a@b.test\r\nSubject: Parts\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
