@@ -258,6 +258,12 @@ class Stack:
         status, text, _ = self._call(method, path, body, {"Cookie": self.cookie})
         return Answer(status, json.loads(text) if text else None)
 
+    def content(self, path: str) -> bytes:
+        """What a GET answers that is no JSON."""
+        status, content, _ = self._call("GET", path, None, {"Cookie": self.cookie})
+        assert status == 200, content
+        return content
+
     def do(self, method: str, path: str, body: object = None) -> Any:
         """A call that must succeed; its data."""
         return self.ask(method, path, body).data

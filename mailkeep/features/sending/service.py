@@ -79,10 +79,9 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
     failpoint.reach("send.attempt_written")
     submitted = await _submit_all(app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
-    if app.settings.mta.mode == "smtp":  # the sandbox keeps what it signed
-        taken = [each for each in ready if isinstance(results[each.id], Submitted)]
-        await asyncio.to_thread(_keep_contents, app, taken)
-    await writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
+    settling = writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
+    taken = [each for each in ready if isinstance(results[each.id], Submitted)]
+    await asyncio.gather(_keep_contents(app, taken), settling)
     failpoint.reach("send.committed")
     return [
         each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
@@ -115,9 +114,13 @@ async def resume_batch(
     return [before.get(index, outcome) for index, outcome in enumerate(outcomes)]
 
 
-def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
-    for each in taken:
-        messages.keep_content(app.data_dir, each.id, each.composed.chunks())
+async def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
+    def keep() -> None:
+        for each in taken:
+            messages.keep_content(app.data_dir, each.id, each.composed.chunks())
+
+    if taken and app.settings.mta.mode != "sandbox":  # that keeps what it signed
+        await asyncio.to_thread(keep)
 
 
 async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Prepared | Refusal]:

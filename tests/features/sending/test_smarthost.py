@@ -114,6 +114,19 @@ TO = ["a@one.test", "b@two.test", "c@three.test"]
 TO_ALL = letter(to=[{"email": address} for address in TO])
 
 
+@pytest.mark.parametrize("mode", ["smtp", "postfix"])
+async def test_the_content_of_what_was_taken_is_kept(api: Api, smarthost: Smarthost, mode: Any):
+    api.app.settings = replace(api.app.settings, mta=Mta(mode=mode, host=HOST if mode == "smtp" else ""))
+    sent = await api.sue.post("/send", letter(text_body="as\n.written"))
+    ((_, taken),) = smarthost.taken
+    answer = await api.sue.get(f"/messages/{sent.data['id']}/raw")
+    assert (answer.status, answer.body) == (200, taken.removesuffix(b".\r\n").replace(b"\r\n..", b"\r\n."))
+    smarthost.says["dot"] = b"554 5.7.1 no"
+    await api.sue.post("/send", letter())
+    refused = (await api.sue.get("/messages", status="failed")).data
+    assert (await api.sue.get(f"/messages/{refused[0]['id']}/raw")).json["error"]["details"]["reason"] == "not_kept"
+
+
 async def test_a_message_is_relayed(api: Api, smarthost: Smarthost):
     answer = await api.sue.post("/send", TO_ALL)
     assert answer.status == 200, answer.body

@@ -29,6 +29,12 @@ def test_both_signatures_verify_at_the_other_end(stack: Stack):
         assert b"X-Spam" not in mail
 
 
+def test_the_content_of_what_was_sent_is_shown(stack: Stack):
+    stack.make_domain("shown.test")
+    sent = stack.send("shop@shown.test", "customer+shown@remote.test", text_body="As it was written.").data
+    assert b"\r\n\r\nAs it was written.\r\n" in stack.content(f"/messages/{sent['id']}/raw")
+
+
 def test_without_a_key_nothing_leaves(stack: Stack):
     stack.make_domain("keyless.test")
     retire_all_keys(stack, "keyless.test")
