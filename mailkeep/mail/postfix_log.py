@@ -54,6 +54,12 @@ _NOTICE = re.compile(rf"(?:sender|postmaster) (non-delivery|delay|delivery statu
 _SAID = re.compile(r"host (\S++) (?:said|refused to talk to me): (.*)", re.DOTALL)
 _REPLY = re.compile(r"([245][0-9][0-9])(?:[ -]([245]\.[0-9]{1,3}+\.[0-9]{1,3}+)(?= |$))?[ -]?(.*)", re.DOTALL)
 _RELAY = re.compile(r"([^\[]*+)\[([^\]]*+)\](?::.*)?", re.DOTALL)
+_FOLDED_START = re.compile(r"^\?[ \t?]++")
+_FOLDED_WORDS = re.compile(r"\?=\?[ \t?]++=\?")
+_FOLDED_LIST = re.compile(r",\?[ \t?]++")
+_CUT_WORD = re.compile(r"(=\?[^?\s]{1,80}+\?[bBqQ]\?[^?\s]{0,200}?)(?:=[0-9A-Fa-f]?|\?)?$")
+_LISTS = ("from", "to", "cc")
+_LOGGED = 200  # bytes of a field
 _MAX_TEXT = 1000
 _MAX_PLACES = 5
 
@@ -85,7 +91,12 @@ class MessageId:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A field that header_checks logs (INFO): at most 200 bytes of the line, folds turned into `?`."""
+    """A field that header_checks logs (INFO), as far as it is logged: at most 200 bytes, its name included.
+
+    Postfix writes the characters of a fold as `?`. They are gone where nothing else can be meant: before the value,
+    between encoded words, and after the comma of a list of addresses. Of what is cut short an address is left out, an
+    encoded word ended.
+    """
 
     name: str
     value: str
@@ -205,8 +216,20 @@ def _cleanup(text: str) -> Fact | None:
     if match := _MESSAGE_ID.fullmatch(text):
         return MessageId(match[1])
     if match := _HEADER.fullmatch(text):
-        return Header(match[1], match[2].strip())
+        return _header(match[1], match[2])
     return _rejected(text)
+
+
+def _header(name: str, text: str) -> Header:
+    is_cut = len(f"{name}:{text}".encode()) >= _LOGGED
+    value = _FOLDED_WORDS.sub("?= =?", _FOLDED_START.sub("", text)).strip()
+    if name.lower() in _LISTS:
+        value = _FOLDED_LIST.sub(", ", value)
+        if is_cut and not value.endswith(">"):
+            value = value.rpartition(",")[0]
+    elif is_cut:
+        value = _CUT_WORD.sub(r"\1?=", value)
+    return Header(name, value)
 
 
 def _qmgr(text: str) -> Fact | None:

@@ -96,6 +96,34 @@ _FACTS: list[tuple[str, Fact]] = [
     ),
 ]  # fmt: skip
 
+_MANY = ",? ".join(f"Somebody <somebody{number}@far.test>" for number in range(9))
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("Subject: =?utf-8?q?M=C3=A4rz_f?=? =?utf-8?q?=C3=BCr?=", "=?utf-8?q?M=C3=A4rz_f?= =?utf-8?q?=C3=BCr?="),
+        ("Subject: =?utf-8?b?w7w=?=?? =?utf-8?b?w7w=?=", "=?utf-8?b?w7w=?= =?utf-8?b?w7w=?="),
+        ("Subject:? =?utf-8?q?=C3=BCr?=", "=?utf-8?q?=C3=BCr?="),
+        ("Subject: Who,? Me? Yes? =?", "Who,? Me? Yes? =?"),
+        ("Subject: " + "x" * 176  + " =?utf-8?b?w7w=?=", "x" * 176 + " =?utf-8?b?w7w?="),
+        ("Subject: " + "x" * 177 + " =?utf-8?q?f=C3=BCr?=", "x" * 177 + " =?utf-8?q?f?="),
+        ("Subject: " + "x, " * 100, ("x, " * 100)[:191]),
+        ("To: Anna <anna@far.test>,? bert@far.test,??Chris <c@far.test>",
+         "Anna <anna@far.test>, bert@far.test, Chris <c@far.test>"),
+        ("CC:?? =?utf-8?q?=C3=84?=? =?utf-8?q?b?= <a@far.test>", "=?utf-8?q?=C3=84?= =?utf-8?q?b?= <a@far.test>"),
+        ("To: " + _MANY, ", ".join(f"Somebody <somebody{number}@far.test>" for number in range(6))),
+        (f"To: a@far.test, {'B' * 171} <b@far.test>", f"a@far.test, {'B' * 171} <b@far.test>"),
+        ("From: " + "ä" * 90 + " <anna@far.test>", ""),
+    ],
+)  # fmt: skip
+def test_a_fold_is_read_as_one_and_an_address_cut_short_is_none(field: str, value: str):
+    logged = field.encode()[:200].decode()
+    about = "from h[::1]; from=<a@ex.test> to=<b@far.test> proto=ESMTP helo=<[::1]>"
+    fact = _fact(f"{_HEAD}submission/cleanup[43]: {_ID}: info: header {logged} {about}")
+    assert fact == Header(field.partition(":")[0], value)
+
+
 _ATTEMPTS: list[tuple[str, Attempt]] = [
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, conn_use=2, {_TIMES}, dsn=2.0.0, "

@@ -17,6 +17,23 @@ def test_mail_of_a_program_is_signed_and_leaves(stack: Stack):
     assert b"d=program.test" in mail
 
 
+def test_what_a_program_folds_stands_whole_in_the_history(stack: Stack):
+    domain = stack.make_domain("folds.test")
+    stack.make_mailbox(domain, "alice")
+    to = [f"friend+{number}@remote.test" for number in range(3)]
+    for sign in (" ", "\t"):
+        headers = f"Cc:\r\n{sign}{to[0]},\r\n{sign}Bert <{to[1]}>,\r\n{sign}{to[2]}\r\n"
+        subject = f"=?utf-8?q?Rechnung_M=C3=A4rz_f?=\r\n{sign}=?utf-8?q?=C3=BCr_Anna?="
+        with stack.login("alice@folds.test") as client:
+            client.sendmail("alice@folds.test", to, letter(to[0], subject, headers, sender="alice@folds.test"))
+    rows = eventually(
+        lambda: (rows := stack.do("GET", f"/messages?domain_id={domain}&direction=outbound"))[1:] and rows
+    )
+    for row in rows:
+        assert row["subject"] == "Rechnung März für Anna"
+        assert stack.do("GET", f"/messages/{row['id']}")["cc"] == to
+
+
 def test_an_address_is_its_owners(stack: Stack):
     domain = stack.make_domain("owners.test")
     for name in ("alice", "bob"):
