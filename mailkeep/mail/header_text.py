@@ -33,6 +33,26 @@ _CHARSETS = (
     - {name for name, codec in aliases.items() if codec.endswith("_codec") or codec in ("rot_13", "mbcs")}
     - {"base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "uu_codec", "zlib_codec", "rot_13", "mbcs"}
 )
+# Mail names a charset and means the superset of it that its authors' systems had (WHATWG's Encoding Standard): by
+# Python's codec, or the name where Python knows none.
+_MEANT = {
+    "latin_1": "cp1252",
+    "iso8859_1": "cp1252",
+    "iso8859_9": "cp1254",
+    "iso8859_11": "cp874",
+    "tis_620": "cp874",
+    "windows_874": "cp874",
+    "iso_8859_8_e": "iso8859_8",
+    "iso_8859_8_i": "iso8859_8",
+    "big5": "big5hkscs",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "x_gbk": "gb18030",
+    "euc_kr": "cp949",
+    "shift_jis": "cp932",
+    "windows_31j": "cp932",
+    "x_sjis": "cp932",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +66,15 @@ class NamedAddress:
 def printable(text: str) -> str:
     """Without control characters and surrogates, which no history could store; runs of them become a space."""
     return _UNPRINTABLE.sub(" ", text).strip()
+
+
+def is_utf8(content: bytes) -> bool:
+    """Whether bytes are UTF-8: text in any other charset hardly ever is."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def decode_words(text: str) -> str:
@@ -83,8 +112,12 @@ def _bytes(word: re.Match[str]) -> bytes:
 
 
 def _text(content: bytes, charset: str) -> str:
+    codec = aliases.get(charset, charset)
+    codec = _MEANT.get(codec, codec)
+    if codec not in _CHARSETS or codec == "ascii":
+        codec = "utf-8" if is_utf8(content) else "cp1252"
     try:
-        return content.decode(charset if charset in _CHARSETS else "utf-8", "replace")
+        return content.decode(codec, "replace")
     except ValueError:  # a codec that knows no replacing
         return content.decode("utf-8", "replace")
 

@@ -21,7 +21,7 @@ from string import ascii_letters, digits
 import fast_mail_parser as mime
 
 from mailkeep.mail.head import head_end
-from mailkeep.mail.header_text import printable
+from mailkeep.mail.header_text import is_utf8, printable
 
 MAX_PARTS = 1000
 MAX_DEPTH = 20
@@ -166,7 +166,7 @@ class _Leaf:
             return None
         charset = self._charset()
         text = _decoded(content, charset) if charset and charset.lower() not in _ASCII else None
-        return _decoded(content, "utf-8" if _is_utf8(content) else "windows-1252") if text is None else text
+        return _decoded(content, "utf-8" if is_utf8(content) else "windows-1252") if text is None else text
 
     def _undecoded(self) -> bytes:
         others = self.tree.undecoded
@@ -196,14 +196,6 @@ def _is_body(leaf: _Leaf, bodies: dict[str, list[_Leaf]]) -> bool:
 def _joined(leaves: list[_Leaf]) -> str | None:
     texts = [text for leaf in leaves if (text := leaf.text()) is not None]
     return "\n".join(texts) if texts else None
-
-
-def _is_utf8(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _decoded(content: bytes, charset: str) -> str | None:

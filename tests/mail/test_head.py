@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import b64encode
 from email.header import Header
 from email.utils import formataddr
 
@@ -90,7 +91,7 @@ def test_address_lists(text: str, read: list[tuple[str, str]]):
         ("=?utf-8?B?4oI=?= =?utf-8?B?rA==?=", "€"),  # one character over two words
         ("=?utf-8*en?q?x?=", "x"),
         ("=?nonsense?q?=C3=BC?=", "ü"),
-        ("=?hex?q?41?= =?zlib?b?eJw=?=", "41x\ufffd"),
+        ("=?hex?q?41?= =?zlib?b?eJw=?=", "41xœ"),
         ("=?utf-7?q?+2AA-?=", ""),  # a lone surrogate
         ("=?unicode_escape?q?=5Cud800?=", "\\ud800"),
         ("=?utf-8?q?a=00=0D=0AX=3A?=", "a X:"),
@@ -101,6 +102,34 @@ def test_address_lists(text: str, read: list[tuple[str, str]]):
 )
 def test_encoded_words(text: str, read: str):
     assert decode_words(text) == read
+
+
+@pytest.mark.parametrize(
+    "charset, content, text",
+    [
+        ("iso-8859-1", b"It\x92s \x80 5 \x81", "It’s € 5 \ufffd"),
+        ("latin1", b"\x93Hi\x94", "“Hi”"),
+        ("us-ascii", "März".encode(), "März"),
+        ("ASCII", b"\x93M\xe4rz\x94", "“März”"),
+        ("unknown-8bit", "März".encode(), "März"),
+        ("unknown-8bit", b"M\xe4rz", "März"),
+        ("utf-8", b"M\xe4rz", "M\ufffdrz"),
+        ("iso-8859-9", b"\x80 \xfd", "€ ı"),
+        ("gb2312", "朱镕基".encode("gbk"), "朱镕基"),
+        ("gbk", "𠀀€".encode("gb18030"), "𠀀€"),
+        ("big5", "裏".encode("cp950"), "裏"),
+        ("euc-kr", "똠방각하".encode("cp949"), "똠방각하"),
+        ("ks_c_5601-1987", "똠방각하".encode("cp949"), "똠방각하"),
+        ("shift_jis", "①㈱髙橋".encode("cp932"), "①㈱髙橋"),
+        ("Windows-31J", "①㈱髙橋".encode("cp932"), "①㈱髙橋"),
+        ("x-sjis", "①㈱髙橋".encode("cp932"), "①㈱髙橋"),
+        ("iso-8859-8-i", "שלום".encode("iso8859-8"), "שלום"),
+        ("windows-874", "€ สวัสดี".encode("cp874"), "€ สวัสดี"),
+        ("tis-620", "สวัสดี".encode("cp874"), "สวัสดี"),
+    ],
+)
+def test_a_charset_is_the_one_that_mail_means_by_its_name(charset: str, content: bytes, text: str):
+    assert decode_words(f"=?{charset}?B?{b64encode(content).decode()}?=") == text
 
 
 @example("0\u20280", "")
