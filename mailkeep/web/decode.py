@@ -225,9 +225,9 @@ def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _F
             faults.missing.append(at)
         elif given is not UNSET:
             arguments[field.name] = None if given is None else _value(given, field.type, at, faults)
-    one_of = getattr(info.cls, "one_of", ())
-    if one_of and not any(value.get(name) for name in one_of):
-        faults.missing.append(_join(path, one_of[0]))
+    for names, missing in ((getattr(info.cls, "one_of", ()), 1), (getattr(info.cls, "any_of", ()), None)):
+        if not any(value.get(name) for name in names):
+            faults.missing += [_join(path, name) for name in names[:missing]]
     if faults.missing or faults.invalid:
         return None
     return info.cls(**arguments)

@@ -39,10 +39,11 @@ MayBeEmpty = Annotated[str, Meta(max_length=1000, extra=MAY_BE_EMPTY)]
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A request body: unknown fields are refused; null for an optional field counts as absent.
 
-    `one_of`: fields of which at least one must be given; where none is, the first counts as missing.
+    `one_of`, `any_of`: fields of which at least one must be given; where none is, the first counts as missing, or all.
     """
 
     one_of: ClassVar[tuple[str, ...]] = ()
+    any_of: ClassVar[tuple[str, ...]] = ()
 
 
 class Patch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 from uuid import UUID
 
 import msgspec
 from msgspec import Meta, Struct
 
-from mailkeep.core.errors import MissingFields, Refusal, invalid_field
+from mailkeep.core.errors import Refusal, invalid_field
 from mailkeep.features.sending.model import Asked, AskedAttachment, Named, Sent
 from mailkeep.web.decode import decode_body
 from mailkeep.web.fields import MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
@@ -52,6 +52,8 @@ class UnsubscribeBody(Body, frozen=True):
 
 class SendBody(Body, frozen=True, rename={"sender": "from"}):
     """A message to send; at least one of text_body and html_body."""
+
+    any_of: ClassVar[tuple[str, ...]] = ("text_body", "html_body")
 
     sender: AddressBody
     to: list[AddressBody]
@@ -124,9 +126,7 @@ class BatchAnswer(Struct, frozen=True):
 
 
 def asked(body: SendBody) -> Asked:
-    """The message that a body asks for; MISSING_FIELDS where it has neither text nor html."""
-    if not body.text_body and not body.html_body:
-        raise MissingFields(["text_body", "html_body"])
+    """The message that a body asks for."""
     return Asked(
         sender=_named(body.sender),
         to=[_named(each) for each in body.to],

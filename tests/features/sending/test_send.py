@@ -127,7 +127,12 @@ async def test_an_invalid_recipient_is_named(post: Post):
 
 
 async def test_missing_fields_are_named(post: Post):
-    assert faults(await post.api.sue.post("/send", {})) == ["from", "subject", "to"]
+    bodies = ["html_body", "text_body"]
+    assert faults(await post.api.sue.post("/send", {})) == ["from", bodies[0], "subject", bodies[1], "to"]
+    assert faults(await post.send(text_body=None, subject="")) == ["html_body", "subject", "text_body"]
+    assert faults(await post.send(text_body="")) == bodies
+    # What is missing comes before what is wrong.
+    assert faults(await post.send(text_body=None, colour="red", tags=5)) == bodies
 
 
 async def test_who_may_send(post: Post):
