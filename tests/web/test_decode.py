@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -104,6 +105,9 @@ def faults(value: Any, into: type[Any] = Letter) -> dict[str, str]:
         '{"a": 1}'.encode("utf-16-le"),
         '{"a": 1}'.encode("utf-32"),
         b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1),
+        b'[{"a":' * 33 + b"1" + b"}]" * 33,
+        b"]" * 500_000,
+        b"[}" * 500_000,
         b"[" * 500_000,
         b'{"a":' * 200_000,
         b'{"a": "' + b"\\" * 70_000,
@@ -130,6 +134,31 @@ def test_what_is_no_strict_json_is_refused(body: bytes):
 def test_strict_json_is_read(body: bytes, value: Any):
     read = parse_json(body)
     assert value is None or read == value
+
+
+def test_a_body_nested_too_deep_is_told_so():
+    for deep in (b"[" * 65 + b"]" * 65, b'[{"a":' * 33 + b"1" + b"}]" * 33, b"[" * 1000):
+        with pytest.raises(InvalidJson, match="nested deeper than 64"):
+            parse_json(deep)
+    assert parse_json(b'[{"a":' * 32 + b"1" + b"}]" * 32)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * (20 << 20),
+        b"[}" * (2 << 20),
+        b"[" * 65 + b'"\\' * (16 << 10),
+        b"[" * 65 + b'"\\"' * (16 << 10) + b"\\",
+        (b"[" * 63 + b"]" * 63 + b",") * 10_000,
+    ],
+    ids=lambda body: repr(body[-6:]),
+)
+def test_no_body_costs_more_time_than_its_length(body: bytes):
+    began = time.process_time()
+    with pytest.raises(InvalidJson):
+        parse_json(body)
+    assert time.process_time() - began < 0.8
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
