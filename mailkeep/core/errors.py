@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypedDict
 
+MAX_FAULTS = 100
+"""So many faulty or missing fields are told at once: an answer is not to be many times its request."""
+_IN_TEXT = 5
+
 
 class FieldFault(TypedDict):
     """One faulty field: its path in the body or query (`to[0].email`) and what is wrong with it."""
@@ -40,7 +44,10 @@ class MissingFields(Refusal):
     code, status, text = "MISSING_FIELDS", 400, "Required fields are missing."
 
     def __init__(self, fields: Sequence[str]) -> None:
-        super().__init__(f"Required fields are missing: {', '.join(fields)}.", fields=list(fields))
+        more = " and more" if len(fields) > _IN_TEXT else ""
+        super().__init__(
+            f"Required fields are missing: {', '.join(fields[:_IN_TEXT])}{more}.", fields=list(fields[:MAX_FAULTS])
+        )
 
 
 class InvalidField(Refusal):
@@ -48,8 +55,8 @@ class InvalidField(Refusal):
 
     def __init__(self, faults: Sequence[FieldFault]) -> None:
         super().__init__(
-            "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:5]) + ".",
-            fields=list(faults),
+            "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:_IN_TEXT]) + ".",
+            fields=list(faults[:MAX_FAULTS]),
         )
 
 

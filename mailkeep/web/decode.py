@@ -1,7 +1,7 @@
-"""Strict decoding: JSON as RFC 8259 means it, then fields against a `Struct`, all faults at once.
+"""Strict decoding: JSON as RFC 8259 means it, then fields against a `Struct`, all faults at once (the first 100).
 
 Refused as INVALID_JSON: anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that
-overflow, lone surrogates, nesting deeper than 64. Then MISSING_FIELDS, then INVALID_FIELD with every fault.
+overflow, lone surrogates, nesting deeper than 64. Then MISSING_FIELDS, then INVALID_FIELD.
 Control characters are refused in strings (LF, CR and TAB allowed where the field is marked `MultiLine`).
 """
 
@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Struct, inspect as mi
 
-from mailkeep.core.errors import FieldFault, InvalidField, InvalidJson, MissingFields
+from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, InvalidJson, MissingFields
 from mailkeep.core.ids import parse_uuid
 from mailkeep.web.fields import OneOf, Patch, shapes
 from mailkeep.web.slices import CUT_BODIES_OVER, JsonText, Slice, cut, restore
@@ -28,6 +28,7 @@ from mailkeep.web.slices import CUT_BODIES_OVER, JsonText, Slice, cut, restore
 S = TypeVar("S", bound=Struct)
 
 MAX_DEPTH = 64
+_NAME = 100  # characters of a name that is not ours, where a fault tells of it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_MULTILINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _INSTANT = re.compile(
@@ -122,7 +123,7 @@ def _refuse_surrogates(value: Any) -> None:
 
 
 class _Faults:
-    """What is wrong with a body, gathered on the way."""
+    """What is wrong with a body, gathered on the way, up to `MAX_FAULTS`."""
 
     __slots__ = ("invalid", "missing")
 
@@ -131,7 +132,16 @@ class _Faults:
         self.invalid: list[FieldFault] = []
 
     def add(self, field: str, reason: str) -> None:
-        self.invalid.append({"field": field, "reason": reason})
+        if len(self.invalid) < MAX_FAULTS:
+            self.invalid.append({"field": field, "reason": reason})
+
+    def miss(self, field: str) -> None:
+        if len(self.missing) < MAX_FAULTS:
+            self.missing.append(field)
+
+    def is_full(self) -> bool:
+        """Whether nothing that is found in further items or entries would be told."""
+        return len(self.invalid) >= MAX_FAULTS or len(self.missing) >= MAX_FAULTS
 
     def refuse(self) -> None:
         if self.missing:
@@ -141,7 +151,7 @@ class _Faults:
 
 
 def decode_body(value: Any, into: type[S] | OneOf) -> S:
-    """A parsed JSON value as `into`; MISSING_FIELDS or INVALID_FIELD with all faults."""
+    """A parsed JSON value as `into`; MISSING_FIELDS or INVALID_FIELD with its faults, up to `MAX_FAULTS`."""
     faults = _Faults()
     if not isinstance(value, dict):
         raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
@@ -167,7 +177,7 @@ def decode_query(pairs: list[tuple[str, str]], into: type[S]) -> S:
     given: dict[str, str] = {}
     for name, text in pairs:
         if name in given:
-            faults.add(name, "stands twice")
+            faults.add(name[:_NAME], "stands twice")
         given[name] = text
     info = _info(into)
     types = {field.encode_name: field.type for field in info.fields}
@@ -212,8 +222,10 @@ def _peel(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
 def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _Faults) -> Any:
     known = {field.encode_name for field in info.fields}
     for name in value:
+        if faults.is_full():
+            break
         if name not in known:
-            faults.add(_join(path, name[:100]), "is not a field of this request")
+            faults.add(_join(path, name[:_NAME]), "is not a field of this request")
     patch = issubclass(info.cls, Patch)
     arguments: dict[str, Any] = {}
     for field in info.fields:
@@ -225,12 +237,13 @@ def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _F
                 continue
             given = UNSET
         if field.required and (given is UNSET or (given in ("", []) and not _may_be_empty(field.type))):
-            faults.missing.append(at)
+            faults.miss(at)
         elif given is not UNSET:
             arguments[field.name] = None if given is None else _value(given, field.type, at, faults)
     for names, missing in ((getattr(info.cls, "one_of", ()), 1), (getattr(info.cls, "any_of", ()), None)):
         if not any(value.get(name) for name in names):
-            faults.missing += [_join(path, name) for name in names[:missing]]
+            for name in names[:missing]:
+                faults.miss(_join(path, name))
     if faults.missing or faults.invalid:
         return None
     return info.cls(**arguments)
@@ -284,7 +297,12 @@ def _list(value: Any, kind: mi.ListType, at: str, faults: _Faults) -> Any:
     items = cast(list[Any], value)
     if kind.max_length is not None and len(items) > kind.max_length:
         return faults.add(at, f"must have at most {kind.max_length} items")
-    return [_value(item, kind.item_type, f"{at}[{index}]", faults) for index, item in enumerate(items)]
+    made: list[Any] = []
+    for index, item in enumerate(items):
+        if faults.is_full():
+            break
+        made.append(_value(item, kind.item_type, f"{at}[{index}]", faults))
+    return made
 
 
 def _dict(value: Any, kind: mi.DictType, at: str, faults: _Faults) -> Any:
@@ -293,10 +311,13 @@ def _dict(value: Any, kind: mi.DictType, at: str, faults: _Faults) -> Any:
     entries = cast(dict[str, Any], value)
     if kind.max_length is not None and len(entries) > kind.max_length:
         return faults.add(at, f"must have at most {kind.max_length} entries")
-    return {
-        _value(name, kind.key_type, f"{at} (key)", faults): _value(item, kind.value_type, _join(at, name[:100]), faults)
-        for name, item in entries.items()
-    }
+    made: dict[Any, Any] = {}
+    for name, item in entries.items():
+        if faults.is_full():
+            break
+        key = _value(name, kind.key_type, f"{at} (key)", faults)
+        made[key] = _value(item, kind.value_type, _join(at, name[:_NAME]), faults)
+    return made
 
 
 def _text(value: Any, kind: mi.StrType, at: str, multiline: bool, faults: _Faults) -> Any:

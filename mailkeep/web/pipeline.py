@@ -247,7 +247,7 @@ class Pipeline:
         if endpoint.query is not None and not endpoint.foreign_query:
             call.query = decode_query(pairs, endpoint.query)
         elif pairs:
-            raise InvalidField([{"field": name, "reason": "is no parameter of this path"} for name, _ in pairs])
+            raise InvalidField([{"field": name[:100], "reason": "is no parameter of this path"} for name, _ in pairs])
         if endpoint.listing is not None:
             call.page = listing.request(call, endpoint.listing, self._app.vault, now)
         if len(call.raw_body) > LARGE:  # parsed while others are answered

@@ -236,6 +236,44 @@ def test_all_faults_are_told_at_once_with_their_places():
     assert list(faults(wrong)) == ["to[0].email", "to[1].nmae", "rate", "headers.X-A"]
 
 
+class Crowd(Body, frozen=True):
+    to: list[Address]
+    named: dict[str, Address] | UnsetType = UNSET
+
+
+@pytest.mark.parametrize(
+    "crowd",
+    [
+        {"to": [{}] * 1000},
+        {"to": [1] * 1000},
+        {"to": [{"email": "a@b.test"}], "named": {str(number): None for number in range(1000)}},
+        {"to": [{"email": "a@b.test"}]} | {"x" * 2000 + str(number): 1 for number in range(1000)},
+        {"to": [{"email": "a@b.test"} | {str(number): 1 for number in range(1000)}]},
+    ],
+    ids=["missing", "items", "entries", "unknown", "nested"],
+)
+def test_of_very_many_faults_the_first_hundred_are_told(crowd: dict[str, Any]):
+    with pytest.raises((MissingFields, InvalidField)) as caught:
+        decode_body(crowd, Crowd)
+    assert caught.value.details
+    assert len(caught.value.details["fields"]) == 100
+    assert len(json.dumps([caught.value.message, caught.value.details])) < 20_000
+
+
+def test_a_missing_field_is_told_before_any_number_of_invalid_ones():
+    with pytest.raises(MissingFields) as caught:
+        decode_body({str(number): 1 for number in range(1000)}, Letter)
+    assert caught.value.details == {"fields": ["domain_id", "to", "source"]}
+
+
+def test_a_missing_field_is_told_by_the_first_of_many():
+    with pytest.raises(MissingFields) as caught:
+        decode_body({"to": [{}] * 6}, Crowd)
+    places = [f"to[{index}].email" for index in range(6)]
+    assert caught.value.message == f"Required fields are missing: {', '.join(places[:5])} and more."
+    assert caught.value.details == {"fields": places}
+
+
 @pytest.mark.parametrize(
     "value, missing",
     [
@@ -308,6 +346,13 @@ def test_a_wrong_query_value_is_an_invalid_field(name: str, text: str):
 def test_a_query_parameter_that_stands_twice_is_refused():
     with pytest.raises(InvalidField):
         decode_query([("name", "a"), ("name", "b")], Filter)
+
+
+def test_of_very_many_faults_of_a_query_the_first_hundred_are_told():
+    with pytest.raises(InvalidField) as caught:
+        decode_query([("x" * 2000, "")] * 1000, Filter)
+    assert caught.value.details
+    assert [len(fault["field"]) for fault in caught.value.details["fields"]] == [100] * 100
 
 
 def test_a_large_string_is_left_where_it_is_and_read_like_any_other():

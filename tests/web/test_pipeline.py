@@ -315,3 +315,9 @@ async def test_nothing_of_a_call_is_held_once_it_is_answered(
     while _calls() > before and time.monotonic() < deadline:
         await asyncio.sleep(0.01)  # a thread lets go of its work a moment after its result
     assert _calls() == before
+
+
+async def test_of_very_many_unknown_parameters_the_first_hundred_are_told():
+    answer = await House().call("GET", f"{API}/open?" + "&".join(["x" * 300] * 1000))
+    assert answer.code == "INVALID_FIELD"
+    assert [len(fault["field"]) for fault in answer.json["error"]["details"]["fields"]] == [100] * 100
