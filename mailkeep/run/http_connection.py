@@ -5,6 +5,7 @@
 - Of a refused body the rest is read for `body_seconds`, so that its sender comes to reading the answer.
 - An answer that waits in our buffer must be taken within `read_seconds` and the time that its size allows for.
 - No more connections are held than `Door` lets in; others are told 503.
+- Who offers to go on in another protocol (`Upgrade: h2c`) is answered in this one (RFC 9110 §7.8).
 
 How long a body may take is the pipeline's matter (`web.pipeline`).
 """
@@ -17,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from mailkeep.core.clock import utc_now
@@ -30,6 +32,7 @@ _HEAD_BYTES = 32 << 10
 _HEAD_FIELDS = 200
 _PIPELINED = 32
 _CLOSING = 5.0
+_FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,8 @@ class TooMuch(Exception):
 class Connection(HttpToolsProtocol):
     """uvicorn's protocol between the bounds of a `Door`."""
 
+    parser: httptools.HttpRequestParser
+
     def __init__(self, door: Door, **given: Any) -> None:
         super().__init__(**given)
         self._door = door
@@ -88,6 +93,7 @@ class Connection(HttpToolsProtocol):
         self._address: str | None = None  # None: not let in
         self._awaits_head = True
         self._untouched = True  # nothing of the next head has come
+        self._repeats_head = False  # what the parser tells just now was told before
         self._completed = False  # a request ended within what came last
         self._idle_bytes = 0  # since there was something of a body, or a whole head
         self._head_bytes = 0
@@ -114,7 +120,12 @@ class Connection(HttpToolsProtocol):
             return
         self._idle_bytes += len(data)
         self._completed = False
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self._parse(data)
+        except httptools.HttpParserError:
+            self.logger.warning("Invalid HTTP request received.")
+            self.send_400_response("")
         if self.transport.is_closing():
             return
         if self._idle_bytes > _HEAD_BYTES:
@@ -143,10 +154,30 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
         self._cancel("write")
 
+    def _parse(self, data: bytes) -> None:
+        """Behind a head that offers another protocol the parser expects that one, and would take a body for the next
+        request. There it is told the head once more, without the offer: as much of it as says how long the body is.
+        """
+        while True:
+            try:
+                self.parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as offer:
+                data = data[offer.args[0] :]
+            framing = [name + b": " + value for name, value in self.headers if name in _FRAMING]
+            self._repeats_head = True
+            self.parser.feed_data(b"\r\n".join([b"POST / HTTP/1.1", *framing, b"\r\n"]))
+            self._repeats_head = False
+
+    def _should_upgrade(self) -> bool:
+        return False
+
     # What the parser calls.
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
+        if self._repeats_head:
+            return
         self._untouched = False
         self._head_bytes = 0
         super().on_message_begin()
@@ -162,6 +193,8 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
+        if self._repeats_head:
+            return
         if len(self.pipeline) >= _PIPELINED:
             raise TooMuch
         self._awaits_head = False
@@ -175,6 +208,8 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request is whole: what follows is the next one."""
+        if self.parser.should_upgrade():
+            return  # so the parser thinks
         self._awaits_head = self._untouched = self._completed = True
         self._idle_bytes = 0
         self._cancel("rest")

@@ -23,13 +23,19 @@ HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """/hello answers at once, /late after 0.6 s, /large with 16 MiB in one piece, /refused without reading."""
+    """/hello answers at once, /late after 0.6 s, /large with 16 MiB in one piece, /refused without reading, /echo with
+    what came.
+    """
+    came = b""
     if scope["path"] == "/late":
         await asyncio.sleep(0.6)
     elif scope["path"] != "/refused":
-        while (await receive()).get("more_body"):
-            pass
-    content = b"x" * LARGE if scope["path"] == "/large" else b"hello"
+        more = True
+        while more:
+            message = await receive()
+            came += message.get("body", b"")
+            more = message.get("more_body")
+    content = {"/large": b"x" * LARGE, "/echo": came}.get(scope["path"], b"hello")
     headers = [(b"content-length", str(len(content)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": content})
@@ -79,10 +85,10 @@ class Client:
             return told or b"(reset)"
         return told
 
-    async def answer(self) -> bytes:
+    async def answer(self, length: int = 5) -> bytes:
         head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 3)
         kept = [line for line in head.split(b"\r\n") if not line.startswith(b"date: ")]
-        return b"\r\n".join(kept) + await self.reader.readexactly(5)
+        return b"\r\n".join(kept) + await self.reader.readexactly(length)
 
     def close(self) -> None:
         self.writer.transport.abort()
@@ -166,6 +172,48 @@ async def test_trailers_are_passed_over(listener: HttpListener):
     await client.send(POST, b"5\r\nhello\r\n0\r\nX-Trailer: a\r\n\r\n", HEAD + b"\r\n")
     assert [await client.answer() for _ in range(2)] == [HELLO] * 2
     client.close()
+
+
+OFFER = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"
+ECHO = b"POST /echo HTTP/1.1\r\nHost: x\r\n" + OFFER
+BODY = HEAD + b"\r\n"  # would be a request, were it not a body
+OFFERED = {
+    "length": ECHO + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY,
+    "chunked": ECHO + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\nX-A: b\r\n\r\n" % (len(BODY), BODY),
+    "websocket": ECHO.replace(b"h2c", b"websocket") + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY,
+}
+
+
+@pytest.mark.parametrize("offered", OFFERED.values(), ids=OFFERED.keys())
+@pytest.mark.parametrize("at_once", [1, 40, 1000])
+async def test_who_offers_another_protocol_is_answered_in_this_one(
+    listener: HttpListener, offered: bytes, at_once: int
+):
+    told = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(BODY) + BODY
+    sent = offered + HEAD + OFFER + b"\r\n" + offered + HEAD + b"\r\n"
+    client = await connect(listener)
+    await client.send(*[sent[at : at + at_once] for at in range(0, len(sent), at_once)])
+    for expected in (told, HELLO, told, HELLO):
+        assert await client.answer(len(expected.partition(b"\r\n\r\n")[2])) == expected
+    client.close()
+
+
+@pytest.mark.parametrize("pause", [0, 0.05], ids=["together", "apart"])
+async def test_the_body_behind_an_offer_may_come_later(listener: HttpListener, pause: float):
+    client = await connect(listener)
+    head, _, body = OFFERED["length"].partition(b"\r\n\r\n")
+    await client.send(head + b"\r\n\r\n", body, HEAD + b"Connection: close\r\n\r\n", pause=pause)
+    assert (await client.answer(len(BODY))).endswith(BODY)
+    assert (await client.rest()).count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize(
+    "framing", [b"Transfer-Encoding: identity", b"Content-Length: 5\r\nTransfer-Encoding: chunked"]
+)
+async def test_an_offer_makes_no_body_right_that_has_no_certain_end(listener: HttpListener, framing: bytes):
+    client = await connect(listener)
+    await client.send(ECHO + framing + b"\r\n\r\n" + BODY)
+    assert b"200" not in await client.rest()
 
 
 async def test_requests_in_a_row_are_answered_up_to_a_bound(listener: HttpListener):
