@@ -33,8 +33,8 @@ class AddressLimit:
         # Since the first call: of all the seconds since 1970 a float keeps too few digits to add up fractions.
         self._since = self._since or now
         source, at = source_of(address), (now - self._since).total_seconds()
-        # The instant at which the source's bucket will be full again.
-        full_at = max(self._full_at.pop(source, at), at)
+        # The instant at which the source's bucket will be full again; further off only where the clock was set back.
+        full_at = min(max(self._full_at.pop(source, at), at), at + self._burst / self._rate)
         taken = (full_at - at) * self._rate
         allowed = taken + 1 <= self._burst + 1e-6
         if allowed:

@@ -52,6 +52,17 @@ def test_a_burst_is_what_it_says_to_the_last_request_also_after_a_year(per_secon
         assert [limit.take("192.0.2.1", now)[0] for _ in range(burst + 2)] == [True] * burst + [False] * 2
 
 
+@pytest.mark.parametrize("step", [timedelta(seconds=30), timedelta(days=400)])
+def test_a_clock_that_is_set_back_costs_no_more_than_the_burst(step: timedelta):
+    limit, now = AddressLimit(2, 4), START - step
+    assert limit.take("192.0.2.1", START)[0]
+    refused, rate = limit.take("192.0.2.1", now)
+    assert not refused
+    assert rate
+    assert rate.reset == 1
+    assert [limit.take("192.0.2.1", now + timedelta(seconds=1))[0] for _ in range(3)] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     "address, source",
     [
