@@ -88,11 +88,14 @@ def _end_of_string(body: JsonText, start: int) -> int:
 
 
 def restore(value: Any, slices: dict[str, Slice]) -> Any:
-    """The parsed value with the slices in their places; a large key is no field of ours and stays cut."""
+    """The parsed value with the slices in their places; INVALID_JSON for a large key, which is no field of ours."""
     if isinstance(value, str):
         return slices.get(value, value)
     if isinstance(value, list):
         return [restore(item, slices) for item in cast(list[Any], value)]
     if isinstance(value, dict):
-        return {name: restore(item, slices) for name, item in cast(dict[str, Any], value).items()}
+        entries = cast(dict[str, Any], value)
+        if not slices.keys().isdisjoint(entries):
+            raise InvalidJson(f"A key is longer than {CUT_STRINGS_OVER >> 10} KiB.")
+        return {name: restore(item, slices) for name, item in entries.items()}
     return value

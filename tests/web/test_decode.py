@@ -17,7 +17,7 @@ from mailkeep.core.errors import InvalidField, InvalidJson, MissingFields, Refus
 from mailkeep.core.principal import Role
 from mailkeep.web.decode import MAX_DEPTH, decode_body, decode_query, parse_json
 from mailkeep.web.fields import Body, Email, MayBeEmpty, MultiLine, Patch, Query, Text
-from mailkeep.web.slices import CUT_STRINGS_OVER, Slice
+from mailkeep.web.slices import CUT_BODIES_OVER, CUT_STRINGS_OVER, Slice
 
 ID = UUID("01890000-0000-7000-8000-000000000001")
 
@@ -369,6 +369,14 @@ def test_a_large_string_is_held_to_the_same_rules(part: bytes):
     read = parse_json(b'{"subject": "' + b"a" * (CUT_STRINGS_OVER * 3) + part + b'"}')
     with pytest.raises(InvalidJson):
         decode_body(letter() | read, Letter)
+
+
+@pytest.mark.parametrize("deep", ["%s", '{"headers": %s}', '[1, {"a": [%s]}]'])
+def test_a_large_key_is_refused(deep: str):
+    key = "k" * (CUT_STRINGS_OVER + 1)
+    body = deep % json.dumps({"a": "x" * CUT_BODIES_OVER, key: "v"})
+    with pytest.raises(InvalidJson, match=r"A key is longer than 32 KiB\."):
+        parse_json(body.encode())
 
 
 JSON = st.recursive(
