@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,6 +53,14 @@ def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
     if faults:
         raise InvalidField(faults)
     return tuple(dict.fromkeys(network for network in parsed if network is not None))
+
+
+def plain_address(address: str) -> str | None:
+    """An address without its zone; None for what is none."""
+    try:
+        return str(ipaddress.ip_address(address.partition("%")[0]))
+    except ValueError:
+        return None
 
 
 def _is_faster(rate_limit: int, than: int) -> bool:

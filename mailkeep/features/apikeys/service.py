@@ -83,9 +83,15 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
     return key
 
 
-async def authenticate(conn: Conn, raw: str, at: datetime, *, count: bool = True) -> Presented:
-    """The key that a request shows, with the request counted or not; API_KEY_INVALID. `conn` in autocommit."""
-    presented = await store.authenticate(conn, token_hash(raw), at, count) if rules.is_raw_key(raw) else None
+async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, count: bool) -> Presented:
+    """The key that a request from this address shows; API_KEY_INVALID. `conn` in autocommit.
+
+    The request is not counted where the key may not be used from the address, also where asked: who has only the key
+    does not use up its owner's requests.
+    """
+    if not rules.is_raw_key(raw):
+        raise ApiKeyInvalid
+    presented = await store.authenticate(conn, token_hash(raw), at, rules.plain_address(address), count)
     if presented is None:
         raise ApiKeyInvalid
     return presented

@@ -96,8 +96,11 @@ async def forget_rates(conn: Conn, before: datetime) -> None:
     )
 
 
-async def authenticate(conn: Conn, token_hash: bytes, at: datetime, count: bool = True) -> Presented | None:
-    """The valid key with this hash, this request counted where asked; None for one that is unknown or expired.
+async def authenticate(
+    conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
+) -> Presented | None:
+    """The valid key with this hash; None for one that is unknown or expired. This request is counted where asked and
+    the key may be used from the address: None is one that lies in no network.
 
     One statement, to be run in autocommit. A window in the future (the clock was set back) is over too.
     """
@@ -110,7 +113,11 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime, count: bool 
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
         ), counted AS (
             INSERT INTO api_key_rates AS r (key_id, window_started_at, used)
-            SELECT id, %(at)s, 1 FROM shown WHERE rate_limit > 0 AND %(count)s
+            SELECT id, %(at)s, 1 FROM shown
+            WHERE rate_limit > 0 AND %(count)s AND (
+                allowed_networks = '{}'
+                OR EXISTS (SELECT FROM unnest(allowed_networks) AS network WHERE %(address)s::inet <<= network::cidr)
+            )
             ON CONFLICT (key_id) DO UPDATE
             SET (window_started_at, used) = (
                 SELECT CASE WHEN goes_on THEN r.window_started_at ELSE excluded.window_started_at END,
@@ -133,6 +140,7 @@ async def authenticate(conn: Conn, token_hash: bytes, at: datetime, count: bool 
         {
             "token_hash": token_hash,
             "at": at,
+            "address": address,
             "count": count,
             "window_from": at - WINDOW,
             "window_to": at + WINDOW,

@@ -85,12 +85,12 @@ async def _by_session(app: App, call: Call, cookie: str) -> None:
 
 
 async def _by_key(app: App, call: Call, raw: str) -> None:
-    at = app.clock()
+    at, auth = app.clock(), app.settings.auth
+    count = not call.counted and not rules.network_bar(call.ip_address, auth.allowed_networks)
     async with app.db.autocommit() as conn:
-        key = await apikeys.authenticate(conn, raw, at, count=not call.counted)
+        key = await apikeys.authenticate(conn, raw, at, call.ip_address, count=count)
     call.counted = True
     _count(call, key, at)
-    auth = app.settings.auth
     call.who = replace(
         _person(call, key.name, key.role, key.admin_id, None),
         actor=Actor.API_KEY,

@@ -196,11 +196,24 @@ class TestNetworks:
         (shown, _) = (await api.adam.get("/api-keys")).data
         assert shown["allowed_networks"] == ["198.51.100.0/24", "2001:db8::/32"]
 
+    @pytest.mark.parametrize("elsewhere", ["203.0.113.9", "2001:db9::1", "fe80::1%eth0", "no address"])
+    async def test_calls_from_elsewhere_do_not_use_up_the_key(self, api: Api, elsewhere: str):
+        key, _ = await api.key(api.adam, rate_limit=3, allowed_networks=["198.51.100.7", "2001:db8::/32"])
+        refused = [await key.come_from(elsewhere).get("/domains") for _ in range(5)]
+        assert [reason(answer) for answer in refused] == ["network"] * 5
+        owners = [await key.come_from(at).get("/domains") for at in ("198.51.100.7", "2001:db8::7") * 2]
+        assert [answer.status for answer in owners] == [200, 200, 200, 429]
+
     async def test_a_refused_change_from_elsewhere_is_audited(self, api: Api):
         key, key_id = await api.key(api.adam, allowed_networks=["198.51.100.7"])
         assert reason(await key.post("/domains", {"name": "new.test"})) == "network"
         (entry,) = await api.audited("domain.create")
         assert (entry["outcome"], entry["key_id"], entry["details"]) == ("denied", key_id, {"reason": "network"})
+
+    async def test_a_zone_is_no_part_of_where_a_call_comes_from(self, api: Api):
+        key, _ = await api.key(api.adam, rate_limit=1, allowed_networks=["fe80::/64"])
+        answers = [await key.come_from("fe80::1%eth0").get("/domains") for _ in range(2)]
+        assert [answer.status for answer in answers] == [200, 429]
 
     async def test_a_child_is_never_used_from_elsewhere(self, api: Api):
         parent, _ = await api.key(api.sue, allowed_networks=["198.51.100.0/24"])

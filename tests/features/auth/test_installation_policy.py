@@ -118,6 +118,11 @@ class TestAllowedNetworks:
         for address in ("198.51.100.77", self.OUTSIDE):
             assert reason(await key.come_from(address).get("/domains")) == "network"
 
+    async def test_calls_from_outside_do_not_use_up_a_key(self, api: Api):
+        key, _ = await api.key(api.sue.come_from(self.INSIDE), rate_limit=2)
+        assert {reason(await key.come_from(self.OUTSIDE).get("/domains")) for _ in range(4)} == {"network"}
+        assert [(await key.come_from(self.INSIDE).get("/domains")).status for _ in range(3)] == [200, 200, 429]
+
     async def test_the_network_comes_before_all_that_is_to_be_learnt(self, api: Api):
         outside = api.dora.come_from(self.OUTSIDE)
         for method, path in (("POST", "/admins"), ("GET", "/sandbox/messages"), ("DELETE", "/domains/x")):
