@@ -36,6 +36,24 @@ class Refusal(Exception):
         self.retry_after: int | None = None
 
 
+class BadRequest(Refusal):
+    """The listener's, before there is a request to route."""
+
+    code, status, text = "BAD_REQUEST", 400, "What was sent is no HTTP request."
+
+
+class RequestTimeout(Refusal):
+    """The listener's, as `BadRequest`."""
+
+    code, status, text = "REQUEST_TIMEOUT", 408, "The head of the request did not come in time."
+
+
+class HeadTooLarge(Refusal):
+    """The listener's, as `BadRequest`."""
+
+    code, status, text = "HEAD_TOO_LARGE", 431, "The head of the request is too large."
+
+
 class InvalidJson(Refusal):
     code, status, text = "INVALID_JSON", 400, "The body is not valid JSON."
 

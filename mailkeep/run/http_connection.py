@@ -16,13 +16,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from email.utils import format_datetime
 from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from mailkeep.core.clock import utc_now
-from mailkeep.core.errors import Unavailable
+from mailkeep.core.errors import BadRequest, HeadTooLarge, Refusal, RequestTimeout, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.network import within
 from mailkeep.mail.smtp_server import source_of
@@ -108,7 +109,7 @@ class Connection(HttpToolsProtocol):
         address = str(peer[0]) if peer else ""
         if not self._door.enter(address):
             self.transport = transport
-            self._tell(503, _no_room(), b"content-type: application/json\r\nretry-after: 5\r\n")
+            self._tell(Unavailable("Too many connections; try again later.", retry_after=5))
             return
         self._address = address
         super().connection_made(transport)
@@ -220,7 +221,8 @@ class Connection(HttpToolsProtocol):
         if self._is_answering():
             self._cut()
         elif not self.transport.is_closing():
-            self._tell(431 if self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS else 400)
+            is_large = self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS
+            self._tell(HeadTooLarge() if is_large else BadRequest())
 
     # What the answer calls.
 
@@ -257,18 +259,29 @@ class Connection(HttpToolsProtocol):
         elif self._untouched:
             self._close()
         else:
-            self._tell(408)
+            self._tell(RequestTimeout())
 
     def _too_much(self) -> None:
         if self._awaits_head and not self._is_answering():
-            self._tell(431)
+            self._tell(HeadTooLarge())
         else:
             self._cut()
 
-    def _tell(self, status: int, content: bytes = b"", fields: bytes = b"") -> None:
-        """Answer beside the application, and close."""
-        length = b"content-length: %d\r\nconnection: close\r\n\r\n" % len(content)
-        self.transport.write(STATUS_LINE[status] + fields + length + content)
+    def _tell(self, wrong: Refusal) -> None:
+        """Answer beside the application, in the envelope as it does, and close."""
+        now = utc_now()
+        request_id = uuid7(now)
+        content = envelope.refusal(wrong, request_id, now)
+        fields = {
+            "date": format_datetime(now, usegmt=True),
+            "content-type": "application/json",
+            "content-length": str(len(content)),
+            "connection": "close",
+            "x-request-id": str(request_id),
+        }
+        told = [f"{name}: {value}\r\n".encode() for name, value in (fields | envelope.refusal_headers(wrong)).items()]
+        told += [name + b": " + value + b"\r\n" for name, value in envelope.SECURITY_HEADERS]
+        self.transport.write(b"".join([STATUS_LINE[wrong.status], *told, b"\r\n", content]))
         self._close()
 
     def _close(self) -> None:
@@ -304,8 +317,3 @@ class Connection(HttpToolsProtocol):
         timer = self._timers.pop(what, None)
         if timer is not None:
             timer.cancel()
-
-
-def _no_room() -> bytes:
-    now = utc_now()
-    return envelope.refusal(Unavailable("Too many connections; try again later."), uuid7(now), now)

@@ -17,7 +17,7 @@ from typing import Any, cast
 import msgspec
 
 from mailkeep import __version__
-from mailkeep.core.errors import MethodNotAllowed, NotFound, Refusal
+from mailkeep.core.errors import BadRequest, HeadTooLarge, MethodNotAllowed, NotFound, Refusal, RequestTimeout
 from mailkeep.core.page import DEFAULT_LIMIT, MAX_LIMIT
 from mailkeep.web import codes
 from mailkeep.web.decode import body_required
@@ -113,7 +113,8 @@ def _conventions(endpoints: Iterable[Endpoint]) -> str:
     """What holds for every call, and the table of codes."""
     text = (resources.files("mailkeep.web") / "docs_page" / "conventions.md").read_text("utf-8")
     said = {each for endpoint in endpoints for each in codes.refusals(endpoint)}
-    found = codes.in_order(said | {NotFound, MethodNotAllowed})  # which the router says, before any endpoint
+    # What the router and the listener say, before any endpoint.
+    found = codes.in_order(said | {NotFound, MethodNotAllowed, BadRequest, RequestTimeout, HeadTooLarge})
     rows = [f"| {each.status} | `{each.code}` | {each.text} |" for each in found]
     return "\n".join([text.rstrip(), "", "| Status | Code | Meaning |", "|---|---|---|", *rows])
 

@@ -270,13 +270,49 @@ def _door_of(listener: HttpListener) -> Door:
     return made.args[0]
 
 
+def _refusal(told: bytes) -> tuple[int, str]:
+    """Status and code of an answer that must be a whole envelope."""
+    head, _, body = told.partition(b"\r\n\r\n")
+    status, *fields = head.decode().split("\r\n")
+    headers = dict(field.split(": ", 1) for field in fields)
+    answer = json.loads(body)
+    assert int(headers["content-length"]) == len(body)
+    assert headers["x-request-id"] == answer["meta"]["request_id"]
+    assert (
+        headers.items()
+        >= {"content-type": "application/json", "connection": "close", "cache-control": "no-store"}.items()
+    )
+    assert answer.keys() == {"data", "error", "meta"}
+    assert answer["data"] is None
+    assert answer["error"].keys() == {"code", "message", "details"}
+    return int(status.split()[1]), answer["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    "sent, status, code",
+    [
+        (b"NONSENSE\r\n\r\n", 400, "BAD_REQUEST"),
+        (b"GET /hello?q=\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "BAD_REQUEST"),
+        (HEAD, 408, "REQUEST_TIMEOUT"),
+        (HEAD + b"X-Many: b\r\n" * 201 + b"\r\n", 431, "HEAD_TOO_LARGE"),
+        (HEAD + b"X-Long: " + b"a" * (33 << 10), 431, "HEAD_TOO_LARGE"),
+    ],
+    ids=["nonsense", "not ascii", "late", "many", "long"],
+)
+async def test_what_is_told_before_there_is_a_request_is_in_the_envelope_too(
+    listener: HttpListener, sent: bytes, status: int, code: str
+):
+    client = await connect(listener)
+    await client.send(sent)
+    assert _refusal(await client.rest()) == (status, code)
+
+
 async def test_there_are_so_many_connections_by_address_and_in_all(listener: HttpListener):
     clients = [await connect(listener, "127.0.0.2") for _ in range(6)]
     crowded = await connect(listener, "127.0.0.2")
-    head, _, body = (await crowded.rest()).partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 503 ")
-    assert b"retry-after: 5" in head
-    assert json.loads(body)["error"]["code"] == "UNAVAILABLE"
+    crowd = await crowded.rest()
+    assert _refusal(crowd) == (503, "UNAVAILABLE")
+    assert b"retry-after: 5" in crowd
     clients += [await connect(listener, "127.0.0.3") for _ in range(2)]
     assert (await (await connect(listener, "127.0.0.4")).rest()).startswith(b"HTTP/1.1 503 ")
     for client in clients:

@@ -99,7 +99,8 @@ def test_every_code_is_a_published_one_under_its_status():
 
 
 def test_the_table_of_codes_names_also_what_is_said_before_any_endpoint():
-    for row in ("| 404 | `NOT_FOUND` |", "| 405 | `METHOD_NOT_ALLOWED` |"):
+    for row in ("| 400 | `BAD_REQUEST` |", "| 404 | `NOT_FOUND` |", "| 405 | `METHOD_NOT_ALLOWED` |",
+                "| 408 | `REQUEST_TIMEOUT` |", "| 431 | `HEAD_TOO_LARGE` |"):  # fmt: skip
         assert DOCUMENT["info"]["description"].count(row) == 1
 
 
