@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 
-_EXPOSED = "Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id"
+_EXPOSED = (
+    "Content-Disposition, Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, "
+    "X-Request-Id"
+)
 
 
-def headers(given: Mapping[str, str], origins: Sequence[str]) -> dict[str, str]:
-    """The headers of an answer to `given`; empty where CORS is off or the origin is not allowed."""
+def add_headers(given: Mapping[str, str], origins: Sequence[str], answer: MutableHeaders) -> None:
+    """Add to an answer what a call with the headers `given` must be told; nothing where CORS is off."""
     if not origins:
-        return {}
+        return
+    answer.add_vary_header("Origin")
     origin = given.get("origin")
-    if origin is None or origin not in origins:
-        return {"vary": "Origin"}
-    return {
-        "access-control-allow-origin": origin,
-        "vary": "Origin",
-        "access-control-expose-headers": _EXPOSED,
-    }
+    if origin is not None and origin in origins:
+        answer["access-control-allow-origin"] = origin
+        answer["access-control-expose-headers"] = _EXPOSED
 
 
 def preflight(request: Request, origins: Sequence[str]) -> Response | None:
@@ -32,7 +33,7 @@ def preflight(request: Request, origins: Sequence[str]) -> Response | None:
         return None
     allowed = {
         "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-        "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key",
+        "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
         "access-control-max-age": "600",
     }
     return Response(status_code=204, headers=allowed)

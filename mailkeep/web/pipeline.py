@@ -164,8 +164,7 @@ class Pipeline:
             *(field for field in envelope.SECURITY_HEADERS if field[0] not in own),
             *envelope.rate_headers(state.rate),
         ]
-        if origins := self._app.settings.cors.origins:
-            response.headers.update(cors.headers(request.headers, origins))
+        cors.add_headers(request.headers, self._app.settings.cors.origins, response.headers)
         if self._meter:
             path = state.endpoint.path if state.endpoint else "other"
             seconds = asyncio.get_running_loop().time() - started

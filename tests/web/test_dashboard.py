@@ -37,8 +37,9 @@ def caller(tmp_path: Path) -> Caller:
     return serving(tmp_path)
 
 
-def serving(folder: Path) -> Caller:
+def serving(folder: Path, *origins: str) -> Caller:
     house = House()
+    house.tools.change("cors", origins=origins)
     return Caller(Pipeline(house.tools, Router(dashboard_endpoints(folder)), house.gate))
 
 
@@ -70,6 +71,11 @@ async def test_assets_are_kept_for_ever_and_packed_for_who_takes_it(caller: Call
     assert answer.headers["content-type"].startswith("text/javascript")
     assert answer.headers.get("content-encoding") == ("gzip" if packed else None)
     assert (gzip.decompress(answer.body) if packed else answer.body) == SCRIPT
+
+
+async def test_what_an_asset_varies_by_is_told_with_origins_too(tmp_path: Path, caller: Caller):
+    answer = await serving(tmp_path, "https://app.example")("GET", "/assets/index-a1b2c3d4.js")
+    assert answer.headers["vary"] == "accept-encoding, Origin"
 
 
 async def test_files_without_a_hash_in_their_name_are_asked_for_anew(caller: Caller):

@@ -116,6 +116,7 @@ async def test_configured_origins_are_exact():
     assert answer.headers["vary"] == "Origin"
     assert "X-Request-Id" in answer.headers["access-control-expose-headers"]
     assert "Idempotent-Replayed" in answer.headers["access-control-expose-headers"]
+    assert "Content-Disposition" in answer.headers["access-control-expose-headers"]
     assert "access-control-allow-credentials" not in answer.headers
     for origin in ("https://app.example.evil.test", "http://app.example", "https://app.example:8443", "null"):
         other = await house.call("GET", f"{API}/open", {"origin": origin})
@@ -128,6 +129,7 @@ async def test_a_preflight_is_answered_for_configured_origins_only():
     house.tools.change("cors", origins=("https://app.example",))
     answer = await house.call("OPTIONS", f"{API}/things", PREFLIGHT)
     assert answer.status == 204
-    assert "Authorization" in answer.headers["access-control-allow-headers"]
+    for name in ("Authorization", "Last-Event-ID"):
+        assert name in answer.headers["access-control-allow-headers"]
     assert (await house.call("OPTIONS", f"{API}/things", PREFLIGHT | {"origin": "https://evil.test"})).status == 405
     assert (await house.call("OPTIONS", f"{API}/things", {"origin": "https://app.example"})).status == 405
