@@ -158,8 +158,9 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Ad
     await store.lock_roles(conn)
     admin = await _existing(conn, admin_id)
     rules.refuse_losing_last(admin, await store.count_super_admins(conn, admin_id), None)
-    await store.delete(conn, admin_id)
-    await audit.record(conn, who, at, Deed("admin.delete", _target(admin), before=wire.audited(admin)))
+    keys = await store.delete(conn, admin_id)
+    more = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}
+    await audit.record(conn, who, at, Deed("admin.delete", _target(admin), before=wire.audited(admin), more=more))
     return admin
 
 

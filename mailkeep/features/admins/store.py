@@ -159,9 +159,14 @@ async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at
     )
 
 
-async def delete(conn: Conn, admin_id: UUID) -> None:
-    """The account, with its sessions and keys."""
-    await conn.execute("DELETE FROM admins WHERE id = %(id)s", {"id": admin_id})
+async def delete(conn: Conn, admin_id: UUID) -> list[UUID]:
+    """The account, with its sessions and keys; which keys these were."""
+    named = {"id": admin_id}
+    await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR UPDATE", named)  # no more keys are made for it
+    cursor = await conn.execute("SELECT id FROM api_keys WHERE admin_id = %(id)s ORDER BY id", named)
+    keys = [row["id"] for row in await cursor.fetchall()]
+    await conn.execute("DELETE FROM admins WHERE id = %(id)s", named)
+    return keys
 
 
 async def assign(conn: Conn, admin_id: UUID, domain_ids: Sequence[UUID]) -> None:

@@ -76,10 +76,12 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
     if key is None:
         raise NotFound
     rules.refuse_foreign(who, key)
+    made = await store.hold_made_by(conn, key_id)
     if not await store.delete(conn, key_id):
         raise NotFound
     await store.forget_rates(conn, at - timedelta(hours=1))
-    await audit.record(conn, who, at, Deed("api_key.delete", _target(key), before=wire.audited(key)))
+    more = {"revoked_with_it": [str(each) for each in made]} if made else {}
+    await audit.record(conn, who, at, Deed("api_key.delete", _target(key), before=wire.audited(key), more=more))
     return key
 
 

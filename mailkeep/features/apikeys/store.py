@@ -79,6 +79,19 @@ async def insert(conn: Conn, key: Key, token_hash: bytes) -> None:
     )
 
 
+async def hold_made_by(conn: Conn, key_id: UUID) -> list[UUID]:
+    """The keys that a key made, and those that they made; all are locked, so that no more are made."""
+    await conn.execute("SELECT id FROM api_keys WHERE id = %(id)s FOR UPDATE", {"id": key_id})
+    found, makers = list[UUID](), [key_id]
+    while makers:
+        cursor = await conn.execute(
+            "SELECT id FROM api_keys WHERE parent_id = ANY(%(makers)s) ORDER BY id FOR UPDATE", {"makers": makers}
+        )
+        makers = [row["id"] for row in await cursor.fetchall()]
+        found += makers
+    return found
+
+
 async def delete(conn: Conn, key_id: UUID) -> bool:
     """The key, with those that it made; False where it is gone already."""
     cursor = await conn.execute("DELETE FROM api_keys WHERE id = %(id)s", {"id": key_id})

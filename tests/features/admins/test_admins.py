@@ -233,3 +233,14 @@ class TestLastSuperAdmin:
             left = await api.sql("SELECT count(*) AS n FROM admins WHERE role = 'super_admin'")
             assert left == [{"n": 1}]
             assert min(answer.status for answer in answers) == 200
+
+
+async def test_the_keys_that_go_with_an_account_stand_in_the_audit_log(api: Api):
+    key, key_id = await api.key(api.adam)
+    _, child_id = await api.key(key)
+    assert (await api.sue.delete(f"/admins/{ADMIN_IDS['adam']}")).status == 200
+    (entry,) = await api.audited("admin.delete")
+    gone = set(entry["details"]["revoked_with_it"])
+    assert {str(key_id), str(child_id)} <= gone
+    assert (await key.get("/auth/me")).code == "API_KEY_INVALID"
+    assert not await api.sql("SELECT id FROM api_keys WHERE id = ANY(%(gone)s::uuid[])", gone=list(gone))

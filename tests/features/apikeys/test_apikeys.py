@@ -159,6 +159,18 @@ class TestRevoke:
         assert (entry["outcome"], entry["resource_id"]) == ("success", str(key_id))
         assert (again["outcome"], again["error_code"]) == ("failed", "NOT_FOUND")
 
+    async def test_the_keys_that_go_with_it_stand_in_the_audit_log(self, api: Api):
+        parent, parent_id = await api.key(api.adam)
+        child, child_id = await api.key(parent)
+        grandchild, grandchild_id = await api.key(child)
+        _, other_id = await api.key(parent)
+        assert (await api.adam.delete(f"/api-keys/{parent_id}")).status == 200
+        assert (await grandchild.get("/auth/me")).code == "API_KEY_INVALID"
+        (entry,) = await api.audited("api_key.delete")
+        assert entry["resource_id"] == str(parent_id)
+        gone = [*sorted([child_id, other_id]), grandchild_id]
+        assert entry["details"]["revoked_with_it"] == [str(key_id) for key_id in gone]
+
     async def test_a_foreign_key_is_forbidden_but_to_a_super_admin(self, api: Api):
         path = f"/api-keys/{KEY_IDS['scoped']}"
         for name in ("dora", "otto"):
