@@ -183,6 +183,15 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = 0
         super().on_message_begin()
 
+    def on_url(self, url: bytes) -> None:
+        """Some of the address, which is a part of the head."""
+        if self._repeats_head:
+            return
+        self._head_bytes += len(url)
+        if self._head_bytes > _HEAD_BYTES:
+            raise TooMuch
+        super().on_url(url)
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """A field of the head; those behind a body (trailers) are of no use to anybody."""
         if not self._awaits_head:

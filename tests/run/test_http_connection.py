@@ -296,8 +296,9 @@ def _refusal(told: bytes) -> tuple[int, str]:
         (HEAD, 408, "REQUEST_TIMEOUT"),
         (HEAD + b"X-Many: b\r\n" * 201 + b"\r\n", 431, "HEAD_TOO_LARGE"),
         (HEAD + b"X-Long: " + b"a" * (33 << 10), 431, "HEAD_TOO_LARGE"),
+        (b"GET /hello?" + b"a" * (33 << 10) + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431, "HEAD_TOO_LARGE"),
     ],
-    ids=["nonsense", "not ascii", "late", "many", "long"],
+    ids=["nonsense", "not ascii", "late", "many", "long", "long address"],
 )
 async def test_what_is_told_before_there_is_a_request_is_in_the_envelope_too(
     listener: HttpListener, sent: bytes, status: int, code: str
