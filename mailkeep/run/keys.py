@@ -1,8 +1,12 @@
 """The listener that Rspamd asks, on loopback, with X-Token: drawn at every start of the instance.
 
-`GET /keys/DOMAIN`: all active DKIM keys of a domain, opened, for each message anew. They are opened in memory and lie
-nowhere unsealed. A domain without active keys is 404 and a database that is away 503: what is not signed is put off by
-the filter.
+`GET /keys/DOMAIN`, for mail by the API: all active DKIM keys of a domain, opened, for each message anew. They are
+opened in memory and lie nowhere unsealed. A domain without active keys is 404 and a database that is away 503: what is
+not signed is put off by the filter.
+
+`GET /keys/ADDRESS/LOGIN`, for mail that a login hands in with this one address in From: the keys of its domain, or 403
+with the words of a refusal (`refused`) where the login may not send from it: nobody signs in another's name, whatever
+the envelope says. What is asked about stands percent-encoded in the path.
 
 `GET /homes/ADDRESS` (percent-encoded): whether mail for a recipient comes to a mailbox of ours, 200, or leads outside
 alone, 404. Asked for spam only, which is refused where no recipient has one.
@@ -21,8 +25,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from mailkeep.app import App
+from mailkeep.core.address import AddressError, normalize_domain, parse_address
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.dkim import service as dkim
+from mailkeep.features.domains import service as domains
 from mailkeep.features.routing import service as routing
 from mailkeep.mail.dkim import SigningKey
 from mailkeep.run.process import Process
@@ -32,7 +38,16 @@ log = structlog.get_logger("mailkeep.keys")
 TOKEN_FILE = "keys-token"
 _HEAD_BYTES = 8192
 _IDLE_SECONDS = 300.0
-_REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable"}
+_REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    503: "Service Unavailable",
+}
+_NOT_YOURS = "You may not send as this address"
+_DISABLED = "Sending is disabled for this domain"
 
 
 async def serve(app: App, process: Process) -> None:
@@ -70,17 +85,37 @@ class Listener:
         request, *fields = head.decode("latin-1").split("\r\n")
         given = next((line.partition(":")[2].strip() for line in fields if line.lower().startswith("x-token:")), "")
         if not hmac.compare_digest(given.encode("latin-1"), self._token.encode()):
-            return 403, b"{}"
+            return 401, b"{}"  # 403 is for what is refused for good
         words = request.split(" ")
         _, table, asked = words[1].split("/", 2) if len(words) == 3 and words[1].count("/") >= 2 else ("", "", "")
         if words[0] != "GET" or table not in ("keys", "homes"):
             return 400, b"{}"
         try:
-            return await (self._keys(asked.lower()) if table == "keys" else self._home(unquote(asked)))
+            if table == "homes":
+                return await self._home(unquote(asked))
+            about, by_login, login = asked.partition("/")
+            return await (self._keys_for(about, login) if by_login else self._keys(about))
         except Unavailable:
             return 503, b"{}"
 
-    async def _keys(self, domain: str) -> tuple[int, bytes]:
+    async def _keys_for(self, address: str, login: str) -> tuple[int, bytes]:
+        try:
+            sender, who = (parse_address(unquote(each, errors="strict")) for each in (address, login))
+        except (AddressError, UnicodeDecodeError):
+            return _refused(_NOT_YOURS)
+        async with self._app.db.autocommit() as conn:
+            if who.key not in await routing.senders(conn, sender):
+                return _refused(_NOT_YOURS)
+            domain = await domains.find_by_name(conn, sender.domain)
+        if domain is None or not domain.sending_enabled:
+            return _refused(_DISABLED)
+        return await self._keys(sender.domain)
+
+    async def _keys(self, asked: str) -> tuple[int, bytes]:
+        try:
+            domain = normalize_domain(unquote(asked))
+        except AddressError:
+            return 404, b"{}"
         try:
             async with self._app.db.autocommit() as conn:
                 keys = await dkim.active_keys(conn, self._app.vault, domain)
@@ -89,7 +124,7 @@ class Listener:
             return 503, b"{}"
         if not keys:
             return 404, b"{}"
-        return 200, msgspec.json.encode({"keys": [_told(key) for key in keys]})
+        return 200, msgspec.json.encode({"domain": domain, "keys": [_told(key) for key in keys]})
 
     async def _home(self, recipient: str) -> tuple[int, bytes]:
         if "\0" in recipient:
@@ -97,6 +132,10 @@ class Listener:
         async with self._app.db.autocommit() as conn:
             found = await routing.route(conn, recipient)
         return (200 if any(place.mailbox_id for place in found.deliveries) else 404), b"{}"
+
+
+def _refused(words: str) -> tuple[int, bytes]:
+    return 403, msgspec.json.encode({"refused": words})
 
 
 def _told(key: SigningKey) -> dict[str, str]:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote
+
 import pytest
 
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import Database
 from mailkeep.run.keys import Listener
 from tests.client import DOMAIN_IDS, EXAMPLE, Api
 
@@ -46,11 +54,109 @@ async def test_keys_are_given_for_a_domain_of_ours(api: Api, listener: Listener)
     assert (await listener.answer(head("/keys/far.test")))[0] == 404
 
 
+async def asked_for(listener: Listener, sender: str, login: str) -> tuple[int, Any]:
+    """The answer about an address in From and a login."""
+    status, body = await listener.answer(head(f"/keys/{quote(sender, safe='')}/{quote(login, safe='')}"))
+    return status, json.loads(body)
+
+
+@pytest.fixture
+async def tenants(api: Api) -> Listener:
+    """Two domains with keys: alice and bob in one, the boss in the other, where an alias leads to alice."""
+    ids: dict[str, str] = {}
+    for name in ("a.test", "b.test", "xn--e1aybc.test"):
+        ids[name] = (await api.sue.post("/domains", {"name": name})).data["id"]
+    for address in ("alice@a.test", "bob@a.test", "boss@b.test", "alice@xn--e1aybc.test"):
+        await api.mailbox(address)
+    for domain, source in (("a.test", "team"), ("b.test", "help"), ("a.test", "")):
+        body = {"domain_id": ids[domain], "source_local_part": source, "destination": "alice@a.test"}
+        assert (await api.sue.post("/aliases", body)).status == 201
+    return Listener(api.app, "secret")
+
+
+@pytest.mark.parametrize(
+    "sender, domain",
+    [
+        ("alice@a.test", "a.test"),
+        ("ALICE@A.Test", "a.test"),
+        ("alice+shop@a.test", "a.test"),
+        ("team@a.test", "a.test"),
+        ("team+x@a.test", "a.test"),
+        ("help@b.test", "b.test"),
+    ],
+)
+async def test_a_login_signs_with_its_addresses_tags_and_aliases(tenants: Listener, sender: str, domain: str) -> None:
+    status, told = await asked_for(tenants, sender, "alice@a.test")
+    assert (status, told.get("domain")) == (200, domain)
+    assert told["keys"]
+
+
+@pytest.mark.parametrize("sender", ["alice@тест.test", "alice@xn--e1aybc.test", "alice@XN--E1aybc.test"])
+async def test_a_domain_is_known_in_each_of_its_forms(tenants: Listener, sender: str) -> None:
+    status, told = await asked_for(tenants, sender, "alice@xn--e1aybc.test")
+    assert (status, told["domain"]) == (200, "xn--e1aybc.test")
+    domain = quote(sender.partition("@")[2])
+    assert (await tenants.answer(head(f"/keys/{domain}")))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "sender, login",
+    [
+        ("boss@b.test", "alice@a.test"),
+        ("bob@a.test", "alice@a.test"),
+        ("help@b.test", "bob@a.test"),
+        ("anything@a.test", "alice@a.test"),  # a catch-all gives nobody the right
+        ("x@far.test", "alice@a.test"),
+        ("alice@a.test", ""),
+        ("alice@a.test", "alice"),
+        ("", "alice@a.test"),
+        ("alice@a.test@b.test", "alice@a.test"),
+        ("Group: alice@a.test", "alice@a.test"),
+        ("alice@a.test,boss@b.test", "alice@a.test"),
+        ("al\0ice@a.test", "alice@a.test"),
+        ("alice@ａ.test", "alice@a.test"),  # full-width: never mapped
+    ],
+)
+async def test_a_login_signs_in_nobody_elses_name(tenants: Listener, sender: str, login: str) -> None:
+    assert await asked_for(tenants, sender, login) == (403, {"refused": "You may not send as this address"})
+
+
+async def test_bytes_that_are_no_text_are_nobodys_address(tenants: Listener) -> None:
+    assert (await tenants.answer(head("/keys/al%ffice%40a.test/alice%40a.test")))[0] == 403
+    assert (await tenants.answer(head("/keys/%ff.test")))[0] == 404
+
+
+async def test_each_login_is_asked_about_anew(tenants: Listener) -> None:
+    assert (await asked_for(tenants, "alice@a.test", "alice@a.test"))[0] == 200
+    assert (await asked_for(tenants, "alice@a.test", "bob@a.test"))[0] == 403
+    assert (await asked_for(tenants, "alice@a.test", "alice@a.test"))[0] == 200
+
+
+async def test_the_domain_of_from_must_be_one_that_may_send(api: Api, tenants: Listener) -> None:
+    await api.sql("UPDATE domains SET sending_enabled = false WHERE name = 'b.test' RETURNING id")
+    refused = (403, {"refused": "Sending is disabled for this domain"})
+    assert await asked_for(tenants, "help@b.test", "alice@a.test") == refused
+    assert (await tenants.answer(head("/keys/b.test")))[0] == 200
+
+
+async def test_without_the_database_nothing_is_refused_for_good(
+    tenants: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def away(self: Database) -> AsyncIterator[Any]:
+        raise Unavailable
+        yield
+
+    monkeypatch.setattr(Database, "autocommit", away)
+    assert (await asked_for(tenants, "boss@b.test", "alice@a.test"))[0] == 503
+
+
 @pytest.mark.parametrize(
     "sent, status",
     [
-        (head("/keys/x", "guessed"), 403),
-        (head(f"/homes/alice%40{EXAMPLE}", ""), 403),
+        (head("/keys/x", "guessed"), 401),
+        (head("/keys/x/y", "guessed"), 401),
+        (head(f"/homes/alice%40{EXAMPLE}", ""), 401),
         (head("/keys"), 400),
         (head("/others/x"), 400),
         (head("/homes/a%00b%40far.test"), 400),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mailkeep.core.address import Address
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.domains import service as domains
@@ -12,6 +13,11 @@ from mailkeep.features.routing.model import Explanation, Route
 async def route(conn: Conn, recipient: str) -> Route:
     """Where mail for a recipient goes, for those who deliver it; any text is taken."""
     return await store.route(conn, rules.looked_up(recipient))
+
+
+async def senders(conn: Conn, address: Address) -> frozenset[str]:
+    """The logins that may send from an address, by their keys: as the MTA asks about an envelope's sender."""
+    return await store.senders(conn, address.local_part, address.domain)
 
 
 async def explain(conn: Conn, who: Principal, text: str) -> Explanation:

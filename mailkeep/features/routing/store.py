@@ -32,6 +32,15 @@ async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Expla
     return Explanation(_route(row), tuple(Step(**step) for step in row["steps"]), tuple(row["warnings"]))
 
 
+async def senders(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
+    """The keys of the mailboxes that may send from an address (A-labels)."""
+    cursor = await conn.execute(
+        "SELECT s AS logins FROM mta_senders(%(local_part)s, %(domain)s) s",
+        {"local_part": local_part, "domain": domain},
+    )
+    return frozenset(login for row in await cursor.fetchall() for login in row["logins"].split(","))
+
+
 def _route(row: Mapping[str, Any] | None) -> Route:
     assert row is not None
     return Route(row["decision"], tuple(_places(row["deliveries"])))

@@ -1,5 +1,6 @@
 """Mail programs: TLS and a password before anything is sent, from one's own addresses alone."""
 
+import re
 import smtplib
 
 import pytest
@@ -57,6 +58,82 @@ def test_an_address_is_its_owners(stack: Stack):
         "anything@owners.test": 553,
         "x@remote.test": 553,
     }
+
+
+def test_a_signature_is_for_the_logins_own_addresses_alone(stack: Stack):
+    domain, other = stack.make_domain("signs.test"), stack.make_domain("others.test")
+    for name in ("alice", "bob"):
+        stack.make_mailbox(domain, name)
+    stack.make_mailbox(other, "ceo")
+    for where, source in ((domain, "team"), (other, "help")):
+        stack.do(
+            "POST", "/aliases", {"domain_id": where, "source_local_part": source, "destination": "alice@signs.test"}
+        )
+    not_yours = b"5.7.1 You may not send as this address"
+    not_one = b"5.7.1 From must be one address, and one that you may send as"
+    refused = {
+        "From: CEO <ceo@others.test>": not_yours,
+        "From: bob@signs.test": not_yours,
+        "From: x@remote.test": not_yours,
+        "From: anything@others.test": not_yours,
+        "From: alice@signs.test <bob@signs.test>": not_yours,
+        "From: ceo@others.test\r\nSender: alice@signs.test": not_yours,
+        "From: <ceo@others.test": not_yours,
+        "From: ceo@others.test (<alice@signs.test>)": not_yours,
+        "From: Group: alice@signs.test;": not_yours,
+        "From: =?utf-8?q?ceo?=@others.test": not_yours,
+        f"From: alice@{'a' * 500}.test": not_one,
+        "From: alice@signs.test, ceo@others.test": not_one,
+        "From: ceo@others.test, alice@signs.test": not_one,
+        "From: \\<ceo@others.test> <alice@signs.test>": not_one,
+        "From: =?utf-8?q?<ceo=40others.test>?= <alice@signs.test>": not_one,
+        "From: alice@signs.test\r\nFrom: ceo@others.test": not_one,
+        "From: ceo@others.test\r\nFrom: alice@signs.test": not_one,
+        "From: alice@signs.test\r\nFrom: alice@signs.test": not_one,
+        "From: alice@signs.test\r\nFrom : ceo@others.test": not_one,
+        "From: Undisclosed:;": not_one,
+        "From: ceo": not_one,
+        "Subject: without": not_one,
+    }
+    to = "friend+signs@remote.test"
+    cases = [("alice@signs.test", fields) for fields in refused] + [("", fields) for fields in list(refused)[:3]]
+    told: dict[tuple[str, str], tuple[int, bytes]] = {}
+    for start in range(0, len(cases), 8):  # Postfix makes who is refused more often wait
+        with stack.login("alice@signs.test") as client:
+            for envelope, fields in cases[start : start + 8]:
+                client.mail(envelope)
+                client.rcpt(to)
+                code, words = client.data(f"{fields}\r\nTo: {to}\r\n\r\nHello.\r\n".encode())
+                told[envelope, fields] = (code // 100, words)
+    assert told == {(envelope, fields): (5, refused[fields]) for envelope, fields in cases}
+    own = {
+        "Alice <alice@signs.test>": "signs.test",
+        '"ceo@others.test, the" <ALICE@Signs.test>': "signs.test",
+        "=?utf-8?q?Al=C3=AFce?= <alice+shop@signs.test>": "signs.test",
+        "team@signs.test": "signs.test",
+        "help@others.test": "others.test",
+    }
+    with stack.login("alice@signs.test") as client:
+        for place, sender in enumerate(own):
+            client.sendmail("alice@signs.test", [to], letter(to, f"Own {place}", sender=sender))
+    eventually(lambda: len(stack.caught(to)) >= len(own))
+    mails = stack.caught(to)
+    assert len(mails) == len(own)
+    for place, domain_name in enumerate(own.values()):
+        (mail,) = (each for each in mails if f"Own {place}\r\n".encode() in each)
+        assert set(re.findall(rb"[ ;\t]d=([^;]+);", mail)) == {domain_name.encode()}
+
+
+def test_from_in_a_domain_that_may_not_send_is_refused(stack: Stack):
+    domain, other = stack.make_domain("may.test"), stack.make_domain("maynot.test")
+    stack.make_mailbox(domain, "alice")
+    stack.do("POST", "/aliases", {"domain_id": other, "source_local_part": "help", "destination": "alice@may.test"})
+    stack.do("PATCH", f"/domains/{other}", {"sending_enabled": False})
+    text = letter("friend@remote.test", sender="help@maynot.test")
+    with stack.login("alice@may.test") as client:
+        client.mail("alice@may.test")
+        client.rcpt("friend@remote.test")
+        assert client.data(text) == (554, b"5.7.1 Sending is disabled for this domain")
 
 
 def test_no_password_without_tls(stack: Stack):

@@ -2,8 +2,12 @@
 --
 -- Outbound mail leaves signed or not at all. The keys stay in PostgreSQL, sealed: the listener of Mailkeep's process
 -- `keys` opens all active ones of the From's domain for each message, so that RSA and Ed25519 sign side by side and a
--- change holds at once. Where none signs (the listener away, a From that is not ours, a key that does not open) the
--- message is put off. docs/decisions/0017-dkim-keys-for-the-filter.md tells what else was tried.
+-- change holds at once. Where none signs (the listener away, a key that does not open) the message is put off.
+-- docs/decisions/0017-dkim-keys-for-the-filter.md tells what else was tried.
+--
+-- What a login hands in is signed only where its From is one address that the login may send from, by the listener's
+-- word; anything else is refused for good. Postfix asks that of the envelope's sender alone, which is not what
+-- recipients see and what a signature vouches for.
 local http = require "rspamd_http"
 local ucl = require "ucl"
 local log = require "rspamd_logger"
@@ -14,16 +18,24 @@ local outbound = require("lua_settings").numeric_settings_id("outbound")
 local inbound = require("lua_settings").numeric_settings_id("inbound")
 local listener = "http://127.0.0.1:@@keys_port@@"
 local token = "@@keys_token@@"
+local longest = 320 -- octets of an address: more than any of ours has, and little enough for the listener
 
-local function sign_with_all(task, domain, body)
-  local sign = rspamd_plugins.dkim.sign -- not there yet when this file is read
+local function encoded(text)
+  return (text:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end))
+end
+
+local function object(task, body)
   local parser = ucl.parser()
   local parsed, why = parser:parse_string(body)
-  if not parsed then
-    log.errx(task, 'the keys of %s are no JSON: %s', domain, why)
-    return
-  end
-  for _, key in ipairs(parser:get_object().keys) do
+  if parsed then return parser:get_object() end
+  log.errx(task, 'the listener of keys answered no JSON: %s', why)
+  return {}
+end
+
+local function sign_with_all(task, told)
+  local sign = rspamd_plugins.dkim.sign -- not there yet when this file is read
+  local domain = told.domain
+  for _, key in ipairs(told.keys or {}) do
     local raw = key.key
     -- Rspamd takes what begins with a slash for the name of a file (and tells it to its log): a seed whose base64 does,
     -- one of 64, is given as bytes, which then begin with none.
@@ -39,30 +51,41 @@ local function sign_with_all(task, domain, body)
   end
 end
 
+local function refuse(task, words)
+  if words then task:get_mempool():set_variable('refused', words) end
+end
+
 local id = rspamd_config:register_symbol{
   name = 'SIGN',
   type = 'normal',
   flags = 'ignore_passthrough,explicit_disable',
   callback = function(task)
     if task:get_settings_id() ~= outbound then return end
-    local from = task:get_from('mime')
-    if not from or #from ~= 1 or not from[1].domain then return end
-    local domain = from[1].domain:lower()
+    local from, login = task:get_from('mime'), task:get_user()
+    local fields = task:get_header_full('From') or {}
+    local one = from and #from == 1 and #fields == 1 and (from[1].domain or '') ~= '' and #from[1].addr <= longest
+    if not one then
+      if login then refuse(task, 'From must be one address, and one that you may send as') end
+      return
+    end
+    local about = login and encoded(from[1].addr) .. '/' .. encoded(login) or encoded(from[1].domain)
     local asked = http.request{
       task = task,
-      url = listener .. '/keys/' .. domain,
+      url = listener .. '/keys/' .. about,
       headers = { ['X-Token'] = token },
       timeout = 5.0,
       keepalive = true,
       callback = function(err, code, body)
         if code == 200 then
-          sign_with_all(task, domain, body)
+          sign_with_all(task, object(task, body))
+        elseif code == 403 then
+          refuse(task, object(task, body).refused)
         else
-          log.errx(task, 'no keys for %s: %s', domain, err or code)
+          log.errx(task, 'no keys for %s: %s', from[1].domain, err or code)
         end
       end,
     }
-    if not asked then log.errx(task, 'the keys of %s could not be asked for', domain) end
+    if not asked then log.errx(task, 'the keys of %s could not be asked for', from[1].domain) end
   end
 }
 for _, told in ipairs{'DKIM_SIGNED', 'KEY_UNUSABLE'} do
@@ -76,7 +99,10 @@ rspamd_config:register_symbol{
   flags = 'explicit_disable,ignore_passthrough',
   callback = function(task)
     if task:get_settings_id() ~= outbound then return end
-    if not task:has_symbol('DKIM_SIGNED') or task:has_symbol('KEY_UNUSABLE') then
+    local refused = task:get_mempool():get_variable('refused')
+    if refused then
+      task:set_pre_result('reject', refused, 'outbound')
+    elseif not task:has_symbol('DKIM_SIGNED') or task:has_symbol('KEY_UNUSABLE') then
       task:insert_result('OUTBOUND_UNSIGNED', 0.0)
       task:set_pre_result('soft reject', 'DKIM signing temporarily unavailable', 'outbound')
     end
@@ -93,7 +119,7 @@ local function refuse_unless_home(task, recipients, number)
   end
   local asked = http.request{
     task = task,
-    url = listener .. '/homes/' .. recipient.addr:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end),
+    url = listener .. '/homes/' .. encoded(recipient.addr),
     headers = { ['X-Token'] = token },
     timeout = 5.0,
     keepalive = true,
