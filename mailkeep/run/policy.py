@@ -82,9 +82,12 @@ class Policy:
         sender = _sender(request.get("sender", ""), login)
         if sender is None:
             return _NO_SENDER
+        # Tags and aliases are as many as one likes: what is counted, and suspended, is the mailbox that logged in.
+        mailbox = _sender(login, "") or sender
         async with app.db.autocommit() as conn:
             domain = await domains.find_by_name(conn, sender.domain)
-        if domain is None:
+            home = domain if mailbox.domain == sender.domain else await domains.find_by_name(conn, mailbox.domain)
+        if domain is None or home is None:
             return _NO_SENDER
         if not domain.active:
             return _DEACTIVATED
@@ -96,7 +99,7 @@ class Policy:
         told = request.get("recipient_count", "")
         count = max(int(told) if told.isascii() and told.isdigit() and len(told) < 9 else 0, len(recipients), 1)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, Actor.SYSTEM, ip_address=client or None)
-        (refusal,) = await abuse.count(app, who, at, [Use(sender, domain.id, count)])
+        (refusal,) = await abuse.count(app, who, at, [Use(mailbox, home.id, count, written=sender)])
         return DUNNO if refusal is None else action_for(refusal)
 
     async def _note(self, request: Mapping[str, str], login: str, recipients: list[str], client: str) -> None:

@@ -18,7 +18,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
 from mailkeep.mail.policy import Malformed, answer, parse_request, serve_policy
 from mailkeep.run.policy import AWAY, Policy
-from tests.client import EXAMPLE, Api
+from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 
 ALICE = f"alice@{EXAMPLE}"
 
@@ -100,6 +100,55 @@ async def test_the_number_of_recipients_counts_also_where_they_were_not_shown(ap
 async def test_the_null_sender_is_counted_for_the_login(api: Api, client: Client) -> None:
     assert await client.message("a@far.test", sender="") == "DUNNO"
     assert await api.sql("SELECT subject FROM send_counts WHERE subject = %(one)s", one=ALICE)
+
+
+async def counts(api: Api) -> dict[str, int]:
+    rows = await api.sql("SELECT subject, sum(recipients)::integer AS n FROM send_counts GROUP BY subject")
+    return {row["subject"]: row["n"] for row in rows}
+
+
+TAGGED, TEAM, HELP = f"alice+1@{EXAMPLE}", f"team@{EXAMPLE}", f"help@{OTHER}"
+
+
+@pytest.fixture
+async def aliases(api: Api) -> None:
+    for domain, source in ((EXAMPLE, "team"), (OTHER, "help")):
+        body = {"domain_id": str(DOMAIN_IDS[domain]), "source_local_part": source, "destination": ALICE}
+        assert (await api.sue.post("/aliases", body)).status == 201
+
+
+@pytest.mark.usefixtures("aliases")
+async def test_whatever_a_login_goes_out_under_counts_for_its_mailbox(api: Api, client: Client) -> None:
+    limit(api, sender_per_hour=4)
+    for number, sender in enumerate((ALICE, TAGGED, TEAM, HELP)):
+        assert await client.message("a@far.test", sender=sender, instance=str(number)) == "DUNNO"
+    assert await counts(api) == {ALICE: 4, EXAMPLE: 4}
+    assert (await client.message("a@far.test", sender=f"alice+2@{EXAMPLE}", instance="9")).startswith("450 4.7.1 ")
+    (row,) = (await api.sue.get("/abuse/suspensions")).data
+    assert (row["address"], row["domain_id"]) == (ALICE, str(DOMAIN_IDS[EXAMPLE]))
+
+
+@pytest.mark.usefixtures("aliases")
+@pytest.mark.parametrize("sender", [ALICE, TAGGED, TEAM, HELP, ""])
+async def test_a_suspended_mailbox_sends_under_no_address(api: Api, client: Client, sender: str) -> None:
+    await api.suspension(ALICE)
+    assert (await client.message("a@far.test", sender=sender)).startswith("550 5.7.1 Sending is suspended")
+
+
+@pytest.mark.usefixtures("aliases")
+@pytest.mark.parametrize("sender", [TAGGED, TEAM])
+async def test_an_address_that_is_suspended_itself_sends_nothing(api: Api, client: Client, sender: str) -> None:
+    await api.suspension(sender)
+    refused = await client.message("a@far.test", sender=sender)
+    assert refused == f"550 5.7.1 Sending is suspended for {sender}."
+    assert await client.message("a@far.test", sender=ALICE, instance="2") == "DUNNO"
+
+
+@pytest.mark.usefixtures("aliases")
+async def test_the_domain_that_must_be_one_that_may_send_is_the_senders(api: Api, client: Client) -> None:
+    await api.sql("UPDATE domains SET sending_enabled = false WHERE name = %(name)s RETURNING id", name=OTHER)
+    assert (await client.message("a@far.test", sender=HELP)).startswith("550 5.7.1 Sending is disabled")
+    assert await client.message("a@far.test", sender=TEAM, instance="2") == "DUNNO"
 
 
 @pytest.mark.parametrize(

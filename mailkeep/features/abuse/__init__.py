@@ -8,6 +8,10 @@ one that is above a threshold all by itself (`message_above_threshold`), is refu
 many calls come at once. It is kept by the minute: a recipient leaves it after 60 to 61 minutes, so that in no hour
 more than the threshold goes out. What is refused does not count, nor what was certainly not submitted.
 
+An address with a tag counts for the mailbox that answers for it, and is suspended with it; what a mail program hands in
+counts for the mailbox that logged in, whichever of its addresses it goes out under. A suspension of just that address
+holds as well. By the API, who is behind an alias is not known: it counts for itself.
+
 A suspension is a row on a sender address, whether or not it has a mailbox; it holds for every way of sending
 (403 MAILBOX_SUSPENDED) and is shown on the mailbox. It goes with its domain, not with its mailbox: an address
 that is given out anew is still suspended. Lifting it starts the sender's count anew.

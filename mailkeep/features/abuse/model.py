@@ -36,11 +36,24 @@ class Suspension:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A message that wants to go out: its sender, the sender's domain, and how many recipients it has."""
+    """A message that wants to go out: its sender, the sender's domain, and how many recipients it has.
+
+    `written` is the address that it goes out under, where that may be another than the sender's: a suspension of it
+    holds as well.
+    """
 
     sender: Address
     domain_id: UUID
     recipients: int
+    written: Address | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whose mail an address is: its mailbox, if any; and whether the address is suspended itself."""
+
+    mailbox: Address | None
+    suspended: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.address import parse_address
+from mailkeep.core.address import Address, parse_address
 from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Actor, Principal, Role, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.abuse import rules, store
-from mailkeep.features.abuse.model import Suspension, Use, Verdict
+from mailkeep.features.abuse.model import Standing, Suspension, Use, Verdict
 from mailkeep.features.admins import service as admins
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.domains import service as domains
+from mailkeep.features.domains.rules import DELIMITERS
 from mailkeep.features.events import service as events
 from mailkeep.features.mailboxes import rules as mailbox_rules, service as mailboxes
 from mailkeep.features.mailboxes.model import Mailbox
@@ -36,6 +38,7 @@ async def count(app: App, who: Principal, at: datetime, uses: Sequence[Use]) -> 
     """
     limits = app.settings.abuse
     async with app.db.autocommit() as conn:
+        uses = await of_mailboxes(conn, uses)
         verdicts = await store.count(conn, at, uses, limits, may_suspend=False)
     if any(verdict.kind == "sender_rate" for verdict in verdicts):
         async with app.db.tx() as conn:
@@ -44,8 +47,33 @@ async def count(app: App, who: Principal, at: datetime, uses: Sequence[Use]) -> 
     return refusals(app, uses, verdicts)
 
 
+async def of_mailboxes(conn: Conn, uses: Sequence[Use], *, heed_suspensions: bool = True) -> list[Use]:
+    """Messages by the senders that they count for: an address with a tag of a mailbox is that mailbox.
+
+    Of an address that is suspended itself they count for the address, and are refused by that.
+    """
+    asked = {each.written or each.sender for each in uses if each.written or _may_have_tag(each.sender)}
+    found = await store.standings(conn, asked) if asked else {}
+    return [_of_mailbox(each, found, heed_suspensions) for each in uses]
+
+
+def _of_mailbox(use: Use, found: Mapping[str, Standing], heed_suspensions: bool) -> Use:
+    address = use.written or use.sender
+    standing = found.get(address.key)
+    if standing is None:
+        return use
+    if standing.suspended and heed_suspensions:
+        return replace(use, sender=address)
+    return use if use.written or not standing.mailbox else replace(use, sender=standing.mailbox)
+
+
+def _may_have_tag(sender: Address) -> bool:
+    """Whether it is worth to ask: which delimiter its domain has is the database's matter."""
+    return not DELIMITERS.isdisjoint(sender.local_part)
+
+
 def counted(app: App, uses: Sequence[Use]) -> dict[str, Any]:
-    """Messages as the database's `count_sends` takes them, for a statement that does more."""
+    """Messages (`of_mailboxes`) as the database's `count_sends` takes them, for a statement that does more."""
     return store.counted(uses, app.settings.abuse)
 
 
@@ -64,7 +92,8 @@ async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
     Their senders and domains are locked until the transaction ends: it comes last in it.
     """
     if counted:
-        await store.uncount(conn, counted)
+        uses = await of_mailboxes(conn, [use for _, use in counted], heed_suspensions=False)
+        await store.uncount(conn, [(at, use) for (at, _), use in zip(counted, uses, strict=True)])
 
 
 async def forget_counts(conn: Conn, at: datetime) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from mailkeep.core.address import Address
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.abuse.model import Suspension, Use, Verdict
+from mailkeep.features.abuse.model import Standing, Suspension, Use, Verdict
 from mailkeep.settings.tree import Abuse
 
 _SELECT = """
@@ -76,6 +77,28 @@ async def page(conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, a
         {"created_at": "s.id", "id": "s.id", "address": "s.address"},
     )
     return Page([Suspension(**row) for row in found.rows], found.next_key)
+
+
+async def standings(conn: Conn, addresses: Collection[Address]) -> dict[str, Standing]:
+    """How these addresses stand, by their keys."""
+    asked = list(addresses)
+    cursor = await conn.execute(
+        """
+        SELECT a.key, m.local_part, a.domain,
+               EXISTS (SELECT FROM suspensions s WHERE s.address_key = a.key) AS suspended
+        FROM unnest(%(keys)s::text[], %(locals)s::text[], %(domains)s::text[]) a (key, local_part, domain)
+        LEFT JOIN LATERAL mta_mailbox_of(a.local_part, a.domain) m ON true
+        """,
+        {
+            "keys": [each.key for each in asked],
+            "locals": [each.local_part for each in asked],
+            "domains": [each.domain for each in asked],
+        },
+    )
+    return {
+        row["key"]: Standing(row["local_part"] and Address(row["local_part"], row["domain"]), row["suspended"])
+        for row in await cursor.fetchall()
+    }
 
 
 async def count(conn: Conn, at: datetime, uses: Sequence[Use], limits: Abuse, *, may_suspend: bool) -> list[Verdict]:

@@ -7,7 +7,7 @@ from mailkeep.core.errors import Conflict, DomainInactive, invalid_field
 from mailkeep.features.domains.model import Domain, Usage
 
 # RFC 5322 §3.2.3 atext without letters and digits: one that occurs in names would cut them.
-_DELIMITERS = frozenset("!#$%&'*+/=?^_`{|}~-")
+DELIMITERS = frozenset("!#$%&'*+/=?^_`{|}~-")
 
 
 def parse_name(text: str) -> str:
@@ -28,8 +28,8 @@ def part_of_name(text: str | None) -> str | None:
 
 def check_delimiter(text: str | None) -> None:
     """INVALID_FIELD unless `text` can divide a tag from a local part."""
-    if text is not None and text not in _DELIMITERS:
-        raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(_DELIMITERS))}")
+    if text is not None and text not in DELIMITERS:
+        raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(DELIMITERS))}")
 
 
 def refuse_inactive(domain: Domain) -> None:

@@ -96,6 +96,7 @@ async def _begin_together(app: App, asked: Sequence[_Begin]) -> list[list[Verdic
     attempts = [attempt for each in fit for attempt in each.attempts]
     uses = [use for each in fit for use in each.uses]
     async with app.db.autocommit() as conn:
+        uses = await abuse.of_mailboxes(conn, uses)
         ids = [attempt.id for attempt in attempts]
         found = await store.begin(conn, asked[0].at, abuse.counted(app, uses), ids, messages.attempted(attempts))
     if any(verdict.kind == "sender_rate" for verdict in found):

@@ -106,6 +106,27 @@ async def test_recipients_are_counted_once_and_senders_as_mail_is_routed(post: P
     assert await counts(post.api) == {"shop": 5, EXAMPLE: 5}
 
 
+async def test_a_tag_counts_for_its_mailbox(post: Post):
+    await post.api.mailbox(f"shop@{EXAMPLE}")
+    for sender in ("shop", "shop+1", "SHOP+2"):
+        assert (await send(post, 2, sender)).status == 200
+    assert (await send(post, 2, "other+1")).status == 200  # no mailbox: a sender of its own
+    assert await counts(post.api) == {"shop": 6, "other+1": 2, EXAMPLE: 8}
+    assert reason(await send(post, 5, "shop+3")) == "sender_rate"
+    [shown] = (await post.api.adam.get("/abuse/suspensions")).data
+    assert shown["address"] == f"shop@{EXAMPLE}"
+    assert [(await send(post, 1, f"shop{tag}")).code for tag in ("", "+4")] == ["MAILBOX_SUSPENDED"] * 2
+
+
+async def test_a_tag_is_suspended_with_its_mailbox_and_by_itself(post: Post):
+    for address in ("shop", "bob"):
+        await post.api.mailbox(f"{address}@{EXAMPLE}")
+    await post.api.suspension(f"shop@{EXAMPLE}")
+    await post.api.suspension(f"bob+1@{EXAMPLE}")
+    told = {sender: (await send(post, 1, sender)).status for sender in ("shop", "shop+1", "bob", "bob+1", "bob+2")}
+    assert told == {"shop": 403, "shop+1": 403, "bob": 200, "bob+1": 403, "bob+2": 200}
+
+
 async def test_a_message_above_the_whole_threshold_is_refused_only(post: Post):
     answer = await send(post, SENDER + 1)
     assert (answer.status, reason(answer)) == (429, "message_above_threshold")
@@ -215,6 +236,14 @@ async def test_what_was_lost_does_not_count_what_nobody_knows_does(post: Post):
     post.api.app.mta = pool
     assert [each["code"] for each in answer.data["results"]] == ["SEND_FAILED"] * 3
     assert await counts(post.api) == {"shop": 3, "other": 0, EXAMPLE: 3}
+
+
+async def test_what_was_counted_for_a_mailbox_is_taken_back_from_it(post: Post):
+    await post.api.mailbox(f"shop@{EXAMPLE}")
+    pool, post.api.app.mta = post.api.app.mta, cast(SmtpPool, Failing("no"))
+    assert (await send(post, 3, "shop+1")).code == "SEND_FAILED"
+    post.api.app.mta = pool
+    assert await counts(post.api) == {"shop": 0, EXAMPLE: 0}
 
 
 async def test_suspension_and_rate_are_told_before_sending_is_not_configured(post: Post):

@@ -136,6 +136,28 @@ def test_from_in_a_domain_that_may_not_send_is_refused(stack: Stack):
         assert client.data(text) == (554, b"5.7.1 Sending is disabled for this domain")
 
 
+def test_a_suspended_mailbox_sends_under_no_address(stack: Stack):
+    domain = stack.make_domain("halt.test")
+    mailbox = stack.make_mailbox(domain, "alice")
+    stack.do("POST", "/aliases", {"domain_id": domain, "source_local_part": "team", "destination": "alice@halt.test"})
+    stack.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "compromised"})
+    to = "friend+halt@remote.test"
+    told: dict[str, bytes] = {}
+    with stack.login("alice@halt.test") as client:
+        for sender in ("alice@halt.test", "alice+1@halt.test", "team@halt.test", ""):
+            client.mail(sender)
+            client.rcpt(to)
+            code, words = client.data(letter(to, sender=sender or "alice@halt.test"))
+            assert code == 550
+            told[sender] = words.partition(b">: ")[2]
+    assert set(told.values()) == {b"End-of-data rejected: Sending is suspended for alice@halt.test."}
+    assert stack.send("alice+1@halt.test", to).body["error"]["code"] == "MAILBOX_SUSPENDED"
+    stack.do("POST", f"/mailboxes/{mailbox['id']}/unsuspend")
+    with stack.login("alice@halt.test") as client:
+        client.sendmail("alice+1@halt.test", [to], letter(to, sender="alice+1@halt.test"))
+    stack.arrived(to)
+
+
 def test_no_password_without_tls(stack: Stack):
     with stack.smtp("submission") as client:
         assert "auth" not in client.esmtp_features
