@@ -44,6 +44,7 @@ Came = Callable[[UUID, int], None]
 _MOST = 100  # letters filed by one transaction
 _PACE = 0.01  # seconds at least from one transaction to the next
 _NOT_PASSED_ON = Reply(250, "2.0.0", "Spam is not passed on")
+_NOT_KEPT = Reply(250, "2.0.0", "Spam that is refused is not sent back")
 _TAKEN = Reply(250, "2.0.0", "Delivered before")
 _EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has nothing of a message
 
@@ -73,7 +74,8 @@ class Filing:
 async def deliver(
     app: App, filing: Filing, mail: Arrived, recipients: Sequence[Brought], hand_over: Handover
 ) -> list[Reply]:
-    """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed.
+    """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed. Spam that
+    Dovecot refuses for good (a mailbox without room) is filed as rejected, and ends here.
 
     Raises `Unavailable`, before Dovecot has it or after: it is to come again then. So it is with `Lost` and `Refused`.
     """
@@ -138,7 +140,11 @@ def _reply(mail: Arrived, place: Place | None, said: dict[UUID, Reply]) -> Reply
         return _NOT_PASSED_ON if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
     if not place.domain_active:
         return receiving.reply_to("domain_inactive")
-    return _TAKEN if place.filed else said[place.home.mailbox_id]
+    if place.filed:
+        return _TAKEN
+    reply = said[place.home.mailbox_id]
+    # Postfix has taken it: a refusal would be a bounce to whoever the spam names as its sender.
+    return _NOT_KEPT if reply.permanent and rules.is_spam(mail.head) else reply
 
 
 async def _places(app: App, queue_id: str, recipients: Sequence[Brought]) -> dict[str, Place]:

@@ -292,6 +292,19 @@ async def test_of_spam_the_copies_for_the_outside_end_and_no_other_mail_does(age
     assert ham.startswith("550 5.1.1")
 
 
+async def test_spam_that_a_mailbox_has_no_room_for_is_filed_as_rejected_and_never_sent_back(agent: Agent) -> None:
+    spam = b"X-Rspamd-Action: add header\r\nX-Rspamd-Score: 9.20\r\n" + LETTER
+    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    home, full = await agent.bring(ALICE, BOB, content=spam)
+    assert (home, full[:3]) == ("250 2.0.0 Saved", "250")
+    rows = (await agent.api.sue.get("/messages", direction="inbound", status="rejected")).data
+    assert [(row["recipients"][0]["address"], row["recipients"][0]["smtp_code"]) for row in rows] == [(BOB, 552)]
+    agent.dovecot.says = {BOB: Reply(451, "4.2.0", "Locked")}
+    assert await agent.bring(BOB, content=spam, queue_id="4jW9T1xz0bz2") == ["451 4.2.0 Locked"]
+    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    assert await agent.bring(BOB, queue_id="4jW9T1xz0bz3") == ["552 5.2.2 Mailbox full"]
+
+
 async def test_a_delivery_field_that_comes_along_is_taken_out(agent: Agent) -> None:
     received = LETTER[: LETTER.index(b"From:")]
     forged = b"Subject: a\r\nx-mailkeep-delivery : forged\r\n folded\r\nTo: b@x\r\n\r\nX-Mailkeep-Delivery: body\r\n"
