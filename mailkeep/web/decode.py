@@ -135,9 +135,8 @@ class _Faults:
         if len(self.invalid) < MAX_FAULTS:
             self.invalid.append({"field": field, "reason": reason})
 
-    def miss(self, field: str) -> None:
-        if len(self.missing) < MAX_FAULTS:
-            self.missing.append(field)
+    def miss(self, *fields: str) -> None:
+        self.missing += fields[: MAX_FAULTS - len(self.missing)]
 
     def is_full(self) -> bool:
         """Whether nothing that is found in further items or entries would be told."""
@@ -242,8 +241,7 @@ def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _F
             arguments[field.name] = None if given is None else _value(given, field.type, at, faults)
     for names, missing in ((getattr(info.cls, "one_of", ()), 1), (getattr(info.cls, "any_of", ()), None)):
         if not any(value.get(name) for name in names):
-            for name in names[:missing]:
-                faults.miss(_join(path, name))
+            faults.miss(*(_join(path, name) for name in names[:missing]))
     if faults.missing or faults.invalid:
         return None
     return info.cls(**arguments)
