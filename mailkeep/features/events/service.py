@@ -89,8 +89,9 @@ class Follower:
 async def follow(app: App, follower: Follower, position: Position | None) -> AsyncIterator[list[Told]]:
     """Events beyond `position` as they are settled, some at a time; none of them every few seconds of silence.
 
-    The follower is asked for again before each look, so that nothing is shown to whom it may not be. Ends with the
-    refusal that a new call would get, `Unavailable` where the process ends. A database that is away is waited for.
+    The follower is asked for again before each look and after what it finds, so that nothing is shown that happened
+    when it was no more to be. Ends with the refusal that a new call would get, `Unavailable` where the process ends. A
+    database that is away is waited for.
     """
     clock = asyncio.get_running_loop().time
     ends = clock() + follower.seconds
@@ -112,14 +113,24 @@ async def follow(app: App, follower: Follower, position: Position | None) -> Asy
 
 async def _more(app: App, follower: Follower, position: Position | None) -> list[Told]:
     try:
-        who, wanted = await follower.again(), follower.wanted
-        if wanted.domain_id is not None:
-            allow_on(who, "event.list", wanted.domain_id)
-        wanted = replace(wanted, domains=[wanted.domain_id] if wanted.domain_id else who.domains())
-        async with app.db.autocommit() as conn:
-            return await store.feed(conn, wanted, position, _STREAM_PAGE)
+        sees = await _sees(follower)
+        while True:
+            async with app.db.autocommit() as conn:
+                rows = await store.feed(conn, replace(follower.wanted, domains=sees), position, _STREAM_PAGE)
+            if not rows or (now := await _sees(follower)) == sees:
+                return rows
+            sees = now
     except Unavailable:
         return []
+
+
+async def _sees(follower: Follower) -> list[UUID] | None:
+    """The domains whose events the follower may see now, or None for all."""
+    who, wanted = await follower.again(), follower.wanted.domain_id
+    if wanted is None:
+        return who.domains()
+    allow_on(who, "event.list", wanted)
+    return [wanted]
 
 
 async def _within(conn: Conn, who: Principal, wanted: Filter) -> Filter:

@@ -16,8 +16,8 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7, uuid7_floor
-from mailkeep.features.events import jobs, service
-from mailkeep.features.events.model import Event
+from mailkeep.features.events import jobs, service, store
+from mailkeep.features.events.model import Event, Told
 from tests.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, KEY_IDS, OTHER, Api, Client, faults, reason
 from tests.following import Said, following
 
@@ -232,6 +232,29 @@ async def test_a_scope_that_narrows_narrows_the_stream(live: Api):
         await live.sql("DELETE FROM api_key_domains WHERE key_id = %(key)s", key=KEY_IDS["scoped"])
         await tell(live, domain=OTHER, n=4)
         assert (await stream.until_over())["code"] == "API_KEY_DOMAIN_SCOPE"
+        assert stream.events == []
+
+
+@pytest.mark.parametrize("wanted", [{}, {"domain_id": DOMAIN_IDS[EXAMPLE]}])
+async def test_what_happens_after_a_key_is_narrowed_is_not_shown_by_a_look_begun_before(
+    live: Api, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, Any]
+):
+    feed = store.feed
+    async with following(live.scoped, **wanted) as stream:
+
+        async def late(*args: Any) -> list[Told]:
+            """The look, once the key is narrowed and something has happened: its right to look was told before."""
+            monkeypatch.setattr(store, "feed", feed)
+            await live.sql("DELETE FROM api_key_domains WHERE key_id = %(key)s", key=KEY_IDS["scoped"])
+            await tell(live, n=2)
+            return await feed(*args)
+
+        monkeypatch.setattr(store, "feed", late)
+        await tell(live, domain=OTHER, n=1)
+        if wanted:
+            assert (await stream.until_over())["code"] == "API_KEY_DOMAIN_SCOPE"
+        else:
+            await until(lambda: asyncio.sleep(0, ": still here" in stream.text))
         assert stream.events == []
 
 
