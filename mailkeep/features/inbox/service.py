@@ -207,9 +207,8 @@ def _whole(letter: Letter, message: Message) -> Apart | Unparsable | None:
 
 
 def _keep_contents(app: App, found: Sequence[tuple[Letter, Message]]) -> None:
-    for letter, message in found:
-        if message.status == "received":
-            messages.keep_content(app.data_dir, message.id, letter.mail.content())
+    kept = [(message.id, letter.mail.content()) for letter, message in found if message.status == "received"]
+    messages.keep_contents(app.data_dir, kept)
 
 
 def _messages(app: App, letter: Letter) -> list[Message]:

@@ -293,26 +293,37 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return await store.knows_domain(conn, domain_id)
 
 
-def keep_content(data_dir: Path, message_id: UUID, chunks: Iterable[bytes]) -> None:
-    """Write down the content of a message, to be shown for some days. Blocks: call it in a thread.
+def keep_contents(data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]]]) -> None:
+    """Write down the contents of messages, to be shown for some days. Blocks: call it in a thread.
 
     No send or delivery fails by it: what goes wrong (disk full, say) is logged, and the content is not there.
     """
-    path = content_path(data_dir, message_id)
-    part = path.with_suffix(".part")
+    for message_id, chunks in contents:
+        path = content_path(data_dir, message_id)
+        part = path.with_suffix(".part")
+        try:
+            _write(part, chunks)
+            part.replace(path)
+        except OSError as error:
+            log.warning("content is not kept", message=str(message_id), why=str(error))
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def _write(path: Path, chunks: Iterable[bytes]) -> None:
+    """A new file, and its folder where it is the first of its day."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     try:
+        opened = os.open(path, flags, 0o600)
+    except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
-            file.writelines(chunks)
-        part.replace(path)
-    except OSError as error:
-        log.warning("content is not kept", message=str(message_id), why=str(error))
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        opened = os.open(path, flags, 0o600)
+    with open(opened, "wb") as file:  # noqa: PTH123
+        file.writelines(chunks)
 
 
 def keep_file(data_dir: Path, message_id: UUID, file: Path) -> None:
-    """`keep_content` of a file that nobody writes to any more, by a second name for it: it costs no space."""
+    """`keep_contents` of a file that nobody writes to any more, by a second name for it: it costs no space."""
     path = content_path(data_dir, message_id)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

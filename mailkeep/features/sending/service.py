@@ -27,6 +27,7 @@ from mailkeep.mail.smtp_pool import SmtpPool
 log = structlog.get_logger("mailkeep.sending")
 
 _IN_THREAD = 1 << 20  # bytes of attachments above which checking and composing leaves the event loop free
+_SMALL = 64 << 10  # bytes of a message whose content is kept together with others
 
 Outcome = Sent | Refusal
 
@@ -115,12 +116,18 @@ async def resume_batch(
 
 
 async def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
-    def keep() -> None:
-        for each in taken:
-            messages.keep_content(app.data_dir, each.id, each.composed.chunks())
+    if not taken or app.settings.mta.mode == "sandbox":  # that keeps what it signed
+        return
+    if len(taken) == 1 and taken[0].composed.size <= _SMALL:
+        await app.together(_keep_together, taken[0])
+    else:
+        await _keep_together(app, taken)
 
-    if taken and app.settings.mta.mode != "sandbox":  # that keeps what it signed
-        await asyncio.to_thread(keep)
+
+async def _keep_together(app: App, taken: Sequence[Prepared]) -> list[None]:
+    contents = [(each.id, each.composed.chunks()) for each in taken]
+    await asyncio.to_thread(messages.keep_contents, app.data_dir, contents)
+    return [None] * len(taken)
 
 
 async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Prepared | Refusal]:

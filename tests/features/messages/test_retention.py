@@ -72,8 +72,7 @@ async def test_while_months_are_read_none_goes_and_none_comes(api: Api):
 def test_content_is_removed_by_whole_days(tmp_path: Path):
     days = [datetime(2026, 3, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
     ids = [uuid7_floor(day) for day in days]
-    for one in ids:
-        service.keep_content(tmp_path, one, [b"Subject: x\r\n", b"\r\n"])
+    service.keep_contents(tmp_path, [(one, [b"Subject: x\r\n", b"\r\n"]) for one in ids])
     other = tmp_path / "content" / "not-a-day"
     other.mkdir()
     assert jobs.prune_content(tmp_path, days[2]) == 2
@@ -85,7 +84,7 @@ def test_content_is_removed_by_whole_days(tmp_path: Path):
 def test_content_that_can_not_be_kept_fails_nobody(tmp_path: Path):
     one = UUID(int=7 << 80)
     (tmp_path / "content").write_text("a file where the folder should be")
-    service.keep_content(tmp_path, one, [b"x"])
+    service.keep_contents(tmp_path, [(one, [b"x"])])
     service.keep_file(tmp_path, one, tmp_path / "absent")
     assert not content_path(tmp_path, one).exists()
 
