@@ -36,6 +36,13 @@ _FULL = "mail.received.full"
 _EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 # A stream says something every 5 seconds.
 _SILENCE_SECONDS = 20.0
+_NONSENSE = (
+    msgspec.DecodeError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+)  # what comes of reading what is not ours
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 _LONGEST_BLOCK = 64 << 20
 
@@ -165,15 +172,17 @@ async def find_domain(server: Server, name: str) -> UUID:
         try:
             async with server.call(session, "/domains", params={"name": name, "limit": "200"}) as answer:
                 await _refuse(answer)
-                found: list[dict[str, Any]] = (await answer.json())["data"]
+                domains = msgspec.json.decode(await answer.read())["data"]
+                found = {text: UUID(each["id"]) for each in domains for text in (each["name"], each["unicode_name"])}
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Failure(f"{server.url} does not answer: {error}") from error
         except _NotNow as error:
             raise Failure(f"{error}") from error
-    for domain in found:
-        if name.lower() in (domain["name"], domain["unicode_name"]):
-            return UUID(domain["id"])
-    raise Failure(f"There is no domain {name} that this key sees.", permanent=True)
+        except _NONSENSE as error:
+            raise Failure(f"{server.url} answers nothing of Mailkeep's.", permanent=True) from error
+    if name.lower() not in found:
+        raise Failure(f"There is no domain {name} that this key sees.", permanent=True)
+    return found[name.lower()]
 
 
 async def remote(server: Server, domain_id: UUID | None, report: Report) -> Source:
@@ -204,6 +213,8 @@ async def remote(server: Server, domain_id: UUID | None, report: Report) -> Sour
                 trouble = "The server is silent"
             except (aiohttp.ClientError, _NotNow) as error:
                 trouble = str(error)
+            except _NONSENSE as error:
+                raise Failure("The server's stream makes no sense.", permanent=True) from error
             wait = min(2 * wait, _LONGEST_WAIT)
             pause = wait * (0.5 + random.random() / 2)  # noqa: S311
             report.trouble(f"{trouble}; connecting again in {pause:.1f} s.")

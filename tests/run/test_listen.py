@@ -298,11 +298,12 @@ def test_a_file_without_a_key_is_told(sink: Sink, tmp_path: Path, content: bytes
         assert listener.end()[1] == f"error: {key_file} holds no API key.\n"
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_server_that_can_not_tell_its_domains_now_is_75(sink: Sink, tmp_path: Path, status: int):
+@contextlib.contextmanager
+def answering(status: int, body: bytes, key_file: Path) -> Iterator[tuple[str, ...]]:
+    """The options for a server that answers all the same."""
+
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = b'{"error": {"code": "BUSY", "message": "Not now."}}'
             self.send_response(status)
             self.send_header("content-length", str(len(body)))
             self.end_headers()
@@ -311,16 +312,45 @@ def test_a_server_that_can_not_tell_its_domains_now_is_75(sink: Sink, tmp_path: 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             pass
 
-    key_file = tmp_path / "key"
     key_file.write_text("svc_sk_" + "x" * 43)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        place = ("--url", f"http://127.0.0.1:{server.server_port}", "--key-file", str(key_file))
-        with listening("--forward", sink.url, *place, "--domain", DOMAIN, "--json") as listener:
-            assert listener.process.wait(20) == 75
-            assert listener.told()["error"] == {"code": "UNAVAILABLE", "message": "127.0.0.1 answers BUSY: Not now."}
-            assert listener.end()[0] == 75
+        yield "--url", f"http://127.0.0.1:{server.server_port}", "--key-file", str(key_file)
         server.shutdown()
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_that_can_not_tell_its_domains_now_is_75(sink: Sink, tmp_path: Path, status: int):
+    busy = b'{"error": {"code": "BUSY", "message": "Not now."}}'
+    with (
+        answering(status, busy, tmp_path / "key") as place,
+        listening("--forward", sink.url, *place, "--domain", DOMAIN, "--json") as listener,
+    ):
+        assert listener.process.wait(20) == 75
+        assert listener.told()["error"] == {"code": "UNAVAILABLE", "message": "127.0.0.1 answers BUSY: Not now."}
+        assert listener.end()[0] == 75
+
+
+@pytest.mark.parametrize(
+    "body, args, said",
+    [
+        (b"<html>Welcome!</html>\n", ["--domain", DOMAIN], "answers nothing of Mailkeep's."),
+        (b'{"data": [{"name": "example.test"}]}', ["--domain", DOMAIN], "answers nothing of Mailkeep's."),
+        (b"<html>\n\nWelcome!</html>\n", [], "The server's stream makes no sense."),
+        (b"id: 1\nevent: mail.sent\ndata: {}\n\n", [], "The server's stream makes no sense."),
+        (b'data: {"message_id": 5}\n\n', [], "The server's stream makes no sense."),
+        (b"data: \xff\n\n", [], "The server's stream makes no sense."),
+    ],
+)
+def test_a_server_that_is_no_mailkeep_is_told(sink: Sink, tmp_path: Path, body: bytes, args: list[str], said: str):
+    with (
+        answering(200, body, tmp_path / "key") as place,
+        listening("--forward", sink.url, *place, *args) as listener,
+    ):
+        assert listener.process.wait(20) == 1
+        errors = listener.end()[1]
+        assert said in errors
+        assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize(
