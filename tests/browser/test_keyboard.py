@@ -25,7 +25,7 @@ async def test_the_palette_goes_finds_and_does(browser: Browser, scene: Scene):
         await title(page, "Audit log").to_be_visible()
         await expect(found).to_have_count(0)
         await page.keyboard.press("Control+k")
-        await found.fill("alice@")
+        await found.fill(f"alice@{EXAMPLE.partition('.')[0]}")  # another test may have made an alice elsewhere
         await expect(page.get_by_role("option", name=f"alice@{EXAMPLE} Mailbox")).to_be_visible()
         await page.keyboard.press("Enter")
         await title(page, f"alice@{EXAMPLE}").to_be_visible()
