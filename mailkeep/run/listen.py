@@ -36,13 +36,8 @@ _FULL = "mail.received.full"
 _EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 # A stream says something every 5 seconds.
 _SILENCE_SECONDS = 20.0
-_NONSENSE = (
-    msgspec.DecodeError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-)  # what comes of reading what is not ours
+# What comes of reading what is no answer of ours.
+_NONSENSE = (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError)
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 _LONGEST_BLOCK = 64 << 20
 
