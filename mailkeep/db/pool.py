@@ -24,7 +24,11 @@ from mailkeep.core.errors import Unavailable
 
 Conn = psycopg.AsyncConnection[dict[str, Any]]
 
-_SESSION = "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s -c timezone=UTC"
+# The keepalives end the session of a machine that is gone, and what it holds, after a minute instead of two hours.
+_SESSION = (
+    "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s -c timezone=UTC "
+    "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
+)
 
 # SQLSTATE classes and codes (PostgreSQL, appendix A) that pass by themselves: connection, resources (53100 is
 # the full disk, 53300 too many connections), system error, and rollbacks that another try survives.
@@ -70,6 +74,7 @@ class Database:
             reconnect_timeout=2.0,
             name=application_name,
         )
+        self._standing: set[Conn] = set()
 
     async def open(self) -> None:
         """Begins to connect. A database that is away is no error here, but for who asks for a connection."""
@@ -77,6 +82,8 @@ class Database:
 
     async def close(self) -> None:
         """Closes all connections; those in use when they come back."""
+        for conn in tuple(self._standing):
+            await self.dismiss(conn)
         await self._pool.close()
 
     @asynccontextmanager
@@ -85,7 +92,7 @@ class Database:
 
         `Unavailable` out of the commit itself leaves open whether it was done.
         """
-        with _passing_troubles():
+        with passing_troubles():
             async with self._connection() as conn, conn.transaction():
                 yield conn
                 if conn.info.transaction_status == TransactionStatus.INERROR:
@@ -95,18 +102,32 @@ class Database:
     @asynccontextmanager
     async def autocommit(self) -> AsyncGenerator[Conn]:
         """A connection on which each statement commits by itself."""
-        with _passing_troubles():
+        with passing_troubles():
             async with self._connection() as conn:
                 yield conn
 
     @asynccontextmanager
     async def listening(self, channel: LiteralString) -> AsyncGenerator[Conn]:
         """A connection in autocommit beside the pool's, on which what is notified on `channel` is heard from now on."""
-        with _passing_troubles():
-            opened: Conn = await Conn.connect(self._conninfo, autocommit=True, row_factory=dict_row)
-            async with opened as conn:
+        with passing_troubles():
+            async with await self._connect() as conn:
                 await conn.execute(SQL("LISTEN {}").format(Identifier(channel)))
                 yield conn
+
+    async def standing(self) -> Conn:
+        """A connection in autocommit beside the pool's, for as long as this is open or until `dismiss`."""
+        with passing_troubles():
+            conn = await self._connect()
+        self._standing.add(conn)
+        return conn
+
+    async def dismiss(self, conn: Conn) -> None:
+        """Close a connection of `standing`."""
+        self._standing.discard(conn)
+        await conn.close()
+
+    async def _connect(self) -> Conn:
+        return await Conn.connect(self._conninfo, autocommit=True, row_factory=dict_row)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncGenerator[Conn]:
@@ -126,7 +147,7 @@ class Database:
         while True:
             conn = await self._pool.getconn(max(0.001, deadline - monotonic()))
             try:
-                if await _is_alive(conn):
+                if await is_alive(conn):
                     return conn
                 await conn.close()
             except BaseException:
@@ -148,7 +169,8 @@ def is_passing(error: psycopg.Error) -> bool:
 
 
 @contextmanager
-def _passing_troubles() -> Generator[None]:
+def passing_troubles() -> Generator[None]:
+    """Raises `Unavailable` for what is temporary."""
     try:
         yield
     except psycopg.Error as error:
@@ -158,7 +180,7 @@ def _passing_troubles() -> Generator[None]:
         raise Unavailable("The disk is full." if full else "The database is not available.") from error
 
 
-async def _is_alive(conn: Conn) -> bool:
+async def is_alive(conn: Conn) -> bool:
     """Whether the server still serves this idle connection; costs no round trip while there is nothing to read."""
     try:
         poll = select.poll()

@@ -4,7 +4,8 @@ A key (1 to 255 visible ASCII characters) is held per caller and route for 24 ho
 body as it came, and written before the effect. What was answered 2xx is kept and answered again, marked
 `Idempotent-Replayed: true`, secrets as null; refusals and definite failures give the key free. While the first call is
 under way, and where nobody knows yet what became of it, the answer is IDEMPOTENCY_IN_PROGRESS. What a process that
-died has left is settled by the effect's own records (`Endpoint.settle`): it is answered as done, or done anew.
+died has left is settled by the effect's own records (`Endpoint.settle`): it is answered as done, or done anew. Whether
+another process on the same database has died its session tells (`db.presence`).
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -31,6 +33,7 @@ from mailkeep.core.errors import (
     invalid_field,
 )
 from mailkeep.db.pool import Database
+from mailkeep.db.presence import Presence
 from mailkeep.web.endpoint import Call, Reply
 from mailkeep.web.slices import JsonText
 
@@ -39,6 +42,7 @@ log = structlog.get_logger("mailkeep.web")
 HEADER = "idempotency-key"
 REPLAYED = "idempotent-replayed"
 _IN_THREAD = 1 << 20  # bytes
+_NOBODY = UUID(int=0)
 KEPT = timedelta(hours=24)
 _KEY = re.compile(r"[!-~]{1,255}")
 
@@ -73,7 +77,7 @@ class Keys:
 
     def __init__(self, app: Toolbox) -> None:
         self._app = app
-        self._process = uuid4()
+        self._presence = Presence(app.db)
         self._under_way: set[UUID] = set()
 
     async def answer(self, call: Call, handler: Callable[[], Awaitable[Reply]]) -> Reply:
@@ -83,14 +87,18 @@ class Keys:
             return await handler()
         if not _KEY.fullmatch(key):
             raise invalid_field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-        named = self._named(call, key, await _digest(call.raw_body))
+        named = self._named(call, key, await _digest(call.raw_body), await self._presence.show())
         self._under_way.add(call.request_id)
         try:
             return await self._once(call, named, handler)
         finally:
             self._under_way.discard(call.request_id)
 
-    def _named(self, call: Call, key: str, digest: bytes) -> dict[str, Any]:
+    async def end(self) -> None:
+        """Answer no more: what is under way is for other processes to settle."""
+        await self._presence.end()
+
+    def _named(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
         who = call.caller()
         return {
             "caller_id": who.key_id or who.admin_id,
@@ -98,7 +106,7 @@ class Keys:
             "key": key,
             "body_hash": digest,
             "request_id": call.request_id,
-            "process": self._process,
+            "process": process,
         }
 
     async def _once(self, call: Call, named: dict[str, Any], handler: Callable[[], Awaitable[Reply]]) -> Reply:
@@ -114,8 +122,10 @@ class Keys:
         try:
             reply = await handler()
         except Refusal as wrong:
-            if _definite(wrong):
-                await self._release(named)
+            await (self._release(named) if _definite(wrong) else self._abandon(named))
+            raise
+        except Exception:
+            await self._abandon(named)
             raise
         await self._keep(call, named, reply)
         return reply
@@ -128,6 +138,9 @@ class Keys:
         self._under_way.add(held.request_id)
         try:
             found = await call.endpoint.settle(self._app, call, held.request_id)
+        except Exception:
+            await self._abandon(named | {"request_id": held.request_id})
+            raise
         finally:
             self._under_way.discard(held.request_id)
         if found is not None:
@@ -168,8 +181,10 @@ class Keys:
         return _Claim(**row)
 
     async def _take_up(self, named: dict[str, Any], held: _Claim) -> bool:
-        """Make it this process's to settle a claim; False where another one is at it."""
+        """Make it this process's to settle a claim; False where another one is at it, or lives and may be."""
         async with self._app.db.autocommit() as conn:
+            if held.process != named["process"] and not await self._presence.is_gone(conn, held.process):
+                return False
             cursor = await conn.execute(
                 """
                 UPDATE idempotency_keys SET process = %(process)s
@@ -204,6 +219,19 @@ class Keys:
                 """,
                 named,
             )
+
+    async def _abandon(self, named: dict[str, Any]) -> None:
+        """Let any process settle it. With the database away it stays this one's, for as long as its session lives."""
+        with suppress(Unavailable):
+            async with self._app.db.autocommit() as conn:
+                await conn.execute(
+                    """
+                    UPDATE idempotency_keys SET process = %(nobody)s
+                    WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s
+                      AND request_id = %(request_id)s AND status IS NULL
+                    """,
+                    named | {"nobody": _NOBODY},
+                )
 
     async def _keep(self, call: Call, named: dict[str, Any], reply: Reply) -> None:
         """Keep the answer. Where the database is away just now, the effect's own records will tell."""

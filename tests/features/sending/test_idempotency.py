@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import pytest
 
@@ -11,7 +12,10 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.features.sending import jobs
 from mailkeep.web import idempotency
 from mailkeep.web.idempotency import Keys, forget_keys
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
 from tests.client import DOMAIN_IDS, EXAMPLE, Api, Client
+from tests.plugins.api import Gate, all_endpoints
 from tests.plugins.post import Post, letter
 from tests.web.caller import Answer
 
@@ -35,8 +39,9 @@ def cut_off_before_the_answer(post_or_api: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Keys, "_keep", lost)
 
 
-def another_process(api: Api) -> None:
-    """A new process on the same database: it knows of nothing that was under way."""
+async def another_process(api: Api) -> None:
+    """A new process on the same database after this one died: it knows of nothing that was under way."""
+    await api.pipeline._keys.end()
     api.pipeline._keys = Keys(api.app)
 
 
@@ -103,6 +108,41 @@ async def test_calls_at_the_same_time(post: Post):
     assert len(await post.caught()) == 1
 
 
+async def test_another_process_leaves_alone_what_one_that_lives_has_in_hand(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+):
+    """Before anything of the send is written down, too."""
+    other = replace(post.api, pipeline=Pipeline(post.api.app, Router(all_endpoints()), Gate()))
+    held, ends = asyncio.Event(), asyncio.Event()
+
+    async def holds(*_: Any) -> NoReturn:
+        held.set()
+        await ends.wait()
+        raise ConnectionResetError
+
+    async def held_in_hand(key: str) -> asyncio.Task[Answer]:
+        held.clear()
+        with monkeypatch.context() as slow:
+            slow.setattr("mailkeep.features.sending.service._prepare_all", holds)
+            first = asyncio.create_task(ask(post.api.sue, "/send", letter(), key))
+            await held.wait()
+        assert code(await ask(other.sue, "/send", letter(), key)) == "IDEMPOTENCY_IN_PROGRESS"
+        return first
+
+    # Its call ends, without anybody knowing how; then the process itself.
+    first = await held_in_hand("one")
+    ends.set()
+    assert (await first).status == 500
+    assert (await ask(other.sue, "/send", letter(), "one")).status == 200
+    ends.clear()
+    first = await held_in_hand("two")
+    await post.api.pipeline._keys.end()
+    assert (await ask(other.sue, "/send", letter(), "two")).status == 200
+    assert len(await post.caught()) == 2
+    ends.set()
+    await first
+
+
 async def test_partly_failed_batches_are_kept(post: Post):
     body = {"messages": [letter(), letter(subject=None), letter(subject="Third")]}
     first = await ask(post.api.sue, "/send/batch", body)
@@ -116,7 +156,7 @@ async def test_a_send_cut_off_after_its_acceptance_is_answered_as_done(post: Pos
     with monkeypatch.context() as cut:
         cut_off_before_the_answer(post, cut)
         assert (await ask(post.api.sue, "/send", letter())).status == 503
-    another_process(post.api)
+    await another_process(post.api)
     again = await ask(post.api.sue, "/send", letter())
     assert (again.status, again.headers["idempotent-replayed"]) == (200, "true")
     (caught,) = await post.caught()
@@ -133,11 +173,12 @@ async def test_a_send_cut_off_before_its_acceptance_is_settled_by_reconciliation
     with monkeypatch.context() as cut:
         cut.setattr("mailkeep.features.sending.writes.settle", died)
         assert (await ask(post.api.sue, "/send", letter())).status == 500
-    another_process(post.api)
+    await another_process(post.api)
     assert code(await ask(post.api.sue, "/send", letter())) == "IDEMPOTENCY_IN_PROGRESS"
     post.api.clock.advance(seconds=1)
     await jobs.reconcile(post.api.app, post.api.clock())
-    again = await ask(post.api.sue, "/send", letter())
+    third = replace(post.api, pipeline=Pipeline(post.api.app, Router(all_endpoints()), Gate()))
+    again = await ask(third.sue, "/send", letter())
     assert (again.status, again.headers["idempotent-replayed"]) == (200, "true")
     assert len(await post.caught()) == 1
     assert len(await post.events()) == 1
@@ -150,7 +191,7 @@ async def test_a_send_that_never_reached_the_mta_is_sent_anew(post: Post, monkey
     with monkeypatch.context() as cut:
         cut.setattr("mailkeep.features.sending.service._submit_all", died)
         assert (await ask(post.api.sue, "/send", letter())).status == 500
-    another_process(post.api)
+    await another_process(post.api)
     post.api.clock.advance(seconds=1)
     await jobs.reconcile(post.api.app, post.api.clock())
     again = await ask(post.api.sue, "/send", letter())
@@ -169,7 +210,7 @@ async def test_of_a_batch_that_was_cut_off_only_the_rest_is_sent(post: Post, mon
     await post.api.sql(
         "DELETE FROM sandbox_messages WHERE queue_id IN (SELECT queue_id FROM messages WHERE batch_index > 1)"
     )
-    another_process(post.api)
+    await another_process(post.api)
     again = await ask(post.api.sue, "/send/batch", body)
     assert (again.data["succeeded"], again.data["failed"]) == (4, 0)
     raised = [row["subject"] for row in await post.messages(status="queued")]
@@ -190,7 +231,7 @@ async def test_what_is_made_is_made_once_also_over_a_crash(api: Api, monkeypatch
         with monkeypatch.context() as cut:
             cut_off_before_the_answer(api, cut)
             assert (await ask(api.sue, path, body)).status == 503, path
-        another_process(api)
+        await another_process(api)
         settled = await ask(api.sue, path, body)
         assert (settled.status, settled.headers.get("idempotent-replayed")) == (201, "true"), (path, settled.body)
         again = await ask(api.sue, path, body)

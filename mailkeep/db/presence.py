@@ -1,0 +1,65 @@
+"""That a process lives, for others on the same database to see."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from uuid import UUID, uuid4
+
+import psycopg
+
+from mailkeep.db.pool import Conn, Database, is_alive, passing_troubles
+
+
+class Presence:
+    """An id of its own, held as an advisory lock by a session that ends with the process.
+
+    Where the session ends before (a restart of the database), the process is gone under this id, and seen under
+    another one from the next `show` on.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._id = uuid4()  # of each session another
+        self._db = db
+        self._conn: Conn | None = None
+        self._showing = asyncio.Lock()
+
+    async def show(self) -> UUID:
+        """The id under which the process is seen to live now. `Unavailable` without the database."""
+        async with self._showing:
+            if self._conn is None or not await is_alive(self._conn):
+                await self.end()
+                self._conn = await self._take()
+        return self._id
+
+    async def _take(self) -> Conn:
+        self._id = uuid4()
+        conn = await self._db.standing()
+        try:
+            with passing_troubles():
+                await conn.execute("SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))", {"name": _name(self._id)})
+        except BaseException:
+            await self._db.dismiss(conn)
+            raise
+        return conn
+
+    async def is_gone(self, conn: Conn, other: UUID) -> bool:
+        """Whether the process of that id is seen no more. Who asks at the same moment does not disturb."""
+        cursor = await conn.execute(
+            "SELECT pg_try_advisory_xact_lock_shared(hashtextextended(%(name)s, 0)) AS gone", {"name": _name(other)}
+        )
+        row = await cursor.fetchone()
+        assert row is not None
+        return row["gone"]
+
+    async def end(self) -> None:
+        """Be seen no more."""
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            with suppress(psycopg.OperationalError):
+                await conn.execute("SELECT pg_advisory_unlock_all()")
+            await self._db.dismiss(conn)
+
+
+def _name(process: UUID) -> str:
+    return f"mailkeep.process {process}"
