@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 
 export type Search<Name extends string> = { [name in Name]?: string }
 
@@ -48,6 +48,35 @@ export function useAddress(): [Readonly<Record<string, string | undefined>>, (ch
     [navigate],
   )
   return [values, change]
+}
+
+/**
+ * A text that stands in the address under this name, some milliseconds after the last key, and how to type it. What came
+ * into the address from here is not taken back from it: it would undo what was typed since.
+ */
+export function useTyped(name: string, milliseconds: number): [string, (text: string) => void] {
+  const [address, change] = useAddress()
+  const stands = address[name] ?? ''
+  const [text, setText] = useState(stands)
+  const underWay = useRef<string[]>([])
+  useEffect(() => {
+    const arrived = underWay.current.indexOf(stands)
+    if (arrived < 0) setText(stands)
+    underWay.current = underWay.current.slice(arrived + 1)
+  }, [stands])
+  useEffect(() => {
+    const asked = text.trim()
+    if (asked === stands) {
+      underWay.current = []
+      return
+    }
+    const timer = setTimeout(() => {
+      underWay.current.push(asked)
+      change({ [name]: asked || undefined })
+    }, milliseconds)
+    return () => clearTimeout(timer)
+  }, [text, stands, name, milliseconds, change])
+  return [text, setText]
 }
 
 /** A local time of an address as the API's; nothing where it is none. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
@@ -190,8 +191,45 @@ async def test_where_mail_goes_is_told_as_one_types(browser: Browser, scene: Sce
         await expect(page.get_by_role("link", name=f"alice+news@{EXAMPLE}")).to_be_visible()
         await asked.fill("somebody@strangers.test")
         await expect(page.get_by_text("is not ours")).to_be_visible()
+        await expect(page).to_have_url(re.compile(r"\?address=somebody%40strangers\.test$"))
         await page.reload()
         await expect(asked).to_have_value("somebody@strangers.test")
+
+
+# Types the rest into the field that has the focus, the moment the first letters go into the address.
+_TYPES_ON = """rest => {
+    const replace = history.replaceState.bind(history)
+    let left = rest
+    history.replaceState = (...what) => {
+        replace(...what)
+        if (left && location.search) document.execCommand('insertText', false, left)
+        left = ''
+    }
+}"""
+
+
+@pytest.mark.parametrize(
+    "path, name, first, rest",
+    [
+        ("/routing", "Where would mail for this address go?", "alice", f"@{EXAMPLE}"),
+        ("/domains", "Find by name", "exam", "ple"),
+    ],
+)
+async def test_what_is_typed_while_the_address_changes_stays(
+    browser: Browser, scene: Scene, path: str, name: str, first: str, rest: str
+):
+    async with watched(browser, scene, ROLES[0]) as page:
+        await visit(page, scene.http, path)
+        field = page.get_by_label(name)
+        await page.evaluate(_TYPES_ON, rest)
+        await field.press_sequentially(first)
+        await expect(field).to_have_value(first + rest)
+        await expect(page).to_have_url(re.compile(rf"={re.escape(quote(first + rest))}$"))
+        await expect(field).to_have_value(first + rest)
+        # What comes from elsewhere is taken over.
+        await page.get_by_role("link", name="Mailboxes", exact=True).first.click()
+        await page.go_back()
+        await expect(field).to_have_value(first + rest)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -400,6 +438,7 @@ async def test_what_stands_whole_in_a_message_finds_it(browser: Browser, scene: 
         ):
             await visit(page, scene.http, "/messages")
             await page.keyboard.press("/")
+            await expect(page.get_by_label("Words of sender, recipient or subject")).to_be_focused()
             await page.keyboard.type(word)
             found = page.get_by_role("status").filter(has_text=f"By its {name}:")
             await found.get_by_role("link").first.click()

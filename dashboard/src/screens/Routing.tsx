@@ -1,11 +1,9 @@
 import { TextInput } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { PATHS } from '../paths'
-import { useAddress } from '../search'
+import { useTyped } from '../search'
 import { Badge, type Tone } from '../ui/Badge'
 import { Lines } from '../ui/DataList'
 import { Empty } from '../ui/Empty'
@@ -52,14 +50,8 @@ function isAddress(text: string): boolean {
 }
 
 export function Routing() {
-  const { address = '' } = route.useSearch()
-  const [, change] = useAddress()
-  const [typed, setTyped] = useState(address)
-  const [asked] = useDebouncedValue(typed.trim(), 180)
-  useEffect(() => setTyped(address), [address])
-  useEffect(() => {
-    if (asked !== address && asked === typed.trim()) change({ address: asked || undefined })
-  }, [asked, address, typed, change])
+  const { address: asked = '' } = route.useSearch()
+  const [typed, setTyped] = useTyped('address', 180)
   const { data, error, isPlaceholderData } = useQuery({ ...explainQuery(asked), placeholderData: keepPreviousData })
   const isAsked = isAddress(asked)
   return (

@@ -1,7 +1,7 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useAddress } from '../search'
+import type { ReactNode } from 'react'
+import { useAddress, useTyped } from '../search'
 import { DomainSelect } from './Domains'
 import { Icon } from './Icon'
 
@@ -23,24 +23,7 @@ export function Filters({ names, children }: { names: readonly string[]; childre
 
 /** A text that filters a moment after the last key. */
 export function TextFilter({ name, label, hint = label, main = false }: { name: string; label: string; hint?: string; main?: boolean }) {
-  const [address, change] = useAddress()
-  const stands = address[name] ?? ''
-  const [text, setText] = useState(stands)
-  // What came into the address from here is not taken back from it: it would undo what was typed since.
-  const put = useRef(stands)
-  useEffect(() => {
-    if (put.current !== stands) setText(stands)
-    put.current = stands
-  }, [stands])
-  useEffect(() => {
-    const asked = text.trim()
-    if (asked === stands) return
-    const timer = setTimeout(() => {
-      put.current = asked
-      change({ [name]: asked || undefined })
-    }, 250)
-    return () => clearTimeout(timer)
-  }, [text, stands, name, change])
+  const [text, setText] = useTyped(name, 250)
   return (
     <TextInput
       className={main ? 'filter-main' : 'filter'}
