@@ -11,6 +11,7 @@ import os
 from collections.abc import Generator
 from typing import Any
 
+import hypothesis
 import pytest
 import structlog
 
@@ -32,6 +33,11 @@ def pytest_configure() -> None:
     *others, _ = structlog.get_config()["processors"]
     plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*others, plain])
+    # How long an example takes, or is looked for, says how busy the machine is: it may stand still for seconds.
+    hypothesis.settings.register_profile(
+        "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+    hypothesis.settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

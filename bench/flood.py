@@ -61,7 +61,7 @@ class House:
 
 
 def furnish(running: Instance) -> House:
-    connection = http.client.HTTPConnection(urlsplit(running.http).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(running.http).netloc, timeout=60)
     headers = dict(JSON)
 
     def post(path: str, body: object) -> dict:
@@ -172,7 +172,7 @@ def memory(running: Instance) -> float:
 def watched(house: House, figures: Figures) -> Iterator[None]:
     """Memory and other calls, looked at in the background."""
     over = threading.Event()
-    connection = http.client.HTTPConnection(house.netloc, timeout=30)
+    connection = http.client.HTTPConnection(house.netloc, timeout=60)
 
     def look() -> None:
         while not over.wait(0.02):
@@ -200,7 +200,7 @@ def watched(house: House, figures: Figures) -> Iterator[None]:
 
 
 def flood(house: House, sends: int, size: int, connections: int, seconds: float = 300) -> Figures:
-    """Both at once; waits until everything that was accepted is delivered, or for 60 seconds."""
+    """Both at once; waits until everything that was accepted is delivered, or for 120 seconds."""
     figures = Figures(rest=memory(house.running))
     me = [sys.executable, "-m", "bench.flood"]
     host, _, port = house.netloc.rpartition(":")
@@ -213,13 +213,13 @@ def flood(house: House, sends: int, size: int, connections: int, seconds: float 
                 command, cwd=instances.ROOT, capture_output=True, text=True, timeout=seconds + 120, check=True
             )
             figures.sends = Counter(json.loads(done.stdout))
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while len(house.letters) < figures.sends["200"] and time.monotonic() < deadline:
                 time.sleep(0.2)
         figures.delivered = len(house.letters)
     finally:
         slow.kill()
-        slow.wait(5)
+        slow.wait(60)
     return figures
 
 

@@ -101,17 +101,31 @@ def make_database(database_server: Urls) -> Iterator[MakeDatabase]:
 
         def make(template: str) -> Urls:
             name = f"test_{os.getpid()}_{next(numbers)}"
-            conn.execute(
-                sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY {}").format(
-                    sql.Identifier(name), sql.Identifier(template), sql.SQL("FILE_COPY")
-                )
+            statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY {}").format(
+                sql.Identifier(name), sql.Identifier(template), sql.SQL("FILE_COPY")
             )
+            _alone(conn, statement, template)
             return Urls(
                 owner=make_conninfo(database_server.owner, dbname=name),
                 app=make_conninfo(database_server.app, dbname=name),
             )
 
         yield make
+
+
+def _alone(conn: psycopg.Connection[tuple[Any, ...]], statement: sql.Composed, name: str) -> None:
+    """Executes it once nobody is connected to the database of this name."""
+    deadline = time.monotonic() + 60
+    while True:
+        late = time.monotonic() > deadline
+        try:
+            conn.execute(statement)
+            return
+        except (errors.InsufficientPrivilege, errors.ObjectInUse) as error:
+            # The other role's closed connections take a moment to go, and aren't the owner's to end.
+            if late:
+                raise TimeoutError(f"somebody is still connected to {name}") from error
+            time.sleep(0.02)
 
 
 def maintenance(server: Urls) -> psycopg.Connection[tuple[Any, ...]]:
@@ -125,15 +139,7 @@ def drop_database(database_server: Urls) -> Iterator[Callable[[Urls], None]]:
 
         def drop(urls: Urls) -> None:
             name = conninfo_to_dict(urls.owner)["dbname"]
-            statement = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(name)))
-            for _ in range(100):
-                try:
-                    conn.execute(statement)
-                    return
-                except (errors.InsufficientPrivilege, errors.ObjectInUse):
-                    # The other role's closed connections take a moment to go, and aren't the owner's to end.
-                    time.sleep(0.02)
-            raise TimeoutError(f"somebody is still connected to {name}")
+            _alone(conn, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(name))), str(name))
 
         yield drop
 

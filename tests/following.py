@@ -89,9 +89,9 @@ class Follower:
     async def _when(self, condition: Any) -> None:
         async with self.news:
             try:
-                await asyncio.wait_for(self.news.wait_for(condition), 15)
+                await asyncio.wait_for(self.news.wait_for(condition), 60)
             except TimeoutError:
-                raise AssertionError(f"not within 15 s: {self.text}") from None
+                raise AssertionError(f"not within 60 s: {self.text}") from None
 
 
 @asynccontextmanager
@@ -133,8 +133,8 @@ async def following(client: Client, headers: Mapping[str, str] | None = None, **
     calling = asyncio.create_task(call())
     try:
         async with follower.news:
-            await asyncio.wait_for(follower.news.wait_for(lambda: len(follower.messages) > 1), 10)
+            await asyncio.wait_for(follower.news.wait_for(lambda: len(follower.messages) > 1), 60)
         yield follower
     finally:
         follower.gone.set()
-        await asyncio.wait_for(calling, 10)
+        await asyncio.wait_for(calling, 60)

@@ -47,7 +47,7 @@ class Instance:
     smtp: str
     internal: str
 
-    def stop(self, number: int = signal.SIGTERM, seconds: float = 15) -> int:
+    def stop(self, number: int = signal.SIGTERM, seconds: float = 60) -> int:
         """End it, and answer its exit code."""
         self.process.send_signal(number)
         return self.process.wait(seconds)
@@ -59,7 +59,7 @@ class Instance:
 
 
 def start(
-    data_dir: Path, environ: Mapping[str, str] | None = None, seconds: float = 30, launch: Launch | None = None
+    data_dir: Path, environ: Mapping[str, str] | None = None, seconds: float = 60, launch: Launch | None = None
 ) -> Instance:
     """Start `mailkeep up` and wait until it says where it is."""
     launch = launch or Launch(environ=environ or {})
@@ -88,5 +88,5 @@ def start(
             return Instance(process, data_dir, told["http"], told["smtp"], told["internal"])
         time.sleep(0.05)
     process.kill()
-    process.wait(5)
+    process.wait(30)
     raise AssertionError(f"mailkeep up was not ready within {seconds} s:\n{log.read_text()}")

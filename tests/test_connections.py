@@ -9,13 +9,17 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import pytest
 
 from mailkeep.db.pool import Database
+from mailkeep.features.health import service as health
+from mailkeep.mail import parse_process
 from mailkeep.run import tasks
 from mailkeep.web.endpoint import Endpoint
 from tests.client import EXAMPLE, Api
+from tests.features.receiving.talking import codes, dialogue
 from tests.plugins.post import Post
 from tests.test_examples import EXAMPLES, placeholders, run
 
@@ -27,6 +31,17 @@ _ENDS_SESSIONS = (
     "/auth/password",
     "/auth/totp",
 )
+
+# Who waits for a second connection while holding the first waits for ever; nobody else waits as long.
+_NEVER = 30.0
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the machine stands still for seconds, the database is not down, nor a message too hard to take apart."""
+    monkeypatch.setattr(health, "_SECONDS", 30.0)
+    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
+    monkeypatch.setattr(parse_process, "ParseLimits", limits)
 
 
 @asynccontextmanager
@@ -51,7 +66,7 @@ def _late(endpoint: Endpoint) -> tuple[bool, bool]:
 async def test_every_call_does_with_one_connection(post: Post):
     """Once with what it wants; what another example has taken away meanwhile is refused, but not for want of one."""
     names = await placeholders(post)
-    async with pool_of(post.api, 1, timeout=1.5):
+    async with pool_of(post.api, 1, timeout=_NEVER):
         answers = {
             f"{endpoint.method} {endpoint.path}": (await run(post, endpoint, example, names)).status
             for endpoint, example in sorted(EXAMPLES, key=lambda each: _late(each[0]))
@@ -64,7 +79,7 @@ async def test_every_call_does_with_one_connection(post: Post):
 async def test_mail_and_the_house_do_with_one_connection(post: Post):
     alice = await post.api.mailbox()
     await post.api.alias(f"team@{EXAMPLE}", [f"alice@{EXAMPLE}", "friend@elsewhere.test"])
-    async with pool_of(post.api, 1, timeout=1.5):
+    async with pool_of(post.api, 1, timeout=_NEVER):
         assert (await post.deliver(f"team@{EXAMPLE}")).code == 250
         assert (await post.deliver(f"nobody@{EXAMPLE}")).refused
         assert (await post.send(to=[{"email": f"team@{EXAMPLE}"}])).status == 200
@@ -76,7 +91,7 @@ async def test_mail_and_the_house_do_with_one_connection(post: Post):
 
 async def test_a_crowd_shares_one_connection(post: Post):
     """Sends go through the sandbox's port, which needs a connection too, while their senders wait for its answer."""
-    async with pool_of(post.api, 1):
+    async with pool_of(post.api, 1, timeout=_NEVER):
         answers = await asyncio.gather(*[post.send(subject=f"number {each}") for each in range(30)])
     assert {answer.status for answer in answers} == {200}
 
@@ -86,14 +101,15 @@ async def test_with_all_connections_held_the_answer_is_503_within_five_seconds(p
         for _ in range(3):
             await held.enter_async_context(db.autocommit())
         began = time.monotonic()
-        mail = asyncio.create_task(post.deliver(f"alice@{EXAMPLE}"))
+        mail = asyncio.create_task(dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<alice@{EXAMPLE}>"))
         answers = await asyncio.gather(*[post.api.sue.get("/domains") for _ in range(40)])
         took = time.monotonic() - began
         told = await mail
         assert {(answer.status, answer.code) for answer in answers} == {(503, "UNAVAILABLE")}
         assert all(int(answer.headers["retry-after"]) > 0 for answer in answers)
-        assert [code for code, _ in told.refused.values()] == [451]
-        assert took < 10  # 5 on a machine that does nothing else
+        assert codes(told) == [250, 451]
+        assert took < 30  # 5 on a machine that does nothing else; one after the other they take 200
         await held.aclose()
+        db._pool.timeout = _NEVER  # each has its turn
         again = await asyncio.gather(*[post.api.sue.get("/domains") for _ in range(40)])
         assert {answer.status for answer in again} == {200}

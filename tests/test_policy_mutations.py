@@ -39,6 +39,7 @@ BROKEN: list[tuple[str, Break, str]] = [
 ]
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("route, breaks, told", BROKEN, ids=[breaks.__name__ for _, breaks, _ in BROKEN])
 async def test_the_matrix_names_the_route_whose_check_is_gone(
     world: matrix.World, monkeypatch: pytest.MonkeyPatch, route: str, breaks: Break, told: str

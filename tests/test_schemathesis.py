@@ -13,7 +13,7 @@ import random
 import time
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import hypothesis
@@ -31,6 +31,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from mailkeep.features.health import service as health
+from mailkeep.mail import parse_process
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.openapi import document
@@ -70,6 +72,14 @@ BY_ROUTE = {(endpoint.method, endpoint.path): endpoint for endpoint in ENDPOINTS
 SCHEMA = schemathesis.openapi.from_dict(document(ENDPOINTS))
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the machine stands still for seconds, the database is not down, nor a message too hard to take apart."""
+    monkeypatch.setattr(health, "_SECONDS", 30.0)
+    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
+    monkeypatch.setattr(parse_process, "ParseLimits", limits)
+
+
 def send(client: Client, call: requests.PreparedRequest, loop: asyncio.AbstractEventLoop) -> Answer:
     """The call as the client makes it, on the application's loop; nobody's own credentials are made up too."""
     headers = {name.lower(): value for name, value in call.headers.items() if isinstance(value, str)}
@@ -79,7 +89,7 @@ def send(client: Client, call: requests.PreparedRequest, loop: asyncio.AbstractE
     body = body.encode() if isinstance(body, str) else body
     assert isinstance(body, bytes)
     calling = Caller(client.app)(str(call.method), call.path_url, headers | dict(client.headers), [body])
-    return asyncio.run_coroutine_threadsafe(calling, loop).result(15)
+    return asyncio.run_coroutine_threadsafe(calling, loop).result(90)
 
 
 @dataclass(frozen=True)

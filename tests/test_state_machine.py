@@ -98,7 +98,7 @@ class Changes(RuleBasedStateMachine):
         self.outbound = self.run(self.count_outbound())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(15)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(90)
 
     async def begin_anew(self) -> None:
         """The cast as it was, and nothing beside it."""
@@ -402,7 +402,7 @@ class Changes(RuleBasedStateMachine):
         assert self.run(self.count_outbound()) == self.outbound + self.model.sent
 
 
-@pytest.mark.timeout(max(180, 2 * SECONDS))
+@pytest.mark.timeout(max(300, 2 * SECONDS))
 async def test_whatever_is_done_in_any_order_ends_as_the_model_says(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ) -> None:

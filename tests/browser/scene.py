@@ -139,7 +139,7 @@ class Scene:
 
     def _deliver(self, to: str, mail: EmailMessage) -> None:
         host, _, port = self.instance.smtp.rpartition(":")
-        with smtplib.SMTP(host, int(port), timeout=10) as channel:
+        with smtplib.SMTP(host, int(port), timeout=60) as channel:
             try:
                 channel.sendmail("nora@elsewhere.test", [to], mail.as_bytes())
             except smtplib.SMTPRecipientsRefused:
@@ -174,7 +174,7 @@ async def scenes(folder: Path) -> AsyncIterator[Scene]:
             await _furnish(scene)
             yield scene
         finally:
-            code = await asyncio.to_thread(running.stop)
+            code = await asyncio.to_thread(running.stop, seconds=60)
             assert code == 0, running.log
 
 
@@ -247,7 +247,7 @@ async def _mail(scene: Scene) -> None:
     await until(scene, delivered, lambda rows: len(rows) >= 5)
 
 
-async def until(scene: Scene, path: str, enough: Any, seconds: float = 20) -> None:
+async def until(scene: Scene, path: str, enough: Any, seconds: float = 60) -> None:
     """Wait until what a path answers is `enough`."""
     end = time.monotonic() + seconds
     while not enough(await scene.sue.ask("GET", path)):

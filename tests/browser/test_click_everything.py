@@ -52,26 +52,33 @@ async def controls(page: Page, within: str) -> list[Control]:
 
 async def press(page: Page, control: Control) -> bool:
     """Whether it was still there to be pressed."""
-    region = page.locator(control.within).locator(PRESSABLE)
-    labels: list[str | None] = await region.evaluate_all(_LABELS, ROWS)
-    places = [place for place, label in enumerate(labels) if label == control.label]
-    if len(places) <= control.at:
-        return False
-    target = region.nth(places[control.at])
-    try:
-        # Those that are barred with a reason can be pressed too; nothing comes of it.
-        await target.click(timeout=10_000, force=True)
-    except Error:
-        # What went away under the pointer (a list that was asked anew, a dialog that closed) is no more to be pressed.
-        if await region.count() > places[control.at]:
-            raise
-        return False
+    for again in (True, True, False):
+        target = await place_of(page, control)
+        if target is None:
+            return False
+        try:
+            # Those that are barred with a reason can be pressed too; nothing comes of it.
+            await target.click(timeout=10_000, force=True)
+            break
+        except Error:
+            # What moved or went away under the pointer (a list that was asked anew, a dialog that closed) is looked for
+            # anew, and may be no more to be pressed.
+            if not again:
+                raise
     await page.wait_for_timeout(80)
     if control.label in LEADS_OUT:
         await page.wait_for_url("**/docs")
         return True
     await expect(page.locator("[aria-label^=Loading]")).to_have_count(0)
     return True
+
+
+async def place_of(page: Page, control: Control) -> Locator | None:
+    """Where it is now, if anywhere."""
+    region = page.locator(control.within).locator(PRESSABLE)
+    labels: list[str | None] = await region.evaluate_all(_LABELS, ROWS)
+    places = [place for place, label in enumerate(labels) if label == control.label]
+    return region.nth(places[control.at]) if len(places) > control.at else None
 
 
 async def come_back(page: Page, http: str, path: str, who: tuple[str, str]) -> None:

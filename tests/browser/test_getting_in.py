@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
 import time
 from base64 import b32decode
 from collections.abc import AsyncIterator
@@ -24,6 +23,7 @@ from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in
 from tests.browser.screens import BUILT, Watch, context
 from tests.features.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.instance import Instance, Launch
+from tests.ports import free_port
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,7 @@ async def fresh(tmp_path_factory: pytest.TempPathFactory, provider: Provider) ->
     """
     if not BUILT.is_file():
         pytest.skip("the dashboard is not built: make dev")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     known = {"id": "acme", "name": "Acme", "issuer": provider.issuer, "client_id": CLIENT_ID}
     known["client_secret"] = CLIENT_SECRET
     environ = {
@@ -73,10 +71,10 @@ async def fresh(tmp_path_factory: pytest.TempPathFactory, provider: Provider) ->
         "MAILKEEP_OIDC__PROVIDERS": json.dumps([known]),
     }
     launch = AtLocalhost(environ=environ, port=port)
-    running = await asyncio.to_thread(instances.start, tmp_path_factory.mktemp("fresh") / "data", None, 30, launch)
+    running = await asyncio.to_thread(instances.start, tmp_path_factory.mktemp("fresh") / "data", None, 90, launch)
     running.http = f"http://localhost:{port}"
     yield running
-    assert await asyncio.to_thread(running.stop) == 0, running.log
+    assert await asyncio.to_thread(running.stop, seconds=60) == 0, running.log
 
 
 async def fill_in(page: Page, email: str, password: str) -> None:
@@ -394,7 +392,7 @@ async def test_the_first_steps_tick_themselves_off(browser: Browser, fresh: Inst
         await page.get_by_role("textbox", name="Message").fill("Hello.")
         await page.get_by_role("button", name="Send", exact=True).click()
         await expect(page.get_by_role("heading", level=1, name="The first")).to_be_visible()
-        await expect(page.locator(".timeline").get_by_text("delivered", exact=True)).to_be_visible(timeout=15_000)
+        await expect(page.locator(".timeline").get_by_text("delivered", exact=True)).to_be_visible()
         await page.get_by_role("link", name="First steps").click()
         await expect(page.get_by_text("All done: mail flows.")).to_be_visible()
         assert watch.faults == []

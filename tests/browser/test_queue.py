@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from mailkeep.mail.postfix_queue import Queued, Waiting
 from tests.browser.front import Front
 from tests.browser.scene import Scene
-from tests.browser.screens import PHONE, Watch, context, ready, visit, watched
+from tests.browser.screens import PHONE, Watch, context, visit, watched
 from tests.browser.test_canaries import LISTEN, SONG
 from tests.browser.test_click_everything import crawl
 from tests.browser.test_screens import AXE, findings
@@ -152,8 +152,15 @@ async def test_where_mail_leaves_for_real_no_sandbox_says_that_it_does_not(brows
 async def test_an_agent_that_fails_is_told_with_the_request_and_asked_again(browser: Browser, front: Front):
     lasting = front.waiters.messages
     front.waiters.messages = None  # type: ignore[assignment] - what its Postfix answers then is no list
+
+    async def not_by_itself(route: Route) -> None:
+        """The screen asks anew after that, and would leave nothing to be pressed."""
+        answer = await route.fetch()
+        await route.fulfill(response=answer, headers=answer.headers | {"retry-after": "600"})
+
     async with context(browser, front.by("admin")) as made:
         page = await made.new_page()
+        await page.route("**/api/v1/queue?*", not_by_itself)
         await visit(page, front.http, "/queue")
         wrong = page.locator("main").get_by_role("alert")
         await expect(wrong).to_contain_text("UNAVAILABLE")
@@ -203,7 +210,7 @@ async def test_what_others_wrote_is_text(browser: Browser, front: Front):
         await visit(page, front.http, "/queue")
         text = await page.locator("main").inner_text()
         await page.get_by_role("link", name="@far.test").click()
-        await ready(page)
+        await expect(page.get_by_role("dialog").get_by_text("recipient to be delivered to")).to_be_visible()
         text += await page.get_by_role("dialog").inner_text()
     assert heard == []
     for canary in (wrong.address, wrong.delay_reason, SONG.format("the sender")):

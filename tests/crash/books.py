@@ -37,9 +37,9 @@ class Books:
     def _connect(self) -> psycopg.Connection:
         urls = postgres.running_urls(self.data_dir)
         assert urls is not None
-        return psycopg.connect(urls.owner, autocommit=True, connect_timeout=10)
+        return psycopg.connect(urls.owner, autocommit=True, connect_timeout=30)
 
-    def wait_until_settled(self, seconds: float = 20) -> None:
+    def wait_until_settled(self, seconds: float = 90) -> None:
         """Until no send is open any more, and every recipient is seen to."""
         deadline = time.monotonic() + seconds
         with self._connect() as conn:

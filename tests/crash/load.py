@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.crash.wire import Cut, NeverAsked, Told, call, deliver
+from tests.crash.wire import SECONDS, Cut, NeverAsked, Told, call, deliver
 from tests.ledger import Ledger
 
 SENDS_A_SECOND = 50
@@ -83,7 +83,7 @@ class Load:
 
     async def finish(self) -> None:
         """Wait until every client knows what became of its calls, or has given up."""
-        async with asyncio.timeout(_PATIENCE + 15):
+        async with asyncio.timeout(_PATIENCE + 2 * SECONDS + 15):
             while self._tasks:
                 await asyncio.gather(*self._tasks)
 

@@ -210,7 +210,7 @@ class Stack:
 
 
 async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
-    url = f"host={run_folder(data) / 'pg'} user=mailkeep_app dbname=mailkeep connect_timeout=3"
+    url = f"host={run_folder(data) / 'pg'} user=mailkeep_app dbname=mailkeep connect_timeout=15"
     return await psycopg.AsyncConnection.connect(url, autocommit=True)
 
 

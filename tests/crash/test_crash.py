@@ -13,7 +13,7 @@ from tests.crash.rounds import BACK_IN_THE_SUITE, PLACES, rounds
 _SHARES = 4
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("share", range(_SHARES))
 async def test_killed_anywhere_it_keeps_what_it_accepted(share: int):
     async with rounds() as found:
@@ -22,7 +22,7 @@ async def test_killed_anywhere_it_keeps_what_it_accepted(share: int):
         print(found)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 async def test_a_killed_database_loses_nothing_that_was_accepted():
     async with rounds() as found:
         for number in (signal.SIGKILL, signal.SIGINT):

@@ -10,7 +10,7 @@ import pytest
 from tests.crash.webhooks import PLACES, Victim, rounds
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("victim", ["instance", "worker"])
 async def test_killed_at_each_step_every_event_arrives(victim: Victim):
     async with rounds(victim) as found:

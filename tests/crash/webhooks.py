@@ -37,7 +37,7 @@ Victim = Literal["instance", "worker"]
 HEARD = "sink.heard"
 PLACES = ("webhook.claimed", "webhook.begun", HEARD, "webhook.answered", "webhook.settled")
 LEASE_SECONDS = 2.0
-_LOAD_SECONDS, _SETTLED_SECONDS = 30.0, 60.0
+_LOAD_SECONDS, _SETTLED_SECONDS = 90.0, 120.0
 _EMAIL, _PASSWORD = "sue@example.test", "correct horse battery staple"
 
 
@@ -86,7 +86,7 @@ class Rounds:
 
             self.sink.heard = heard
             return
-        deadline = time.monotonic() + 30  # a worker takes a while to start
+        deadline = time.monotonic() + 60  # a worker takes a while to start
         while True:
             try:
                 number = os.open(self.folder / f"arm-{self.victim}", os.O_WRONLY | os.O_NONBLOCK)
@@ -213,7 +213,7 @@ def _settings(folder: Path, arm: str) -> dict[str, str]:
 def _started(folder: Path, victim: Victim) -> Instance:
     environ = _settings(folder, "instance") | ({} if victim == "instance" else {NO_WORKER: "1"})
     launch = Launch((sys.executable, "-m", "tests.crash.program"), environ)
-    return instances.start(folder / "data", launch=launch, seconds=60)
+    return instances.start(folder / "data", launch=launch, seconds=90)
 
 
 def _worker(folder: Path) -> subprocess.Popen[bytes]:
@@ -255,13 +255,13 @@ async def rounds(victim: Victim) -> AsyncIterator[Rounds]:
             yield found
             if found.worker:
                 found.worker.terminate()
-                assert await asyncio.to_thread(found.worker.wait, 10) == 0, (folder / "worker.log").read_text()
+                assert await asyncio.to_thread(found.worker.wait, 60) == 0, (folder / "worker.log").read_text()
             assert await asyncio.to_thread(found.running.stop) == 0, found.running.log
     finally:
         for process in (found.worker, found.running.process) if found else ():
             if process and process.poll() is None:
                 process.kill()
-                process.wait(10)
+                process.wait(60)
         shutil.rmtree(folder, ignore_errors=True)
 
 

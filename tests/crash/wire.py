@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-SECONDS = 20.0
+SECONDS = 30.0
 
 
 class NeverAsked(Exception):

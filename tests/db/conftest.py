@@ -39,7 +39,7 @@ class Child:
     pipe: int
     ended: bool = False
 
-    def hears(self, timeout: float = 20) -> str:
+    def hears(self, timeout: float = 60) -> str:
         """The next line that the child says."""
         line = b""
         while not line.endswith(b"\n"):

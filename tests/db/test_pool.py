@@ -7,6 +7,7 @@ import os
 import select
 import signal
 from contextlib import AsyncExitStack
+from math import inf
 from time import monotonic
 
 import psycopg
@@ -19,9 +20,15 @@ from mailkeep.db.pool import Database, constraint_of, is_passing
 
 
 @pytest.fixture
-async def database(make_database, drop_database):
+def seconds() -> float:
+    """How long a caller waits for a connection: longer than the machine stands still."""
+    return 60
+
+
+@pytest.fixture
+async def database(make_database, drop_database, seconds):
     urls = make_database("template1")
-    database = Database(urls.owner, max_size=4, timeout=2)
+    database = Database(urls.owner, max_size=4, timeout=seconds)
     await database.open()
     async with database.autocommit() as conn:
         await conn.execute("CREATE TABLE t (n int CONSTRAINT t_n_unique UNIQUE)")
@@ -138,7 +145,7 @@ async def test_connections_are_limited_in_utc_and_named(database):
 
 async def test_options_and_name_of_the_operators_url_are_kept(database_server):
     url = f"{database_server.app} application_name=theirs options='-c work_mem=5MB'"
-    database = Database(url, max_size=1)
+    database = Database(url, max_size=1, timeout=60)
     await database.open()
     async with database.autocommit() as conn:
         for name, value in {"work_mem": "5MB", "application_name": "theirs", "statement_timeout": "30s"}.items():
@@ -148,16 +155,21 @@ async def test_options_and_name_of_the_operators_url_are_kept(database_server):
 
 
 async def test_without_a_free_connection_the_caller_is_told_to_come_back(database):
+    holding = asyncio.Barrier(5)
+
     async def hold(held: asyncio.Event):
         async with database.tx():
+            await holding.wait()
             await held.wait()
 
     held = asyncio.Event()
     holders = [asyncio.create_task(hold(held)) for _ in range(4)]
-    await asyncio.sleep(0.2)
+    await holding.wait()
+    database._pool.timeout = 1
     with pytest.raises(Unavailable):
         async with database.tx():
             pass
+    database._pool.timeout = 60
     held.set()
     await asyncio.gather(*holders)
     assert await count(database) == 0
@@ -207,15 +219,20 @@ async def test_a_statement_that_takes_too_long_is_unavailable(database):
 
 
 async def test_a_connection_that_the_server_closed_is_replaced_unnoticed(database):
-    async with AsyncExitStack() as stack:
-        conns = [await stack.enter_async_context(database.autocommit()) for _ in range(4)]
-        victims = [conn.info.backend_pid for conn in conns[1:]]
-        await conns[0].execute("SELECT pg_terminate_backend(pid) FROM unnest(%(v)s) AS pid", {"v": victims})
-        for conn in conns[1:]:
-            assert await asyncio.to_thread(select.select, [conn.fileno()], [], [], 10) != ([], [], [])
     # Two seconds are what the pool's own check would pause after the second dead one.
-    for _ in range(8):
-        assert await count(database) == 0
+    took: list[float] = []
+    while len(took) < 5 and min(took, default=inf) >= 2:  # the machine may have stood still
+        async with AsyncExitStack() as stack:
+            conns = [await stack.enter_async_context(database.autocommit()) for _ in range(4)]
+            victims = [conn.info.backend_pid for conn in conns[1:]]
+            await conns[0].execute("SELECT pg_terminate_backend(pid) FROM unnest(%(v)s) AS pid", {"v": victims})
+            for conn in conns[1:]:
+                assert await asyncio.to_thread(select.select, [conn.fileno()], [], [], 60) != ([], [], [])
+        begin = monotonic()
+        for _ in range(8):
+            assert await count(database) == 0
+        took.append(monotonic() - begin)
+    assert min(took) < 2
 
 
 async def test_it_refuses_while_the_server_is_away_and_is_back_soon_after_it(made_dir):
@@ -230,9 +247,11 @@ async def test_it_refuses_while_the_server_is_away_and_is_back_soon_after_it(mad
             with pytest.raises(Unavailable):
                 await one(database)
         server = await postgres.start(made_dir)
-        begin = monotonic()
+        # A second each at most: how long the machine stands still is nothing that the pool does.
+        tries = 1
         while not await answers(database):
-            assert monotonic() - begin < 5
+            tries += 1
+            assert tries < 7
         supervisor = asyncio.create_task(server.supervise())
         assert server.pid
         killed = server.pid
@@ -240,7 +259,7 @@ async def test_it_refuses_while_the_server_is_away_and_is_back_soon_after_it(mad
         begin = monotonic()
         while server.pid == killed or not await answers(database):
             await asyncio.sleep(0.02)
-            assert monotonic() - begin < 5
+            assert monotonic() - begin < 30
     finally:
         await server.stop()
         await database.close()
@@ -274,7 +293,7 @@ async def test_what_is_notified_is_heard_beside_the_pool(database):
     async with database.listening("told") as conn:
         async with database.tx() as teller:
             await teller.execute("SELECT pg_notify('told', 'one'), pg_notify('other', 'two')")
-        assert [each.payload async for each in conn.notifies(timeout=5, stop_after=1)] == ["one"]
+        assert [each.payload async for each in conn.notifies(timeout=60, stop_after=1)] == ["one"]
         assert await count(database) == 0, "the pool's connections serve on"
 
 
@@ -283,7 +302,7 @@ async def test_who_listens_to_a_server_that_goes_away_is_told_unavailable(databa
         async with database.listening("told") as conn:
             async with database.autocommit() as killer:
                 await killer.execute("SELECT pg_terminate_backend(%s)", [conn.info.backend_pid])
-            async for _ in conn.notifies(timeout=5):
+            async for _ in conn.notifies(timeout=60):
                 pass
 
     with pytest.raises(Unavailable):

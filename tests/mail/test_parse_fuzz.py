@@ -86,7 +86,7 @@ def test_no_mutation_does_harm():
     dice = random.Random(SEED)
     until = time.monotonic() + SECONDS
     count = 0
-    while time.monotonic() < until:
+    while time.monotonic() < until or count <= 100:  # the machine may stand still for all of it
         content = mutated(dice)
         started = time.process_time()
         head = parse_head(content)
@@ -101,4 +101,3 @@ def test_no_mutation_does_harm():
             "".join([parsed.text or "", parsed.html or "", *(each.filename for each in parsed.attachments)]).encode()
         assert time.process_time() - started < 2, f"seed {SEED}, message {count}"
         count += 1
-    assert count > 100, f"seed {SEED}"

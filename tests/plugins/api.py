@@ -12,7 +12,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
 from mailkeep import features
@@ -88,7 +87,7 @@ async def api(
     urls = make_database(cast_template)
     async with running_on(urls, api_settings, tmp_path) as running:
         yield running
-    await _drop(drop_database, urls)
+    drop_database(urls)
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +101,13 @@ async def shared_api(
     urls = make_database(cast_template)
     async with running_on(urls, UNHURRIED, tmp_path_factory.mktemp("data")) as running:
         yield running
-    await _drop(drop_database, urls)
+    drop_database(urls)
 
 
 @asynccontextmanager
 async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIterator[Api]:
     """The application on a database, with a clock that stands still."""
-    db = Database(urls.app, min_size=1, max_size=10)
+    db = Database(urls.app, min_size=1, max_size=10, timeout=30)
     await db.open()
     clock = StandingClock()
     app = App(settings, data_dir, clock, VAULT, db)
@@ -117,13 +116,3 @@ async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIte
     finally:
         await app.outbound.close()
         await db.close()
-
-
-async def _drop(drop: Callable[[Urls], None], urls: Urls) -> None:
-    """A closed connection's server process takes a moment to go, and isn't the owner's to end."""
-    for _ in range(100):
-        try:
-            return drop(urls)
-        except (errors.InsufficientPrivilege, errors.ObjectInUse):
-            await asyncio.sleep(0.05)
-    raise TimeoutError("somebody is still connected to the test's database")

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-TIMEOUT_MS = 15_000
+TIMEOUT_MS = 30_000
 # The shell is the same engine without the windows, tabs and menus that nobody sees: two thirds of the work.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 
@@ -33,7 +33,7 @@ async def launched(program: str) -> AsyncIterator[Browser]:
     options = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     async with async_playwright() as playwright:
         expect.set_options(timeout=TIMEOUT_MS)
-        running = await playwright.chromium.launch(executable_path=program, args=options, timeout=30_000)
+        running = await playwright.chromium.launch(executable_path=program, args=options, timeout=60_000)
         yield running
         await running.close()
 
@@ -50,7 +50,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A page of a new context, which waits for nothing longer than 15 seconds."""
+    """A page of a new context, which waits for nothing longer than 30 seconds."""
     context = await browser.new_context()
     context.set_default_timeout(TIMEOUT_MS)
     yield await context.new_page()

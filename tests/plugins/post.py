@@ -76,7 +76,7 @@ class Post:
         """Deliver by SMTP as a stranger."""
 
         def talk() -> Told:
-            with smtplib.SMTP("127.0.0.1", self.port, timeout=10) as client:
+            with smtplib.SMTP("127.0.0.1", self.port, timeout=60) as client:
                 client.ehlo("elsewhere.test")
                 client.mail(sender, ["SMTPUTF8"] if utf8 else [])
                 answers = {each: client.docmd(f"RCPT TO:<{each}>") for each in recipients}

@@ -12,6 +12,6 @@ from tests.instance import Instance
 
 @pytest.fixture(scope="session")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    running = instances.start(tmp_path_factory.mktemp("instance") / "data")
+    running = instances.start(tmp_path_factory.mktemp("instance") / "data", seconds=90)
     yield running
-    assert running.stop() == 0, running.log
+    assert running.stop(seconds=60) == 0, running.log

@@ -57,7 +57,7 @@ def _imports(launch: Launch) -> bool:
             group=pwd.getpwnam(launch.user or "").pw_gid,
             extra_groups=[],
             capture_output=True,
-            timeout=30,
+            timeout=90,
             check=False,
         )
     except OSError:

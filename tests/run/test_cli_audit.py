@@ -126,7 +126,7 @@ def running() -> Iterator[Running]:
 
 
 def fetch(running: Running, path: str, key: str) -> bytes:
-    connection = http.client.HTTPConnection(running.told["http"].removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(running.told["http"].removeprefix("http://"), timeout=60)
     connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {key}"})
     answer = connection.getresponse()
     assert answer.status == 200
@@ -138,7 +138,7 @@ def fetch(running: Running, path: str, key: str) -> bytes:
 def test_the_log_of_an_instance_is_sealed_by_itself_and_verified(running: Running, tmp_path: Path):
     key = mailkeep("key", "create", "k", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
     assert running.call("POST", "/domains", {"name": "example.test"}, key)[0] == 201
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while (told := verified(running))["unsealed"] or not told["checked"]:
         assert time.monotonic() < deadline, told
         time.sleep(0.5)

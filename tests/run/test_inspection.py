@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mailkeep.run import inspection
 from mailkeep.run.inspection import Check, Health, ask_health, memory_bytes
 
 Serve = Callable[[int, bytes], str]
@@ -18,8 +19,9 @@ CHECKS = [{"component": "database", "status": "down"}]
 
 
 @pytest.fixture
-def serve() -> Iterator[Serve]:
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """A server on loopback that answers everything with this."""
+    monkeypatch.setattr(inspection, "_SECONDS", 60)  # it is this process, which may stand still
     servers: list[tuple[http.server.HTTPServer, threading.Thread]] = []
 
     def start(status: int, body: bytes) -> str:
@@ -40,7 +42,7 @@ def serve() -> Iterator[Serve]:
     yield start
     for server, thread in servers:
         server.shutdown()
-        thread.join(5)
+        thread.join(60)
         server.server_close()
 
 
@@ -52,7 +54,7 @@ def test_memory_counts_the_children_too():
         with_child, alone = memory_bytes(os.getpid()), memory_bytes(child.pid)
         assert child.stdin
         child.stdin.close()
-        child.wait(10)
+        child.wait(60)
     assert alone
     assert with_child
     assert 64 << 20 < alone < with_child

@@ -29,9 +29,10 @@ from bench.login_flood import SETTINGS
 from mailkeep.run.cli import app
 from tests import instance as instances
 from tests.instance import Launch
+from tests.ports import free_port
 from tests.scratch import new_directory
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
@@ -112,12 +113,12 @@ class Listener:
 
     def close(self) -> None:
         for reader in self._readers:
-            reader.join(5)
+            reader.join(60)
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe:
                 pipe.close()
 
-    def line(self, seconds: float = 20) -> str:
+    def line(self, seconds: float = 60) -> str:
         try:
             return self.lines.get(timeout=seconds)
         except queue.Empty:
@@ -130,9 +131,9 @@ class Listener:
         """Its exit code and what it complained of."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        code = self.process.wait(15)
+        code = self.process.wait(60)
         for reader in self._readers:
-            reader.join(5)
+            reader.join(60)
         assert "Traceback" not in self.complaints, self.complaints
         return code, self.complaints
 
@@ -145,12 +146,12 @@ def listening(*args: str) -> Iterator[Listener]:
     finally:
         if listener.process.poll() is None:
             listener.process.kill()
-        listener.process.wait(10)
+        listener.process.wait(60)
         listener.close()
 
 
 def send(house: House, subject: str, to: str = ALICE, key: str | None = None) -> str:
-    connection = http.client.HTTPConnection(house.netloc, timeout=20)
+    connection = http.client.HTTPConnection(house.netloc, timeout=60)
     body = {"from": {"email": f"shop@{DOMAIN}"}, "to": [{"email": to}], "subject": subject, "text_body": "Hi."}
     headers = {"content-type": "application/json", "authorization": f"Bearer {key or house.key}"}
     connection.request("POST", "/api/v1/send", json.dumps(body), headers)
@@ -193,7 +194,7 @@ def test_events_are_posted_as_webhooks_are_until_ctrl_c(house: House, sink: Sink
 
 
 def test_only_what_is_asked_for_is_posted_and_nobody_at_home_is_told(house: House, sink: Sink):
-    nowhere = f"http://127.0.0.1:{_free_port()}/"
+    nowhere = f"http://127.0.0.1:{free_port()}/"
     args = (
         "--data-dir",
         str(house.running.data_dir),
@@ -211,7 +212,7 @@ def test_only_what_is_asked_for_is_posted_and_nobody_at_home_is_told(house: Hous
         assert listener.end()[0] == 0
         assert listener.told() == {"ended": {"forwarded": 1, "failed": 1}}
     with listening("--forward", sink.url, "--data-dir", args[1], "--domain", "unknown.test") as listener:
-        assert listener.process.wait(20) == 1
+        assert listener.process.wait(60) == 1
         assert "There is no domain unknown.test." in listener.end()[1]
 
 
@@ -230,7 +231,7 @@ class Cuts:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                server = socket.create_connection(self._behind, timeout=10)
+                server = socket.create_connection(self._behind, timeout=60)
                 self._open += [client, server]
                 for one, other in ((client, server), (server, client)):
                     threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
@@ -285,7 +286,7 @@ def test_a_key_that_is_refused_ends_it(house: House, sink: Sink, tmp_path: Path)
     key_file = tmp_path / "key"
     key_file.write_text("svc_sk_" + "x" * 43)
     with listening("--forward", sink.url, "--url", house.running.http, "--key-file", str(key_file)) as listener:
-        assert listener.process.wait(20) == 1
+        assert listener.process.wait(60) == 1
         assert "API_KEY_INVALID" in listener.end()[1]
 
 
@@ -294,7 +295,7 @@ def test_a_file_without_a_key_is_told(sink: Sink, tmp_path: Path, content: bytes
     key_file = tmp_path / "key"
     key_file.write_bytes(content)
     with listening("--forward", sink.url, "--url", "http://localhost:1", "--key-file", str(key_file)) as listener:
-        assert listener.process.wait(20) == 1
+        assert listener.process.wait(60) == 1
         assert listener.end()[1] == f"error: {key_file} holds no API key.\n"
 
 
@@ -326,7 +327,7 @@ def test_a_server_that_can_not_tell_its_domains_now_is_75(sink: Sink, tmp_path: 
         answering(status, busy, tmp_path / "key") as place,
         listening("--forward", sink.url, *place, "--domain", DOMAIN, "--json") as listener,
     ):
-        assert listener.process.wait(20) == 75
+        assert listener.process.wait(60) == 75
         assert listener.told()["error"] == {"code": "UNAVAILABLE", "message": "127.0.0.1 answers BUSY: Not now."}
         assert listener.end()[0] == 75
 
@@ -347,7 +348,7 @@ def test_a_server_that_is_no_mailkeep_is_told(sink: Sink, tmp_path: Path, body: 
         answering(200, body, tmp_path / "key") as place,
         listening("--forward", sink.url, *place, *args) as listener,
     ):
-        assert listener.process.wait(20) == 1
+        assert listener.process.wait(60) == 1
         errors = listener.end()[1]
         assert said in errors
         assert "Traceback" not in errors
@@ -371,17 +372,12 @@ def test_what_makes_no_sense_is_usage(args: list[str]):
 
 def test_where_nothing_runs_there_is_nothing_to_follow(tmp_path: Path):
     with listening("--forward", "http://localhost:3000/", "--data-dir", str(tmp_path)) as listener:
-        assert listener.process.wait(20) == 75
+        assert listener.process.wait(60) == 75
         assert "does not run" in listener.end()[1]
 
 
-def wait_until(condition: Any, seconds: float = 30) -> None:
+def wait_until(condition: Any, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]

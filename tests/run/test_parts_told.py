@@ -13,7 +13,7 @@ from mailkeep.run import parts_told
 
 
 async def until(look: object, run: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while parts_told.running(run) != look:
         assert time.monotonic() < deadline, parts_told.running(run)
         await asyncio.sleep(0.01)

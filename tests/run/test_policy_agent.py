@@ -35,7 +35,7 @@ class Client:
             "sasl_username": ALICE, "client_address": "192.0.2.5", "queue_id": "4jW9T1xz0bz1",
         } | given  # fmt: skip
         self.writer.write("".join(f"{name}={value}\n" for name, value in attributes.items()).encode() + b"\n")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             line = await self.reader.readline()
             assert await self.reader.readline() == b"\n"
         return line.decode().strip().removeprefix("action=")
@@ -179,7 +179,7 @@ async def test_with_the_database_away_the_client_is_to_come_again(
 
 async def test_what_is_no_request_ends_the_connection(client: Client) -> None:
     client.writer.write(b"GET / HTTP/1.1\n\n")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await client.reader.read() == b""
 
 

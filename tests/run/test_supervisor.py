@@ -49,7 +49,7 @@ def part(
     return Part(name, wave, launch, log, ready, alive=alive, patience=1.0)
 
 
-async def until(look: Callable[[], object], seconds: float = 20) -> None:
+async def until(look: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not look():
         assert time.monotonic() < deadline
@@ -165,4 +165,4 @@ async def test_who_ignores_sigterm_is_killed(supervisor: Supervisor, tmp_path: P
     await supervisor.start(part(tmp_path, argv=argv, ready=is_deaf))
     began = time.monotonic()
     await supervisor.stop()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30

@@ -68,11 +68,13 @@ def free_address(port: int) -> str:
 def eventually(look: Callable[[], T | None], seconds: float = 60, what: str = "it") -> T:
     """What `look` finds, as soon as it is not None, nor empty, nor False."""
     deadline = time.monotonic() + seconds
-    while not (found := look()):
-        if time.monotonic() > deadline:
+    while True:
+        late = time.monotonic() > deadline
+        if found := look():
+            return found
+        if late:
             raise AssertionError(f"{what} did not come within {seconds:g} s")
         time.sleep(0.1)
-    return found
 
 
 def start(folder: Path, other: Sequence[str] = (), **settings: str) -> None:
@@ -206,7 +208,7 @@ def stop(folder: Path) -> None:
         except ProcessLookupError:
             continue
     for handle in handles:
-        select.select([handle], [], [], 30)
+        select.select([handle], [], [], 90)
         os.close(handle)
     for process in _started:
         process.poll()
@@ -247,7 +249,7 @@ class Stack:
 
     def _call(self, method: str, path: str, body: object, headers: dict[str, str]) -> tuple[int, bytes, str]:
         place = urlsplit(self.api)
-        with contextlib.closing(http.client.HTTPConnection(place.hostname or "", place.port, timeout=30)) as connection:
+        with contextlib.closing(http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)) as connection:
             text = None if body is None else json.dumps(body)
             connection.request(method, f"/api/v1{path}", text, {"Content-Type": "application/json"} | headers)
             answer = connection.getresponse()
@@ -289,7 +291,7 @@ class Stack:
 
     def smtp(self, port: str = "smtp") -> smtplib.SMTP:
         """A connection to an SMTP port, greeted."""
-        client = smtplib.SMTP(ADDRESS, self.ports[port], local_hostname="client.test", timeout=30)
+        client = smtplib.SMTP(ADDRESS, self.ports[port], local_hostname="client.test", timeout=60)
         client.ehlo()
         return client
 
@@ -326,7 +328,7 @@ class Stack:
 
     def imap(self, address: str, password: str = PASSWORD) -> imaplib.IMAP4_SSL:
         """A session by IMAP over TLS."""
-        client = imaplib.IMAP4_SSL(ADDRESS, self.ports["imaps"], ssl_context=trusting(), timeout=30)
+        client = imaplib.IMAP4_SSL(ADDRESS, self.ports["imaps"], ssl_context=trusting(), timeout=60)
         try:
             client.login(address, password)
         except BaseException:

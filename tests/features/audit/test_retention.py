@@ -127,7 +127,7 @@ async def test_what_is_being_verified_or_read_stays_for_now(book: Book):
     url = book.owner.info.dsn
     async with await psycopg.AsyncConnection.connect(url) as reader:
         await reader.execute("SELECT FROM audit_entries")
-        assert await asyncio.wait_for(jobs.let_go(app), 10) == 0
+        assert await asyncio.wait_for(jobs.let_go(app), 25) == 0
     assert (await book.verify()).ok
     assert await jobs.let_go(app) == 1
     assert (await book.verify()).ok

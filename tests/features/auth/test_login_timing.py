@@ -44,6 +44,7 @@ async def compare(api: Api, prefix: str) -> Compared:
     return mann_whitney([seconds[email] for email in known], [seconds[email] for email in unknown])
 
 
+@pytest.mark.timeout(300)
 async def test_a_login_takes_as_long_for_an_account_that_is_not_there(api: Api, monkeypatch: pytest.MonkeyPatch):
     honest = await compare(api, "honest")
     assert honest.p > CERTAIN, honest

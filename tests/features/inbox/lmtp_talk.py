@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from mailkeep.features.inbox.journal import Journal
 from mailkeep.mail.lmtp_client import TIMEOUTS, LmtpClient
 from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Envelope, Limits, Session
+from mailkeep.mail.smtp_connection import Connection
 from mailkeep.mail.smtp_server import Server
 from mailkeep.mail.spool import Received
 from mailkeep.run.lmtp import LmtpHandler
@@ -77,6 +78,27 @@ class Mailboxes:
         pass
 
 
+class Client(LmtpClient):
+    """The agent's, which waits long for an answer that is to come, and a second for one that is not, from when the
+    message is there on: however long the machine stands still meanwhile, nothing else ends before its time.
+    """
+
+    def __init__(self, path: Path, dovecot: Mailboxes) -> None:
+        super().__init__(path, "localhost")
+        self._dovecot = dovecot
+
+    async def _transaction(
+        self, connection: Connection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+    ) -> list[Reply]:
+        self._timeouts = replace(TIMEOUTS, acceptance=1.0 if self._dovecot.gone else 60.0)
+        return await super()._transaction(connection, mail_from, rcpt_to, body)
+
+    async def _send(self, connection: Connection, body: Iterable[bytes]) -> None:
+        await super()._send(connection, body)
+        if self._dovecot.gone:
+            await self._dovecot.taken.wait()
+
+
 @dataclass
 class Agent:
     """A running agent; `bring` speaks to it as Postfix does."""
@@ -125,7 +147,7 @@ class Agent:
         lines.append("DATA")
         answers: list[str] = []
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(90):
                 await reader.readline()
                 for line in lines:
                     writer.write(f"{line}\r\n".encode())
@@ -151,8 +173,10 @@ async def _reply(reader: asyncio.StreamReader) -> str:
 async def running(api: Api, folder: Path) -> AsyncIterator[Agent]:
     """An agent and its Dovecot on sockets in `folder`."""
     (api.app.data_dir / "tmp").mkdir(exist_ok=True)
-    client = LmtpClient(folder / "dovecot", "localhost", replace(TIMEOUTS, acceptance=1.0))
-    agent = Agent(api, folder / "agent", Mailboxes(), client, [], folder / "journal")
+    api.app.db._pool.timeout = 60  # each of many has its turn
+    dovecot = Mailboxes()
+    client = Client(folder / "dovecot", dovecot)
+    agent = Agent(api, folder / "agent", dovecot, client, [], folder / "journal")
     await agent.start_dovecot()
     await agent.start()
     try:

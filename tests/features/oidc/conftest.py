@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,11 +11,18 @@ import pytest
 from mailkeep.settings import Settings
 from tests.client import Api
 from tests.features.oidc.provider import Provider, Visitor, settings_of
+from tests.ports import free_port
+
+
+@cache
+def own_port() -> int:
+    """One that nobody else is given: a provider that is stopped comes back to it."""
+    return free_port()
 
 
 @pytest.fixture
 async def provider() -> AsyncIterator[Provider]:
-    running = Provider()
+    running = Provider(port=own_port())
     await running.start()
     yield running
     await running.stop()

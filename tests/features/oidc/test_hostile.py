@@ -393,15 +393,16 @@ DISCOVERY: list[tuple[str, dict[str, Any], str]] = [
 async def test_a_bad_discovery_begins_nothing(
     api: Api, provider: Provider, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(openid, "_SECONDS", 0.5)
     for name, changes, why in DISCOVERY:
+        # The others are to be answered however slow the machine is.
+        monkeypatch.setattr(openid, "_SECONDS", 0.5 if why == "timeout" else 60.0)
         begin_anew(api, provider)
         provider.document = changes.get("document", {})
         if "answer" in changes:
             provider.answers["/.well-known/openid-configuration"] = changes["answer"]
         started = time.monotonic()
         answer = await visitor.client.get("/auth/oidc/login/acme")
-        assert time.monotonic() - started < 3, name
+        assert time.monotonic() - started < 30, name  # one that is slow would take 50
         assert ended(answer) == ("/login", {"error": "UNAVAILABLE", "reason": "provider"}), name
         await refused(api, answer, "UNAVAILABLE", why, name)
         assert "/moved" not in provider.seen

@@ -13,7 +13,7 @@ async def dialogue(post: Post, *lines: str | bytes, hello: str = "EHLO elsewhere
     """The replies to these commands (text) and contents (bytes, to which DATA and the final dot are added)."""
 
     def talk() -> list[tuple[int, str]]:
-        with smtplib.SMTP("127.0.0.1", post.port, timeout=10) as client:
+        with smtplib.SMTP("127.0.0.1", post.port, timeout=60) as client:
             client.docmd(hello)
             answers = (client.docmd(line) if isinstance(line, str) else _content(client, line) for line in lines)
             return [(code, text.decode()) for code, text in answers]

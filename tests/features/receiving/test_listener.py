@@ -145,7 +145,7 @@ async def test_odd_messages_are_delivered_as_they_are_and_told_of(post: Post):
         started = time.monotonic()
         told = await post.deliver(ALICE, content=content)
         assert told.code == 250, (name, told)
-        assert time.monotonic() - started < 8, name
+        assert time.monotonic() - started < 30, name
         (copy,) = folder.glob("*")
         sent = content if content.endswith(b"\r\n") else content + b"\r\n"
         assert copy.read_bytes().partition(b"+0000\r\n")[2] == sent, name
@@ -177,7 +177,7 @@ async def test_many_at_once_each_get_their_answer(post: Post):
     alice = await post.api.mailbox()
     bomb = MIXED + b'--b\r\nContent-Disposition: attachment; filename="' + b"=?a?q?" * 15_000 + b'"\r\n\r\nx\r\n'
     contents = [bomb if number % 4 == 0 else LETTER + GTUBE if number % 4 == 1 else LETTER for number in range(24)]
-    told = await asyncio.wait_for(asyncio.gather(*(post.deliver(ALICE, content=each) for each in contents)), 40)
+    told = await asyncio.wait_for(asyncio.gather(*(post.deliver(ALICE, content=each) for each in contents)), 100)
     assert {each.code for each in told} == {250}
     assert len(post.mail_of(alice)) == 18
     kinds = [kind for kind, _ in await post.events()]

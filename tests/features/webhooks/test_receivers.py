@@ -6,9 +6,11 @@ import asyncio
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import Any
+
+import pytest
 
 from mailkeep.core.clock import iso
 from tests.client import START
@@ -44,30 +46,27 @@ UNTRUSTED = ("wrong", "expired", "self-signed")
 @contextmanager
 def never_accepting() -> Iterator[int]:
     """A port whose queue of connections is full."""
-    with socket.create_server((HERE, 0), backlog=0) as listener:
+    with socket.create_server((HERE, 0), backlog=0) as listener, ExitStack() as fillers:
         port = listener.getsockname()[1]
-        fillers = [socket.socket() for _ in range(4)]
-        for filler in fillers:
+        for _ in range(4):
+            filler = fillers.enter_context(socket.socket())
             filler.setblocking(False)
             filler.connect_ex((HERE, port))
         yield port
-        for filler in fillers:
-            filler.close()
 
 
 async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Hooks):
     made = {path: await hooks.webhook(path) for path in (*ANSWERED, *UNANSWERED, "/bomb")}
     untrusted = {kind: await hooks.webhook("/200", kind=kind) for kind in UNTRUSTED}
-    with never_accepting() as port, socket.create_server((HERE, 0)) as closed:
+    with never_accepting() as port, socket.socket() as nobody:
         dead = await hooks.webhook(url=f"https://{HERE}:{port}/")
-        number = closed.getsockname()[1]
-        closed.close()
-        refused = await hooks.webhook(url=f"https://{HERE}:{number}/")
+        nobody.bind((HERE, 0))  # which keeps the port from others, and does not listen
+        refused = await hooks.webhook(url=f"https://{HERE}:{nobody.getsockname()[1]}/")
         inside = await hooks.webhook(url="https://[::1]/")
         await hooks.emit()
         begun = time.monotonic()
         await hooks.deliver()
-        assert 10 <= time.monotonic() - begun < 20, "10 seconds in all, side by side"
+        assert 10 <= time.monotonic() - begun < 29, "10 seconds in all, side by side: else three times that"
 
     async def ended(webhook: dict[str, Any]) -> dict[str, Any]:
         shown = await hooks.delivery(webhook)
@@ -89,7 +88,7 @@ async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Ho
         assert attempt["status"] is None
         assert attempt["error"].startswith(error), path
         if error == "timeout":
-            assert 9_900 <= attempt["duration_ms"] < 12_000
+            assert 9_900 <= attempt["duration_ms"] < 25_000, "a byte a second takes 40"
     for kind, webhook in untrusted.items():
         assert (await ended(webhook))["error"].startswith("tls"), kind
     assert (await ended(dead))["error"].startswith("timeout")
@@ -99,13 +98,14 @@ async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Ho
     assert len(redirected) == 3, "redirects are not followed, nothing untrusted is told anything"
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_slow_receiver_holds_back_itself_only(hooks: Hooks):
     slow, quick = await hooks.webhook("/200/slow"), await hooks.webhook("/200/quick")
     gate = hooks.sink.gates["/200/slow"] = asyncio.Event()
     for _ in range(40):
         await hooks.emit()
-    async with asyncio.timeout(8):
-        while len(hooks.sink.at("/200/quick")) < 40:
+    async with asyncio.timeout(60):
+        while len(hooks.sink.at("/200/quick")) < 40 or len(hooks.sink.at("/200/slow")) < 8:
             await hooks.worker._worker.fill()
             await asyncio.sleep(0.01)
     assert len(hooks.sink.at("/200/slow")) == 8
@@ -116,6 +116,7 @@ async def test_a_slow_receiver_holds_back_itself_only(hooks: Hooks):
         assert {each["state"] for each in await hooks.deliveries(webhook, limit=100)} == {"delivered"}
 
 
+@pytest.mark.usefixtures("patient")
 async def test_webhooks_take_turns(hooks: Hooks):
     """However much waits for one, another's only event comes with the first claim."""
     await hooks.webhook("/200/much")
@@ -125,7 +126,7 @@ async def test_webhooks_take_turns(hooks: Hooks):
     await hooks.emit("mail.sent")
     gate = hooks.sink.gates["/200/much"] = asyncio.Event()
     begun = await hooks.worker._worker.fill()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not hooks.sink.at("/200/little"):
             await asyncio.sleep(0.01)
     assert begun < 20, "a webhook that is not known yet has a small room"

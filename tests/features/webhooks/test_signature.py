@@ -76,5 +76,5 @@ def test_python_s_library_verifies():
 def test_javascript_s_library_verifies():
     given = deliveries()
     sent = [{"secret": each.secret, "body": b64encode(each.body).decode(), "headers": each.headers} for each in given]
-    verdicts = json.loads(run_node(installed(RECEIVERS) / "verify.mjs", json.dumps(sent).encode()))
+    verdicts = json.loads(run_node(installed(RECEIVERS) / "verify.mjs", json.dumps(sent).encode(), timeout=90))
     assert [verdict is None for verdict in verdicts] == [each.genuine for each in given], verdicts

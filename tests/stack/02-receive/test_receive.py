@@ -92,7 +92,7 @@ def test_a_full_mailbox_bounces_and_takes_mail_again_once_there_is_room(stack: S
         client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test", "Too big", body=big))
     (bounce,) = eventually(lambda: stack.mail_of("bob@full.test"))
     assert b"5.2.2" in bounce
-    assert len(stack.mail_of("alice@full.test")) == 1
+    assert len(eventually(lambda: stack.mail_of("alice@full.test"))) == 1
     stack.do("PATCH", f"/mailboxes/{mailbox['id']}", {"quota_bytes": 100_000_000})
     with stack.smtp() as client:
         client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test", "Now it fits", body=big))

@@ -38,7 +38,7 @@ def told(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, A
         ended = not any(row["status"] in ("queued", "deferred", "submitting") for row in rows)
         return ended and set(kinds) <= {kind for kind, _ in feed()}
 
-    eventually(look, 40, f"{kinds} of {subject}")
+    eventually(look, 100, f"{kinds} of {subject}")
     time.sleep(0.5)  # for what would be told twice
     return feed()
 

@@ -17,7 +17,7 @@ def asked(stack: Stack, name: str, kind: str, *, edns: bool = False) -> dns.mess
     """The answer by UDP, or by TCP where it was cut off."""
     assert stack.names
     query = dns.message.make_query(name, kind, use_edns=0 if edns else -1, payload=4096)
-    told, by_tcp = dns.query.udp_with_fallback(query, stack.names, timeout=5)
+    told, by_tcp = dns.query.udp_with_fallback(query, stack.names, timeout=30)
     assert by_tcp == (kind == "TXT" and not edns)
     assert told.flags & dns.flags.RA
     return told

@@ -20,7 +20,7 @@ DOMAIN = "metrics.test"
 def counts(stack: Stack) -> dict[str, float]:
     """The counters of mail, by name and labels."""
     url = json.loads((stack.data_dir / "run.json").read_text())["internal"]
-    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
     ours = ("mailkeep_messages_accepted_total{", "mailkeep_deliveries_total{")
     wanted = [line for line in lines if line.startswith(ours)]
@@ -30,7 +30,7 @@ def counts(stack: Stack) -> dict[str, float]:
 def risen_to(stack: Stack, before: Mapping[str, float], wanted: Mapping[str, float]) -> None:
     """Wait until the counts have risen by so much."""
     with contextlib.suppress(AssertionError):
-        eventually(lambda: rise(stack, before) == wanted, 30)
+        eventually(lambda: rise(stack, before) == wanted, 90)
     assert rise(stack, before) == wanted
 
 
@@ -42,15 +42,15 @@ def rise(stack: Stack, before: Mapping[str, float]) -> dict[str, float]:
 
 def calm(stack: Stack) -> dict[str, float]:
     """The counters once nothing waits any more of what others sent, and what each process keeps back is told."""
-    eventually(lambda: not stack.ask("GET", "/queue").data, 40, "an empty queue")
+    eventually(lambda: not stack.ask("GET", "/queue").data, 90, "an empty queue")
     seen = [counts(stack)]
 
     def still() -> bool:
-        time.sleep(6)
+        time.sleep(8)
         seen.append(counts(stack))
         return seen[-1] == seen[-2]
 
-    eventually(still, 60, "calm")
+    eventually(still, 90, "calm")
     return seen[-1]
 
 
@@ -81,7 +81,7 @@ def test_sends_and_fates_are_counted_each_once_and_never_fall(alone: Stack) -> N
         except OSError:
             return False
 
-    eventually(is_back, 30, "the API")
+    eventually(is_back, 90, "the API")
     alone.deliver(f"alice@{DOMAIN}")
     wanted['mailkeep_messages_accepted_total{direction="inbound",source="smtp"}'] = 2
     wanted['mailkeep_deliveries_total{direction="inbound",status="received"}'] = 3

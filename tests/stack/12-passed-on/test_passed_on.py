@@ -17,7 +17,7 @@ def passed_on(stack: Stack, domain: str, *statuses: str) -> list[dict[str, Any]]
         found = sorted(each["status"] for row in rows for each in row["recipients"])
         return rows if found == sorted(statuses) else []
 
-    return eventually(look, 40, f"{statuses} of what was passed on")
+    return eventually(look, 100, f"{statuses} of what was passed on")
 
 
 def told(stack: Stack, domain: str) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ def test_an_alias_to_places_outside_has_the_fate_of_each_beside_the_row_of_the_m
     found = {each["address"]: each for each in row["recipients"]}
     assert found["bounce@remote.test"]["diagnostic"].startswith("nobody of this name")
     assert (found["bounce@remote.test"]["smtp_code"], found["defer+passing@remote.test"]["attempts"]) == (550, 2)
-    (inbound,) = stack.do("GET", f"/messages?direction=inbound&domain_id={domain}")
+    (inbound,) = eventually(lambda: stack.do("GET", f"/messages?direction=inbound&domain_id={domain}"))
     assert (inbound["queue_id"], inbound["message_id"]) == (row["queue_id"], row["message_id"])
     assert told(stack, domain) == [
         ("mail.bounced", "bounce@remote.test"),

@@ -18,7 +18,6 @@ DOMAIN, RECIPIENT = "screen.test", "fail+screen@remote.test"
 async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(browser: Browser, stack: Stack) -> None:
     if not BUILT.is_file():
         pytest.skip("the dashboard is not built: make dev")
-    await asyncio.to_thread(_put_off, stack)
     caller = await log_in(stack.api, ADMIN, PASSWORD)
     async with context(browser, caller) as made:
         page = await made.new_page()
@@ -26,6 +25,9 @@ async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(brows
         watch.begin(page)
         await visit(page, stack.api, "/")
         await page.get_by_role("navigation").get_by_role("link", name="Queue").click()
+        await expect(page.get_by_label("Recipient")).to_be_visible()
+        # Not before the browser is there: Postfix soon gives up.
+        await asyncio.to_thread(_put_off, stack)
         await page.get_by_label("Recipient").fill("fail+screen")
         row = page.get_by_role("row").filter(has_text=RECIPIENT)
         await expect(row).to_contain_text("deferred")

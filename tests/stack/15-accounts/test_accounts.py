@@ -83,7 +83,7 @@ def test_what_only_root_can_remove_is_removed(stack: Stack):
     folder = places_of(stack).mail_root / mailbox["id"]
     assert folder.exists()
     stack.do("DELETE", f"/mailboxes/{mailbox['id']}?purge=true")
-    assert eventually(lambda: not folder.exists(), 30, "the end of its mail")
+    assert eventually(lambda: not folder.exists(), 90, "the end of its mail")
 
 
 def test_a_password_that_was_printed_once_is_gone_after_the_first_login(stack: Stack):
@@ -98,7 +98,7 @@ def test_a_password_that_was_printed_once_is_gone_after_the_first_login(stack: S
 
 def test_the_audit_log_is_sealed_and_its_head_noted_where_only_root_writes(stack: Stack):
     head = stack.data_dir / "audit-head"
-    assert eventually(head.exists, 30, "the note of the newest seal")
+    assert eventually(head.exists, 90, "the note of the newest seal")
     assert head.stat().st_uid == 0
-    eventually(lambda: stack.do("GET", "/audit/verify")["unsealed"] == 0, 30, "a seal of everything")
+    eventually(lambda: stack.do("GET", "/audit/verify")["unsealed"] == 0, 90, "a seal of everything")
     assert stack.do("GET", "/audit/verify")["ok"]

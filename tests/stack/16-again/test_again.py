@@ -124,9 +124,9 @@ def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(
         assert eventually(lambda: subjects(alone, address) == ["Once"], what="Dovecot's copy")
         assert open_lines(places.handed_over) == 1
         os.kill(pid, signal.SIGKILL)
-        eventually(lambda: pid_of(alone, "lmtp") not in (0, pid), 30, "the agent")
+        eventually(lambda: pid_of(alone, "lmtp") not in (0, pid), 90, "the agent")
         assert open_lines(places.handed_over) == 1
-    rows = eventually(lambda: alone.do("GET", f"/messages?direction=inbound&to={address}"), 60, "the history")
+    rows = eventually(lambda: alone.do("GET", f"/messages?direction=inbound&to={address}"), 120, "the history")
     assert [row["status"] for row in rows] == ["received"]
     assert subjects(alone, address) == ["Once"]
     assert eventually(lambda: open_lines(places.handed_over) == 0, what="the end")
