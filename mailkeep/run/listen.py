@@ -36,10 +36,32 @@ _FULL = "mail.received.full"
 _EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 # A stream says something every 5 seconds.
 _SILENCE_SECONDS = 20.0
-# What comes of reading what is no answer of ours.
-_NONSENSE = (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError)
+# What comes of reading what is no answer of ours: no JSON, no text, or without what it must have.
+_NONSENSE = (msgspec.DecodeError, ValueError)
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 _LONGEST_BLOCK = 64 << 20
+
+
+class _Domain(msgspec.Struct):
+    id: UUID
+    name: str
+    unicode_name: str
+
+
+class _Domains(msgspec.Struct):
+    data: list[_Domain]
+
+
+class _Event(msgspec.Struct):
+    id: UUID
+    kind: str
+    message_id: UUID | None
+    created_at: datetime
+    data: dict[str, Any]
+
+
+class _End(msgspec.Struct):
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +189,17 @@ async def find_domain(server: Server, name: str) -> UUID:
         try:
             async with server.call(session, "/domains", params={"name": name, "limit": "200"}) as answer:
                 await _refuse(answer)
-                domains = msgspec.json.decode(await answer.read())["data"]
-                found = {text: UUID(each["id"]) for each in domains for text in (each["name"], each["unicode_name"])}
+                domains = msgspec.json.decode(await answer.read(), type=_Domains).data
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Failure(f"{server.url} does not answer: {error}") from error
         except _NotNow as error:
             raise Failure(f"{error}") from error
         except _NONSENSE as error:
             raise Failure(f"{server.url} answers nothing of Mailkeep's.", permanent=True) from error
-    if name.lower() not in found:
-        raise Failure(f"There is no domain {name} that this key sees.", permanent=True)
-    return found[name.lower()]
+    for domain in domains:
+        if name.lower() in (domain.name, domain.unicode_name):
+            return domain.id
+    raise Failure(f"There is no domain {name} that this key sees.", permanent=True)
 
 
 async def remote(server: Server, domain_id: UUID | None, report: Report) -> Source:
@@ -198,9 +220,9 @@ async def remote(server: Server, domain_id: UUID | None, report: Report) -> Sour
                         if block.name == "stream.truncated":
                             report.trouble("Events are lost: they were no longer kept when the connection came back.")
                         elif block.name == "stream.end":
-                            trouble = f"The stream ended ({msgspec.json.decode(block.data)['message']})"
+                            trouble = f"The stream ended ({msgspec.json.decode(block.data, type=_End).message})"
                         elif block.data:
-                            yield _heard(msgspec.json.decode(block.data))
+                            yield _heard(msgspec.json.decode(block.data, type=_Event))
                         last = block.id or last
             except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionError):
                 trouble = "The connection was cut"
@@ -256,10 +278,7 @@ async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
             raise Failure("The server's stream makes no sense.", permanent=True)
 
 
-def _heard(event: dict[str, Any]) -> Heard:
-    message_id = UUID(event["message_id"]) if event["message_id"] else None
-    at = datetime.fromisoformat(event["created_at"])
-    content = Content(UUID(event["id"]), event["kind"], message_id, "", at)
-    data = event["data"]
+def _heard(event: _Event) -> Heard:
+    content = Content(event.id, event.kind, event.message_id, "", event.created_at)
     # The content of a message stands in no feed.
-    return Heard(content, {**data, "truncated": True} if event["kind"] == _FULL else data)
+    return Heard(content, {**event.data, "truncated": True} if event.kind == _FULL else event.data)
