@@ -24,7 +24,7 @@ class _UnnamedFile:
         where = folder or Path(tempfile.gettempdir())
         try:
             self.number = os.open(where, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        except (IsADirectoryError, NotImplementedError, OSError):
+        except OSError:
             # Some file systems (overlay, NFS) know no O_TMPFILE.
             self.number, name = tempfile.mkstemp(dir=where, prefix="spool-")
             Path(name).unlink()
