@@ -109,15 +109,18 @@ class Database:
     @asynccontextmanager
     async def listening(self, channel: LiteralString) -> AsyncGenerator[Conn]:
         """A connection in autocommit beside the pool's, on which what is notified on `channel` is heard from now on."""
-        with passing_troubles():
-            async with await self._connect() as conn:
+        conn = await self.standing()
+        try:
+            with passing_troubles():
                 await conn.execute(SQL("LISTEN {}").format(Identifier(channel)))
                 yield conn
+        finally:
+            await self.dismiss(conn)
 
     async def standing(self) -> Conn:
         """A connection in autocommit beside the pool's, for as long as this is open or until `dismiss`."""
         with passing_troubles():
-            conn = await self._connect()
+            conn = await Conn.connect(self._conninfo, autocommit=True, row_factory=dict_row)
         self._standing.add(conn)
         return conn
 
@@ -125,9 +128,6 @@ class Database:
         """Close a connection of `standing`."""
         self._standing.discard(conn)
         await conn.close()
-
-    async def _connect(self) -> Conn:
-        return await Conn.connect(self._conninfo, autocommit=True, row_factory=dict_row)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncGenerator[Conn]:

@@ -143,6 +143,21 @@ async def test_connections_are_limited_in_utc_and_named(database):
             assert await cursor.fetchone() == {"value": value}
 
 
+async def test_a_machine_that_is_gone_is_noticed_within_a_minute(database):
+    """By TCP: what its sessions hold would stay for two hours (tests connect by a Unix socket, which has no need)."""
+    async with database.autocommit() as conn:
+        cursor = await conn.execute(
+            "SELECT name, reset_val::int AS value, source FROM pg_settings WHERE name LIKE 'tcp\\_keepalives\\_%'"
+        )
+        rows = await cursor.fetchall()
+    assert {row["source"] for row in rows} == {"client"}
+    idle, interval, count = (
+        next(row["value"] for row in rows if row["name"] == f"tcp_keepalives_{name}")
+        for name in ("idle", "interval", "count")
+    )
+    assert idle + interval * count <= 60
+
+
 async def test_options_and_name_of_the_operators_url_are_kept(database_server):
     url = f"{database_server.app} application_name=theirs options='-c work_mem=5MB'"
     database = Database(url, max_size=1, timeout=60)
