@@ -9,19 +9,18 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 
 import pytest
 
 from mailkeep.db.pool import Database
-from mailkeep.features.health import service as health
-from mailkeep.mail import parse_process
 from mailkeep.run import tasks
 from mailkeep.web.endpoint import Endpoint
 from tests.client import EXAMPLE, Api
 from tests.features.receiving.talking import codes, dialogue
 from tests.plugins.post import Post
 from tests.test_examples import EXAMPLES, placeholders, run
+
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 _ENDS_SESSIONS = (
     "/auth/login",
@@ -34,14 +33,6 @@ _ENDS_SESSIONS = (
 
 # Who waits for a second connection while holding the first waits for ever; nobody else waits as long.
 _NEVER = 30.0
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the machine stands still for seconds, the database is not down, nor a message too hard to take apart."""
-    monkeypatch.setattr(health, "_SECONDS", 30.0)
-    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
-    monkeypatch.setattr(parse_process, "ParseLimits", limits)
 
 
 @asynccontextmanager

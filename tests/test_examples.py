@@ -7,15 +7,12 @@ and its catch in the sandbox. Each call that changes something has a database of
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from mailkeep.features.health import service as health
-from mailkeep.mail import parse_process
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import PREFIX, Endpoint, Example
 from mailkeep.web.openapi import document
@@ -26,18 +23,12 @@ from tests.features.queue.stand_in import answering, waiting
 from tests.plugins.post import Post
 from tests.web.caller import Answer, Caller
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 DOCUMENT = document(ENDPOINTS)
 EXAMPLES = [(endpoint, example) for endpoint in ENDPOINTS for example in endpoint.examples]
 READING = [each for each in EXAMPLES if each[0].method == "GET"]
 CHANGING = [each for each in EXAMPLES if each[0].method != "GET"]
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the machine stands still for seconds, the database is not down, nor a message too hard to take apart."""
-    monkeypatch.setattr(health, "_SECONDS", 30.0)
-    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
-    monkeypatch.setattr(parse_process, "ParseLimits", limits)
 
 
 async def placeholders(post: Post) -> dict[str, str]:

@@ -26,7 +26,6 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import POLICY, Principal, Reach, Role
 from mailkeep.core.secret import token_hash
 from mailkeep.features.dkim import service as dkim
-from mailkeep.features.health import service as health
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
@@ -867,12 +866,7 @@ async def world(post: Post) -> World:
     return world
 
 
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database that stands still for a moment is not down."""
-    monkeypatch.setattr(health, "_SECONDS", 30.0)
-
-
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.timeout(300)
 async def test_every_route_answers_every_caller_as_the_policy_says(world: World):
     wrong: list[str] = []

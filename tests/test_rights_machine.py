@@ -33,7 +33,6 @@ SETTINGS = hypothesis.settings(
     stateful_step_count=12,
     derandomize=not SECONDS,
     database=None,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 PLACES = 3  # domains at a time

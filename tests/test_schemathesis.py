@@ -13,7 +13,7 @@ import random
 import time
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import hypothesis
@@ -31,8 +31,6 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from mailkeep.features.health import service as health
-from mailkeep.mail import parse_process
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.openapi import document
@@ -42,6 +40,8 @@ from tests.client import ADMIN_IDS, ADMINS, PASSWORD_HASH, Client, email_of
 from tests.plugins.post import Post
 from tests.test_examples import fill, placeholders
 from tests.web.caller import Answer, Caller
+
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 SECONDS = float(os.environ.get("MAILKEEP_FUZZ_SECONDS", "0"))
 CALLS = 6  # for each operation, kind of value and caller, where no time is given
@@ -55,7 +55,6 @@ CHECKS = [
 SETTINGS = hypothesis.settings(
     max_examples=CALLS,
     database=None,
-    deadline=None,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
@@ -70,14 +69,6 @@ LAST = (
 )
 BY_ROUTE = {(endpoint.method, endpoint.path): endpoint for endpoint in ENDPOINTS if endpoint.documented}
 SCHEMA = schemathesis.openapi.from_dict(document(ENDPOINTS))
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the machine stands still for seconds, the database is not down, nor a message too hard to take apart."""
-    monkeypatch.setattr(health, "_SECONDS", 30.0)
-    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
-    monkeypatch.setattr(parse_process, "ParseLimits", limits)
 
 
 def send(client: Client, call: requests.PreparedRequest, loop: asyncio.AbstractEventLoop) -> Answer:

@@ -45,7 +45,6 @@ SETTINGS = hypothesis.settings(
     stateful_step_count=35,
     derandomize=not SECONDS,
     database=None,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
     # To shrink a history takes minutes.
     phases=[Phase.generate, Phase.shrink] if SECONDS else [Phase.generate],

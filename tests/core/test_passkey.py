@@ -18,7 +18,7 @@ from tests.authenticator import AT, ED, SoftKey, b64, bomb, unb64
 PARTY = RelyingParty("localhost", "http://localhost:8080")
 OPTIONS: dict[str, Any] = {"user": {"id": b64(b"somebody")}, "challenge": b64(b"challenge")}
 SECONDS = float(os.environ.get("MAILKEEP_FUZZ_SECONDS", "0"))
-MANY = settings(max_examples=int(300 + SECONDS * 500), deadline=None)
+MANY = settings(max_examples=int(300 + SECONDS * 500))
 KEY = SoftKey()
 MADE, USED = KEY.create(OPTIONS), KEY.get(OPTIONS)
 PUBLIC = cbor2.dumps(KEY.public_key())

@@ -63,7 +63,7 @@ def test_every_assigned_code_point_folds_as_in_python(fold: Fold) -> None:
     assert fold(ASSIGNED) == [fold_local(char) for char in ASSIGNED]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(st.sampled_from(CHANGING) | st.sampled_from(ASSIGNED), max_size=30), max_size=30))
 @example(["ᾳ\u0345", "ǰ\u030c", "ΐ\u0301", "\u0130\u0307", "\u1e9e\u0301"])
 def test_any_text_folds_as_in_python(fold: Fold, texts: list[str]) -> None:

@@ -264,7 +264,6 @@ def run(start: int, count: int, counts: Counter[str]) -> None:
     @settings(
         max_examples=count,
         database=None,
-        deadline=None,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

@@ -189,7 +189,7 @@ def test_ten_thousand_parameters_of_a_part_do_no_harm():
 
 
 @given(st.text(max_size=300), st.binary(max_size=2000), st.text(min_size=1, max_size=40))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_the_standard_library_composes_is_read_back(text: str, content: bytes, name: str):
     name = "".join(letter for letter in name if letter.isalnum()) or "x"
     text = "\n".join(text.encode("utf-8", "replace").decode().replace("\0", "").splitlines()) or "x"

@@ -120,7 +120,7 @@ _LINES = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(_LINES, st.booleans())
 @example(b"RCPT TO:<" + b"a." * 200, False)
 @example(b"RCPT TO:<a@" + b"a-" * 200 + b"!>", False)

@@ -114,7 +114,7 @@ _TEXT = st.lists(st.sampled_from([b".", b"\r\n", b"a", b"\0", b" ", b"\xff", b"l
 _CUTS = st.lists(st.integers(0, 500), max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_TEXT, _CUTS, _CUTS)
 def test_what_is_stuffed_is_read_back_byte_for_byte(content: bytes, cuts: list[int], other_cuts: list[int]) -> None:
     content += b"\r\n"
@@ -129,7 +129,7 @@ def test_what_is_stuffed_is_read_back_byte_for_byte(content: bytes, cuts: list[i
 _ANY = st.lists(st.sampled_from([b".", b"\r", b"\n", b"\r\n", b"\r\n.\r\n", b"a"]), max_size=30).map(b"".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_ANY, _CUTS)
 def test_only_the_strict_end_ends_and_what_was_before_it_is_clean(sent: bytes, cuts: list[int]) -> None:
     reading = reader()

@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
 from mailkeep.features.audit import service as audit
 from mailkeep.features.auth import service as auth
+from mailkeep.features.health import service as health
+from mailkeep.mail import parse_process
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import Limits, Smtp
 from mailkeep.web.endpoint import Call, Endpoint
@@ -73,6 +76,14 @@ def cast_template(make_database: Callable[[str], Urls], template: str) -> str:
 def api_settings() -> Settings:
     """What `api` runs with; a module that needs other settings has a fixture of this name."""
     return UNHURRIED
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the machine stands still for seconds, the database is not down, nor a message too hard to take apart."""
+    monkeypatch.setattr(health, "_SECONDS", 30.0)
+    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
+    monkeypatch.setattr(parse_process, "ParseLimits", limits)
 
 
 @pytest.fixture

@@ -405,7 +405,7 @@ def refusal(read: Callable[..., object], *given: object) -> Refusal | None:
     return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=200))
 @example(b'{"a":"\\')
 @example(b'["\x80"]')
@@ -413,7 +413,7 @@ def test_no_bytes_raise_anything_but_a_refusal(body: bytes):
     assert isinstance(refusal(parse_json, body), InvalidJson | None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(JSON)
 def test_strict_json_that_we_write_is_read_back(value: Any):
     written = json.dumps(value).encode()
@@ -421,7 +421,7 @@ def test_strict_json_that_we_write_is_read_back(value: Any):
     assert parse_json(written) == value if wrong is None else "surrogate" in wrong.message
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(JSON | st.fixed_dictionaries({"domain_id": JSON, "to": JSON, "source": JSON}))
 def test_no_value_raises_anything_but_a_refusal(value: Any):
     for into in (Letter, Change):
@@ -429,7 +429,7 @@ def test_no_value_raises_anything_but_a_refusal(value: Any):
         assert wrong is None or (wrong.status == 400 and wrong.details)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.sampled_from(["size", "active", "domain_id", "since", "x"]), st.text()), max_size=4))
 def test_no_query_raises_anything_but_a_refusal(pairs: list[tuple[str, str]]):
     assert isinstance(refusal(decode_query, pairs, Filter), MissingFields | InvalidField | None)

@@ -85,7 +85,7 @@ def test_a_seal_of_another_chain_does_not_fit():
     assert verdict([ours[0], theirs[1], ours[2]], [batches[0], others[1], batches[2]])[2] == "seal_altered"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
 def test_whatever_is_taken_out_altered_or_put_in_is_named(sizes: list[int], data: st.DataObject):
     seals, batches = chain(*sizes)
@@ -106,14 +106,14 @@ def test_whatever_is_taken_out_altered_or_put_in_is_named(sizes: list[int], data
     assert verdict(seals, batches) == {leaf[0]: kind}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode) | st.just(b"[" * 100_000))
 def test_any_line_is_parsed_or_refused(line: bytes):
     with pytest.raises(ValueError, match=r"line 1 is no entry|no seal"):
         service.verify_export([line], None)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.text(), min_size=1, max_size=4))
 def test_any_cell_is_harmless_and_none_breaks_out(cells: list[str]):
     cells = [cell.encode("utf-8", "ignore").decode() for cell in cells]

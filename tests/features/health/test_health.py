@@ -44,17 +44,11 @@ def test_a_disk_that_fills(free: int, total: int, status: Status):
     assert rules.disk(free, total) == status
 
 
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database that stands still for a moment is not down."""
-    monkeypatch.setattr(service, "_SECONDS", 30.0)
-
-
 async def ask(api: Api, path: str) -> Any:
     return await Caller(api.pipeline)("GET", path)
 
 
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("path", ["/health", "/api/v1/health"])
 async def test_health_is_open_and_names_the_parts(api: Api, path: str):
     answer = await ask(api, path)
@@ -71,7 +65,7 @@ async def test_version(api: Api, path: str):
     assert answer.data["profile"] == "embedded"
 
 
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("unhurried")
 async def test_lives_and_is_ready(api: Api):
     for path in ("/healthz", "/readyz"):
         assert (await ask(api, path)).data == {"status": "ok"}
@@ -116,7 +110,7 @@ async def test_a_schema_of_another_version_is_not_ready(api: Api, monkeypatch: p
     assert (await ask(api, "/readyz")).status == 503
 
 
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("unhurried")
 async def test_the_sandbox_is_a_part_where_there_is_one(api: Api):
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))  # ours from now on, and nobody listens there yet
@@ -152,7 +146,7 @@ def test_the_commit_is_read_from_a_clone_of_any_kind(tmp_path: Path):
     assert service.commit_of(tree) == COMMIT[::-1]
 
 
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("unhurried")
 async def test_in_the_full_profile_each_part_is_told_as_its_supervisor_tells(api: Api):
     api.app.parts = lambda: {"postfix": True, "lmtp": False, "supervisor": True}
     answer = await ask(api, "/health")

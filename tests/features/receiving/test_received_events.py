@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64decode
 from email.message import EmailMessage
 from email.policy import SMTP
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,20 +12,14 @@ import pytest
 
 from mailkeep.features.receiving import jobs, service
 from mailkeep.features.receiving.rules import GTUBE, judge_content
-from mailkeep.mail import parse_process
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import Events, Limits, Smtp
 from tests.client import EXAMPLE
 from tests.plugins.post import LETTER, Post
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
-
-
-@pytest.fixture(autouse=True)
-def patient_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the machine stands still, what can be taken apart is."""
-    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
-    monkeypatch.setattr(parse_process, "ParseLimits", limits)
 
 
 @pytest.fixture

@@ -496,7 +496,7 @@ def in_database(check: Callable[[Conn, World, dict[Node, UUID]], None], conn: Co
         check(conn, world, without_twins(world).write(conn))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(worlds)
 def test_the_function_agrees_with_a_model_of_the_rules(conn: Conn, world: World) -> None:
     def check(conn: Conn, world: World, ids: dict[Node, UUID]) -> None:
@@ -514,7 +514,7 @@ def test_the_function_agrees_with_a_model_of_the_rules(conn: Conn, world: World)
     in_database(check, conn, world)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(worlds)
 def test_chains_and_loops_are_found_as_the_model_finds_them(conn: Conn, world: World) -> None:
     def check(conn: Conn, world: World, ids: dict[Node, UUID]) -> None:

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from functools import partial
 from urllib.parse import quote
 from uuid import UUID
 
 import pytest
 
 from mailkeep.features.sandbox.model import content_path
-from mailkeep.mail import parse_process
 from tests.plugins.post import Post
 from tests.web.caller import Answer
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 PIXEL = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 HOSTILE = '<script src="https://evil.test/x.js"></script><img src="https://evil.test/pixel.gif"><p>Hello</p>'
-
-
-@pytest.fixture(autouse=True)
-def patient_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the machine stands still, what can be taken apart is."""
-    limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
-    monkeypatch.setattr(parse_process, "ParseLimits", limits)
 
 
 async def read(post: Post, rest: str = "") -> Answer:

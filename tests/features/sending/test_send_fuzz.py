@@ -149,7 +149,6 @@ async def test_no_message_says_more_than_you_wrote(api: Api):
     @settings(
         max_examples=MESSAGES,
         database=None,
-        deadline=None,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
