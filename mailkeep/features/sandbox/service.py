@@ -19,6 +19,7 @@ from mailkeep.core.errors import NotFound, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
+from mailkeep.db.pool import Conn
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.dkim import service as dkim
@@ -125,20 +126,32 @@ async def _try(app: App, due: Due) -> None:
     fate = await _fate(app, due, attempts)
     at = app.clock()
     again = at + timedelta(seconds=rules.RETRY_SECONDS)
-    tries: list[Attempt] = []
-    async with app.db.tx() as conn:
-        if fate.status == "deferred":
-            await store.put_off(conn, due.caught.id, due.recipient, attempts, again)
-        elif not await store.done(conn, due.caught.id, due.recipient):
-            return
-        message_id = await messages.find_outbound(conn, due.caught.message_id)
-        if message_id is not None:
-            next_at = again if fate.status == "deferred" else None
-            queue_id = due.caught.queue_id
-            told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, queue_id)
-            tries = await messages.record_fate(conn, at, told)
+    try:
+        async with app.db.tx() as conn:
+            # The message first, which is locked by this: events stand in the order in which their transactions began to
+            # write, and whoever wrote down the acceptance meanwhile would come behind.
+            tries = await _told(conn, due, fate, attempts, at, again)
+            if fate.status == "deferred":
+                await store.put_off(conn, due.caught.id, due.recipient, attempts, again)
+            elif not await store.done(conn, due.caught.id, due.recipient):
+                raise _Gone
+    except _Gone:
+        return
     for each in tries:
         app.tally.add("deliveries", "outbound", each.kind)
+
+
+class _Gone(Exception):
+    """Somebody else has seen to it."""
+
+
+async def _told(conn: Conn, due: Due, fate: rules.Fate, attempts: int, at: datetime, again: datetime) -> list[Attempt]:
+    message_id = await messages.find_outbound(conn, due.caught.message_id)
+    if message_id is None:
+        return []
+    next_at = again if fate.status == "deferred" else None
+    told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, due.caught.queue_id)
+    return await messages.record_fate(conn, at, told)
 
 
 async def _fate(app: App, due: Due, attempts: int) -> rules.Fate:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -184,6 +185,27 @@ async def test_a_message_that_was_taken_before_a_crash_is_recorded_once(post: Po
     assert (entry["actor_type"], entry["details"]["succeeded"]) == ("system", 1)
     (row,) = await post.messages()
     assert row["queue_id"] == (await post.caught())[0]["queue_id"]
+
+
+async def test_sent_stands_before_delivered_whoever_begins_to_write_first(post: Post, monkeypatch: pytest.MonkeyPatch):
+    await crash(post, after=Crash())
+    real, accepting = sandbox.store.done, list[asyncio.Task[int]]()
+
+    async def meanwhile(conn: Conn, caught: UUID, recipient: str) -> bool:
+        done = await real(conn, caught, recipient)
+        accepting.append(asyncio.create_task(reconcile(post)))
+        async with asyncio.timeout(60):
+            while not accepting[0].done() and not await post.api.sql("SELECT 1 FROM pg_locks WHERE NOT granted"):
+                await asyncio.sleep(0.02)
+        return done
+
+    monkeypatch.setattr(sandbox.store, "done", meanwhile)
+    await post.run_queue(seconds=10)
+    await asyncio.wait_for(accepting[0], 60)
+    async with asyncio.timeout(60):
+        while len(told := (await post.api.sue.get("/events")).data) < 2:
+            await asyncio.sleep(0.02)
+    assert [event["kind"] for event in told] == ["mail.sent", "mail.delivered"]
 
 
 async def test_a_message_that_was_not_taken_before_a_crash_is_lost_and_tells_nothing(post: Post):
