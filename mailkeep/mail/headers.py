@@ -26,7 +26,7 @@ _PHRASE_OCTETS = 36
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _HEADER_NAME = re.compile(r"[Xx]-[!-9;-~]{1,73}")
-_RESERVED = ("x-svc-", "x-rspamd-", "x-spam")
+_RESERVED = ("x-svc-", "x-mailkeep-", "x-rspamd-", "x-spam")
 _ATOMS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,900}>")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -55,7 +55,9 @@ def check_header_name(name: str) -> None:
             header=name[:100],
         )
     if name.lower().startswith(_RESERVED):
-        raise InvalidHeader("Headers X-Svc-*, X-Rspamd-* and X-Spam* are reserved.", header=name)
+        raise InvalidHeader(
+            "Headers X-Svc-*, X-Mailkeep-*, X-Rspamd-* and X-Spam* are reserved; use another name.", header=name
+        )
 
 
 def check_header_value(name: str, value: str) -> None:
@@ -134,16 +136,22 @@ def address_field(name: str, mailboxes: Iterable[Mailbox]) -> str:
     that grows over 100,000 octets.
     """
     key = name.lower().replace("-", "_")
+    too_large = invalid_field(key, f"makes a header of more than {MAX_FIELD_OCTETS} octets")
     tokens: list[str] = []
+    length = 0
     for mailbox in mailboxes:
         if tokens:
             tokens[-1] += ","
-        tokens += _mailbox_tokens(key, mailbox)
+        more = _mailbox_tokens(key, mailbox)
+        length += sum(map(len, more))
+        if length > MAX_FIELD_OCTETS:
+            raise too_large  # however many are still to come
+        tokens += more
     if not tokens:
         return ""
     field = fold(name, tokens)
     if len(field) > MAX_FIELD_OCTETS // 4 and len(field.encode()) > MAX_FIELD_OCTETS:
-        raise invalid_field(key, f"makes a header of more than {MAX_FIELD_OCTETS} octets")
+        raise too_large
     return field
 
 

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate
@@ -219,17 +219,15 @@ def _peel(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
 
 
 def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _Faults) -> Any:
-    known = {field.encode_name for field in info.fields}
-    for name in value:
-        if faults.is_full():
-            break
-        if name not in known:
-            faults.add(_join(path, name[:_NAME]), "is not a field of this request")
+    _add_unknown(value, {field.encode_name for field in info.fields}, path, faults)
     patch = issubclass(info.cls, Patch)
     arguments: dict[str, Any] = {}
+    too_long = _exceed_total(value, getattr(info.cls, "total", None), path, faults)
     for field in info.fields:
         at = _join(path, field.encode_name)
         given = value.get(field.encode_name, UNSET)
+        if field.encode_name in too_long:
+            continue
         if given is None and not _takes_none(field.type):
             if patch:
                 faults.add(at, "must not be null")
@@ -245,6 +243,31 @@ def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _F
     if faults.missing or faults.invalid:
         return None
     return info.cls(**arguments)
+
+
+def _add_unknown(value: Mapping[str, Any], known: Collection[str], path: str, faults: _Faults) -> None:
+    for name in value:
+        if faults.is_full():
+            break
+        if name not in known:
+            faults.add(_join(path, name[:_NAME]), "is not a field of this request")
+
+
+def _exceed_total(
+    value: Mapping[str, Any], total: tuple[tuple[str, ...], int] | None, path: str, faults: _Faults
+) -> Collection[str]:
+    """The lists that together have more items than `total` allows: one fault names the longest, no item is read."""
+    if total is None:
+        return ()
+    names, limit = total
+    sizes = {name: len(cast(list[Any], value[name])) for name in names if isinstance(value.get(name), list)}
+    count = sum(sizes.values())
+    if count <= limit:
+        return ()
+    longest = max(sizes, key=lambda name: sizes[name])
+    others = " and ".join(name for name in names if name != longest)
+    faults.add(_join(path, longest), f"must have, together with {others}, at most {limit} items (got {count})")
+    return names
 
 
 def _join(path: str, name: str) -> str:
@@ -294,7 +317,9 @@ def _list(value: Any, kind: mi.ListType, at: str, faults: _Faults) -> Any:
         return faults.add(at, "must be an array")
     items = cast(list[Any], value)
     if kind.max_length is not None and len(items) > kind.max_length:
-        return faults.add(at, f"must have at most {kind.max_length} items")
+        return faults.add(at, f"must have at most {kind.max_length} items (got {len(items)})")
+    if isinstance(kind.item_type, mi.AnyType):
+        return items
     made: list[Any] = []
     for index, item in enumerate(items):
         if faults.is_full():

@@ -29,6 +29,9 @@ from mailkeep.mail.smtp_client import Lost, Refused, Submitted
 from mailkeep.mail.unsubscribe import Unsubscribe
 
 MAX_RECIPIENTS = 1000
+MAX_HEADERS = 200
+MAX_HEADER_OCTETS = 64 << 10
+"""Of the names and values of all custom headers together, in UTF-8."""
 _BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
 
 
@@ -70,11 +73,8 @@ def _mailbox(field: str, index: int | None, named: Named) -> Mailbox:
 
 
 def envelope(recipients: Iterable[Mailbox]) -> list[Address]:
-    """Every recipient once, compared as mail is routed; at most 1,000."""
-    found = list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
-    if len(found) > MAX_RECIPIENTS:
-        raise invalid_field("to", f"has with cc and bcc more than {MAX_RECIPIENTS} recipients")
-    return found
+    """Every recipient once, compared as mail is routed. Decoding has limited their number (`MAX_RECIPIENTS`)."""
+    return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
 
 
 def headers(given: Any) -> dict[str, str]:
@@ -83,12 +83,22 @@ def headers(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, dict):
         raise invalid_field("headers", "must be an object")
+    fields = cast(dict[str, Any], given)
+    if len(fields) > MAX_HEADERS:
+        raise InvalidHeader(f"headers must have at most {MAX_HEADERS} fields (got {len(fields)}).", limit=MAX_HEADERS)
     checked: dict[str, str] = {}
     seen: set[str] = set()
-    for name, value in cast(dict[str, Any], given).items():
+    left = MAX_HEADER_OCTETS
+    for name, value in fields.items():
         check_header_name(name)
         if not isinstance(value, str):
             raise InvalidHeader("A header's value must be a string.", header=name)
+        left -= len(name) + len(value.encode("utf-8", "surrogatepass"))
+        if left < 0:
+            raise InvalidHeader(
+                f"headers must have at most {MAX_HEADER_OCTETS} octets of names and values together.",
+                limit_octets=MAX_HEADER_OCTETS,
+            )
         check_header_value(name, value)
         if name.lower() in seen:
             raise InvalidHeader("A header stands twice.", header=name)

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from mailkeep.core.errors import Refusal, invalid_field
 from mailkeep.features.sending.model import Asked, AskedAttachment, Named, Sent
+from mailkeep.features.sending.rules import MAX_HEADER_OCTETS, MAX_HEADERS, MAX_RECIPIENTS
 from mailkeep.web.decode import decode_body
 from mailkeep.web.fields import MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
 from mailkeep.web.slices import Slice
@@ -54,6 +55,7 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
     """A message to send; at least one of text_body and html_body."""
 
     any_of: ClassVar[tuple[str, ...]] = ("text_body", "html_body")
+    total: ClassVar[tuple[tuple[str, ...], int] | None] = (("to", "cc", "bcc"), MAX_RECIPIENTS)
 
     sender: AddressBody
     to: list[AddressBody]
@@ -68,7 +70,7 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
         Any,
         Meta(
             extra_json_schema={"type": "object", "additionalProperties": {"type": "string"}},
-            description="Custom headers; every key starts with `X-`.",
+            description="Custom headers; every key starts with `X-`. At most 200, with 64 KiB of names and values.",
         ),
     ] = None
     in_reply_to: MessageIdText = ""
@@ -162,7 +164,14 @@ def _headers(given: Any) -> Any:
     if not isinstance(given, dict):
         return given
     values = cast(dict[str, Any], given)
-    return {name: value.text() if isinstance(value, Slice) else value for name, value in values.items()}
+    if len(values) > MAX_HEADERS:
+        return values  # refused by its length alone, once it is this field's turn
+    return {name: _header_text(value) if isinstance(value, Slice) else value for name, value in values.items()}
+
+
+def _header_text(value: Slice) -> str:
+    # A JSON string takes at most six bytes (one escape) for each octet of its text: a longer one is over the limit.
+    return value.text() if len(value) <= 6 * MAX_HEADER_OCTETS else " " * (MAX_HEADER_OCTETS + 1)
 
 
 def _attachment(index: int, body: AttachmentBody) -> AskedAttachment:

@@ -75,6 +75,7 @@ async def test_without_a_key_nothing_leaves_unsigned(post: Post):
 
 
 ADDRESS = {"email": "a@elsewhere.test"}
+TOGETHER = "must have, together with {}, at most 1000 items (got {})"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +119,44 @@ async def test_what_is_refused(post: Post, changes: dict[str, Any], status: int,
     assert (answer.status, answer.code) == (status, code), answer.body
     assert await post.messages() == []
     assert await post.events() == []
+
+
+@pytest.mark.parametrize(
+    "changes, code, details",
+    [
+        (
+            {"to": [{"email": "a@bücher.test"}] * 200_000},
+            "INVALID_FIELD",
+            {"fields": [{"field": "to", "reason": TOGETHER.format("cc and bcc", 200_000)}]},
+        ),
+        (
+            {"cc": [ADDRESS] * 400, "bcc": [5] * 600},
+            "INVALID_FIELD",
+            {"fields": [{"field": "bcc", "reason": TOGETHER.format("to and cc", 1001)}]},
+        ),
+        ({"headers": {f"X-{n}": "" for n in range(400_000)}}, "INVALID_HEADER", {"limit": 200}),
+        ({"headers": {f"X-{n}": "ä" * 170 for n in range(195)}}, "INVALID_HEADER", {"limit_octets": 65_536}),
+        ({"headers": {"X-A": "a" * 500_000}}, "INVALID_HEADER", {"limit_octets": 65_536}),
+    ],
+)
+async def test_lists_over_their_limit_are_refused_as_a_whole(
+    post: Post, changes: dict[str, Any], code: str, details: dict[str, Any]
+):
+    answer = await post.send(**changes)
+    assert (answer.status, answer.code) == (400, code)
+    assert answer.json["error"]["details"] == details
+
+
+async def test_headers_and_recipients_up_to_their_limits_are_taken(post: Post):
+    fields = {f"X-{n:03}": "a" * 300 for n in range(200)}
+    answer = await post.send(headers=fields, bcc=[{"email": f"a{n}@elsewhere.test"} for n in range(998)])
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("name", ["X-Mailkeep-Tags", "x-mailkeep-", "X-Svc-A", "X-Rspamd-Server", "X-Spamd-Bar"])
+async def test_reserved_headers_are_refused(post: Post, name: str):
+    answer = await post.send(headers={name: "1"})
+    assert (answer.status, answer.code) == (400, "INVALID_HEADER")
 
 
 async def test_an_invalid_recipient_is_named(post: Post):

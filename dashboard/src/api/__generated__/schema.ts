@@ -2894,7 +2894,7 @@ export interface components {
             bcc?: components["schemas"]["AddressBody"][];
             cc?: components["schemas"]["AddressBody"][];
             from: components["schemas"]["AddressBody"];
-            /** @description Custom headers; every key starts with `X-`. */
+            /** @description Custom headers; every key starts with `X-`. At most 200, with 64 KiB of names and values. */
             headers?: {
                 [key: string]: string;
             };
