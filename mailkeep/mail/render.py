@@ -76,7 +76,7 @@ Files = Mapping[str, str]
 def postfix(settings: Settings, facts: Facts) -> Files:
     """main.cf, master.cf and the maps."""
     values = _common(facts) | _postfix(settings, facts)
-    headers = ("submission_headers", "passing_headers", "spam_headers")
+    headers = ("submission_headers", "api_headers", "passing_headers", "spam_headers")
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _filled(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():
@@ -194,6 +194,7 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "policy_socket": str(facts.policy_socket or ""),
         "senders_socket": str(places.senders_socket),
         "hostname_pattern": re.escape(facts.hostname),
+        "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(_message_size(settings)),
         "recipients": "1000",
         "quiet_dns": "" if settings.filter.network_checks else "yes",

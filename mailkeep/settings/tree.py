@@ -319,6 +319,9 @@ class Outbound:
     tls: Literal["none", "may", "encrypt", "dane"] = _setting(
         "may", "Encryption to other servers: never, where offered, always, or as DANE has it (RFC 7672)."
     )
+    hide_client: bool = _setting(
+        True, "Whether the `Received` field of mail that clients submit leaves out their name and address."
+    )
     first_retry_seconds: int = _setting(300, "The pause before a deferred message is tried again.", low=1, high=86_400)
     longest_retry_seconds: int = _setting(4000, "The longest pause, after several tries.", low=1, high=86_400)
     give_up_hours: float = _setting(

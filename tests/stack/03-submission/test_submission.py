@@ -7,6 +7,8 @@ import pytest
 
 from tests.stack.stand import PASSWORD, Stack, eventually, letter, trusting
 
+TRACE = re.compile(r"(?m)^Received:(?:.*\r\n)(?:[ \t].*\r\n)*")
+
 
 def test_mail_of_a_program_is_signed_and_leaves(stack: Stack):
     domain = stack.make_domain("program.test")
@@ -176,3 +178,32 @@ def test_a_wrong_password_is_refused(stack: Stack):
     stack.do("PATCH", f"/mailboxes/{mailbox['id']}", {"protocols": {"smtp": False}})
     with pytest.raises(smtplib.SMTPAuthenticationError):
         stack.login("alice@wrong.test")
+
+
+def test_received_hides_the_client_of_submitted_mail(stack: Stack):
+    domain = stack.make_domain("hides.test")
+    stack.make_mailbox(domain, "alice")
+    to = "friend+hides@remote.test"
+    older = "Received: from laptop.example ([192.0.2.77]) by relay.example (Postfix) with ESMTP id 1; today\r\n"
+    with stack.login("alice@hides.test") as client:
+        client.sendmail("alice@hides.test", [to], letter(to, headers=older, sender="alice@hides.test"))
+    (mail,) = stack.arrived(to)
+    traces = [field.replace("\r\n", "") for field in TRACE.findall(mail.decode())]
+    ours = [field for field in traces if "by mx.stack.test" in field]
+    assert len(ours) == 1
+    expected = r"Received: by mx\.stack\.test \(Postfix\) with ESMTPSA id \w+\s+for <friend\+hides@remote\.test>; "
+    assert re.match(expected, ours[0])
+    for word in ("client.test", "127.0.0", "using TLS"):
+        assert word not in "".join(traces)
+    assert older.strip() in [each.strip() for each in traces]
+
+
+def test_received_of_the_api_shows_no_process_of_this_machine(stack: Stack):
+    stack.make_domain("noloop.test")
+    to = "friend+noloop@remote.test"
+    assert stack.send("shop@noloop.test", to).status == 200
+    (mail,) = stack.arrived(to)
+    (trace,) = TRACE.findall(mail.decode())
+    assert trace.startswith("Received: by mx.stack.test (Postfix) with ")
+    assert "localhost" not in trace
+    assert "127.0.0.1" not in trace
