@@ -2,7 +2,11 @@
 
 - A head has `header_seconds` from the connection's begin, or from its first byte on a kept one, at most 32 KiB and 200
   fields; a client that sent a part of it is told 408. Bytes that are neither head nor body are as bounded.
-- Of a refused body the rest is read for `body_seconds`, so that its sender comes to reading the answer.
+- What is still to come of a body when its call is answered is read and dropped, for `body_seconds` and `unread_bytes`
+  at most, also where the client asked to close: a socket closed with unread bytes resets, and many clients then report
+  a broken connection instead of the answer.
+- A request names its host, once, and has at most one Authorization and one Idempotency-Key field: proxies and programs
+  disagree about which of two counts (RFC 9112 §3.2, RFC 9110 §5.3).
 - An answer that waits in our buffer must be taken within `read_seconds` and the time that its size allows for.
 - No more connections are held than `Door` lets in; others are told 503.
 - Who offers to go on in another protocol (`Upgrade: h2c`) is answered in this one (RFC 9110 §7.8).
@@ -17,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.utils import format_datetime
-from typing import Any
+from typing import Any, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
@@ -34,6 +38,7 @@ _HEAD_FIELDS = 200
 _PIPELINED = 32
 _CLOSING = 5.0
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
+_SINGLE = {b"authorization": "Authorization", b"host": "Host", b"idempotency-key": "Idempotency-Key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Bounds:
     trusted: Sequence[str] = ()
     header_seconds: float = 10.0
     body_seconds: float = 30.0
+    unread_bytes: int = 160 << 20
     read_seconds: float = 30.0
     slowest_bytes_per_second: int = 32_768
 
@@ -82,6 +88,29 @@ class TooMuch(Exception):
     """A head that goes beyond its bounds."""
 
 
+class Ambiguous(Exception):
+    """A head with a field twice that may stand once, or without Host."""
+
+
+class _Lingering:
+    """The transport as an answer sees it: closing waits until the request's body is read (`Connection.finish`)."""
+
+    __slots__ = ("_finish", "_transport")
+
+    def __init__(self, transport: asyncio.Transport, finish: Callable[[], None]) -> None:
+        self._transport = transport
+        self._finish = finish
+
+    def write(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        self._finish()
+
+
 class Connection(HttpToolsProtocol):
     """uvicorn's protocol between the bounds of a `Door`."""
 
@@ -98,6 +127,9 @@ class Connection(HttpToolsProtocol):
         self._completed = False  # a request ended within what came last
         self._idle_bytes = 0  # since there was something of a body, or a whole head
         self._head_bytes = 0
+        self._unread_bytes = 0  # of a body whose call is answered
+        self._is_last = False  # the connection closes once the body is read
+        self._fault: Refusal | None = None  # what is wrong with the head, where the parser does not know
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._answered: RequestResponseCycle | None = None  # by the application just now; `cycle` came last
 
@@ -207,13 +239,31 @@ class Connection(HttpToolsProtocol):
             return
         if len(self.pipeline) >= _PIPELINED:
             raise TooMuch
+        self._fault = self._ambiguity()
+        if self._fault is not None:
+            raise Ambiguous
         self._awaits_head = False
         self._idle_bytes = 0
+        self._unread_bytes = 0
         super().on_headers_complete()
+        self.cycle.transport = cast(asyncio.Transport, _Lingering(self.transport, self._finish))
+
+    def _ambiguity(self) -> Refusal | None:
+        names = [name for name, _ in self.headers]
+        for name, shown in _SINGLE.items():
+            if names.count(name) > 1:
+                return BadRequest(f"The header field {shown} stands more than once; send it once.")
+        if b"host" not in names and self.parser.get_http_version() != "1.0":
+            return BadRequest("The header field Host is missing (RFC 9112 §3.2).")
+        return None
 
     def on_body(self, body: bytes) -> None:
         """Something of the body."""
         self._idle_bytes = 0
+        if self.cycle.response_complete:
+            self._unread_bytes += len(body)
+            if self._unread_bytes > self._bounds.unread_bytes:
+                self._close()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -223,6 +273,8 @@ class Connection(HttpToolsProtocol):
         self._awaits_head = self._untouched = self._completed = True
         self._idle_bytes = 0
         self._cancel("rest")
+        if self._is_last:
+            self._close()
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -231,7 +283,7 @@ class Connection(HttpToolsProtocol):
             self._cut()
         elif not self.transport.is_closing():
             is_large = self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS
-            self._tell(HeadTooLarge() if is_large else BadRequest())
+            self._tell(self._fault or (HeadTooLarge() if is_large else BadRequest()))
 
     # What the answer calls.
 
@@ -242,6 +294,13 @@ class Connection(HttpToolsProtocol):
             self._end_in_time()
         elif not self._awaits_head and self.cycle.response_complete:
             self._arm("rest", self._bounds.body_seconds, self._close)
+
+    def _finish(self) -> None:
+        """Close after an answer: at once where its request is whole, else when the rest of its body is read."""
+        if self._awaits_head or self.transport.is_closing():
+            self.transport.close()
+        else:
+            self._is_last = True
 
     def timeout_keep_alive_handler(self) -> None:
         """Nothing came after the last answer."""

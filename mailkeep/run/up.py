@@ -33,6 +33,7 @@ from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.features.sending import jobs as sending
+from mailkeep.features.sending.routes import body_limit
 from mailkeep.features.tallies import service as tallies
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
@@ -196,6 +197,7 @@ def bounds_of(app: App) -> Bounds:
         trusted=http.trusted_proxies,
         header_seconds=http.header_timeout_seconds,
         body_seconds=http.body_timeout_seconds,
+        unread_bytes=2 * body_limit(settings),
         read_seconds=http.read_timeout_seconds,
         slowest_bytes_per_second=http.slowest_bytes_per_second,
     )

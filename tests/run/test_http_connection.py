@@ -344,3 +344,35 @@ async def test_a_trusted_proxy_brings_as_many_as_it_likes():
             await client.send(HEAD, b"\r\n")
             assert await client.answer() == HELLO
             client.close()
+
+
+@pytest.mark.parametrize(
+    "fields, told",
+    [
+        (["Authorization: Bearer a", "authorization: Bearer b"], "Authorization stands more than once"),
+        (["Authorization: Bearer a", "AUTHORIZATION: Bearer a"], "Authorization stands more than once"),
+        (["Host: y"], "Host stands more than once"),
+        (["Idempotency-Key: a", "X-A: b", "Idempotency-Key: a"], "Idempotency-Key stands more than once"),
+        (None, "Host is missing"),
+    ],
+)
+async def test_duplicate_single_fields_and_a_missing_host_are_refused(
+    listener: HttpListener, fields: list[str] | None, told: str
+):
+    head = ["GET /hello HTTP/1.1", *([] if fields is None else ["Host: x", *fields]), "", ""]
+    client = await connect(listener)
+    await client.send("\r\n".join(head).encode())
+    answer = await client.rest()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    error = json.loads(answer.partition(b"\r\n\r\n")[2])["error"]
+    assert error["code"] == "BAD_REQUEST"
+    assert told in error["message"]
+
+
+async def test_other_fields_may_be_repeated_and_http_1_0_needs_no_host(listener: HttpListener):
+    client = await connect(listener)
+    await client.send(HEAD, b"Accept: a\r\nAccept: b\r\nAuthorization: Bearer a\r\nConnection: close\r\n\r\n")
+    assert (await client.rest()).endswith(b"hello")
+    old = await connect(listener)
+    await old.send(b"GET /hello HTTP/1.0\r\n\r\n")
+    assert (await old.rest()).endswith(b"hello")

@@ -1,0 +1,139 @@
+"""A refused body of 80 MiB, and what real HTTP clients make of it: each must see the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from mailkeep.run.http import HttpListener
+from mailkeep.run.http_connection import Bounds
+from tests.node import run_node
+from tests.web.house import House
+
+SIZE = 80 << 20
+JSON = {"content-type": "application/json", "authorization": "Bearer svc_ada"}
+
+
+@pytest.fixture
+async def url() -> AsyncIterator[str]:
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(House().pipeline, grace_seconds=1, bounds=Bounds())
+    yield f"{listener.url}/api/v1/large"
+    await listener.stop()
+
+
+@pytest.fixture(scope="module")
+def body(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("body") / "body.json"
+    path.write_bytes(b'"' + b"x" * (SIZE - 2) + b'"')
+    return path
+
+
+def by_http_client(url: str, body: Path) -> tuple[int, Any]:
+    netloc, _, path = url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(netloc, timeout=60)
+    try:
+        connection.request("POST", f"/{path}", body.read_bytes(), JSON)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def by_urllib(url: str, body: Path) -> tuple[int, Any]:
+    """It asks to close the connection after the answer."""
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(url, body.read_bytes(), JSON), timeout=60)
+    with refused.value as answer:
+        return answer.code, json.loads(answer.read())
+
+
+def by_chunks(url: str, body: Path) -> tuple[int, Any]:
+    """Of no announced length, so that nothing is known before the limit is passed."""
+    netloc, _, path = url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(netloc, timeout=60)
+    pieces = (piece for piece in [body.read_bytes()[:65536]] * (SIZE >> 16))
+    try:
+        connection.request("POST", f"/{path}", pieces, JSON | {"connection": "close"}, encode_chunked=True)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def by_curl(url: str, body: Path, *options: str) -> tuple[int, Any]:
+    fields = [option for name, value in JSON.items() for option in ("-H", f"{name}: {value}")]
+    command = ["curl", "-sS", "-m", "60", *options, *fields, "--data-binary", f"@{body}", "-w", "\n%{http_code}", url]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True).stdout
+    content, _, status = told.rpartition("\n")
+    return int(status), json.loads(content)
+
+
+def by_eager_curl(url: str, body: Path) -> tuple[int, Any]:
+    """It does not wait for 100 Continue, and closes afterwards."""
+    return by_curl(url, body, "-H", "Expect:", "-H", "Connection: close")
+
+
+def by_aiohttp(url: str, body: Path) -> tuple[int, Any]:
+    async def post() -> tuple[int, Any]:
+        with body.open("rb") as file:
+            async with aiohttp.ClientSession() as session, session.post(url, data=file, headers=JSON) as answer:
+                return answer.status, await answer.json()
+
+    return asyncio.run(post())
+
+
+def by_node(url: str, body: Path) -> tuple[int, Any]:
+    program = """
+        import { readFileSync } from "node:fs";
+        const { url, body, headers } = JSON.parse(readFileSync(0));
+        const answer = await fetch(url, { method: "POST", headers, body: readFileSync(body) });
+        console.log(JSON.stringify([answer.status, await answer.json()]));
+    """
+    script = body.with_name("post.mjs")
+    script.write_text(program)
+    asked = json.dumps({"url": url, "body": str(body), "headers": JSON}).encode()
+    status, told = json.loads(run_node(script, asked, timeout=90))
+    return status, told
+
+
+@pytest.mark.parametrize(
+    "post",
+    [by_http_client, by_urllib, by_chunks, by_curl, by_eager_curl, by_aiohttp, by_node],
+    ids=lambda each: each.__name__,
+)
+async def test_a_body_of_80_mib_gets_a_clean_413(url: str, body: Path, post: Callable[[str, Path], tuple[int, Any]]):
+    status, told = await asyncio.to_thread(post, url, body)
+    assert (status, told["error"]["code"]) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_a_body_that_does_not_end_is_not_read_for_ever():
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(House().pipeline, grace_seconds=1, bounds=replace(Bounds(), unread_bytes=1 << 20))
+    reader, writer = await asyncio.open_connection(listener.host, listener.port)
+    fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
+    writer.write(f"POST /api/v1/large HTTP/1.1\r\nHost: x\r\n{fields}Content-Length: {1 << 40}\r\n\r\n".encode())
+    answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    sent = 0
+    with suppress(ConnectionError):
+        async with asyncio.timeout(30):
+            while sent < 256 << 20:
+                writer.write(b"x" * 65536)
+                await writer.drain()
+                sent += 65536
+    assert sent < 64 << 20
+    writer.transport.abort()
+    await listener.stop()
