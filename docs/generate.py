@@ -27,7 +27,7 @@ from mailkeep.features.events.model import CATALOGUE, EXAMPLES, Kind
 from mailkeep.run.cli import app
 from mailkeep.run.router import ENDPOINTS
 from mailkeep.settings import FIRST_START, describe
-from mailkeep.settings.tree import SECTIONS
+from mailkeep.settings.fields import SECTIONS
 from mailkeep.web.openapi import document
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -121,7 +121,7 @@ def rspamd(settings: Settings, facts: Facts) -> Files:
         "greylist_score": "4" if asked.greylisting else "null",
         "greylisting": "true" if asked.greylisting else "false",
         "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings)),
-        "max_message": str(_message_size(settings)),
+        "max_message": str(settings.limits.largest_message_bytes),
         "redis_socket": str(facts.places.redis_socket),
         "hyperscan_cache": str(HYPERSCAN_CACHE),
     }
@@ -195,7 +195,7 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "senders_socket": str(places.senders_socket),
         "hostname_pattern": re.escape(facts.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
-        "message_size": str(_message_size(settings)),
+        "message_size": str(settings.limits.largest_message_bytes),
         "recipients": "1000",
         "quiet_dns": "" if settings.filter.network_checks else "yes",
         "outbound_tls": outbound.tls,
@@ -214,11 +214,6 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
 
 def _port(number: int) -> str:
     return str(number) if number else ""
-
-
-def _message_size(settings: Settings) -> int:
-    """What the MTA takes: the API's limit, and the line breaks and fields that the API does not count."""
-    return settings.limits.message_size_bytes * 103 // 100 + (64 << 10)
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:

@@ -33,6 +33,7 @@ from mailkeep.db.mta_role import grant
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import DATABASE
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.routing import service as routing
 from mailkeep.mail import postfix_queue, tool
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import Facts
@@ -57,7 +58,7 @@ from mailkeep.run.nursery import Nursery
 from mailkeep.run.supervisor import Part, Supervisor
 from mailkeep.run.toolbox import attached, make_data_dir, open_vault
 from mailkeep.run.up import background, banner, first_admin, say
-from mailkeep.settings import Loaded, endpoint, environment, load
+from mailkeep.settings import Loaded, Settings, endpoint, environment, load
 
 log = structlog.get_logger("mailkeep.full")
 
@@ -177,6 +178,7 @@ async def _database(data_dir: Path, loaded: Loaded) -> AsyncGenerator[str | None
         async with attached(data_dir, "start") as app:
             async with app.db.tx() as conn:
                 await ensure_partitions(conn, app.clock())
+                await routing.apply_settings(conn, _hostname(app.settings), app.settings.limits)
             first = await first_admin(app, loaded.first_start)
         folders.hand_over(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
         yield first
@@ -201,7 +203,7 @@ def find_facts(places: Places, loaded: Loaded, sockets: Mapping[str, socket.sock
         write_whole(places.run / name, token + "\n", 0o600)
         folders.hand_over(places.run / name, pwd.getpwnam(install.ACCOUNT))
     settings = loaded.settings
-    hostname = settings.server.hostname or socket.getfqdn()
+    hostname = _hostname(settings)
     present = process.present()
     certificate_file, key_file = certificate.files(settings, places.tls, hostname, utc_now())
     return Facts(
@@ -221,6 +223,11 @@ def find_facts(places: Places, loaded: Loaded, sockets: Mapping[str, socket.sock
         lmtp_socket=places.lmtp_socket if "lmtp" in present else places.dovecot_lmtp,
         policy_socket=places.policy_socket if "policy" in present else None,
     )
+
+
+def _hostname(settings: Settings) -> str:
+    """The name by which Postfix and Dovecot know this server."""
+    return settings.server.hostname or socket.getfqdn()
 
 
 def _expect_root() -> None:

@@ -128,7 +128,7 @@ async def start(app: App, handler: InboundHandler) -> Server:
     """Listen where the settings say."""
     host, port = endpoint(app.settings.smtp.listen)
     limits = Limits(
-        message_size=app.settings.limits.message_size_bytes * 103 // 100 + (64 << 10),
+        message_size=app.settings.limits.largest_message_bytes,
         idle_seconds=app.settings.smtp.timeout_seconds,
         sessions=app.settings.smtp.max_sessions,
         spool_folder=app.data_dir / "tmp",

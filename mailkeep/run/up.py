@@ -31,6 +31,7 @@ from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
+from mailkeep.features.routing import service as routing
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.features.sending import jobs as sending
 from mailkeep.features.sending.routes import body_limit
@@ -124,6 +125,7 @@ async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
         stack.push_async_callback(outbound.close)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
+            await routing.apply_settings(conn, settings.server.hostname, settings.limits)
         yield app
 
 

@@ -14,8 +14,9 @@ from typing import Any, Literal, cast, get_origin
 import msgspec
 
 from mailkeep.core.network import covers
+from mailkeep.settings.fields import FIELDS, SECTIONS, Field
 from mailkeep.settings.providers import SECRET_MEMBERS
-from mailkeep.settings.tree import FIELDS, SECTIONS, Field, Settings
+from mailkeep.settings.tree import Settings
 
 FILE_NAME = "mailkeep.toml"
 PREFIX = "MAILKEEP_"

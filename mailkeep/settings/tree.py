@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.grammar import (
@@ -132,6 +132,13 @@ class Limits:
         high=100_000,
     )
 
+    alias_destinations: int = _setting(10, "Most destinations of an alias.", low=1, high=1000)
+    external_expansion: int = _setting(
+        100,
+        "Most external recipients that the aliases and forwards of managed domains may add to a message.",
+        low=1,
+        high=1000,
+    )
     event_streams: int = _setting(
         200, "Most event streams (`GET /events/stream`) of one process; more get 503.", low=1, high=100_000
     )
@@ -143,6 +150,11 @@ class Limits:
     def message_size_bytes(self) -> int:
         """`message_size_mb` in bytes, as messages are measured."""
         return self.message_size_mb << 20
+
+    @property
+    def largest_message_bytes(self) -> int:
+        """What the MTA accepts: `message_size_bytes`, and the line breaks and fields that the API does not count."""
+        return self.message_size_bytes * 103 // 100 + (64 << 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +182,13 @@ class Abuse:
 
     sender_per_hour: int = _setting(1000, "For one sender address, which is then suspended.", low=1, high=10**9)
     domain_per_hour: int = _setting(10_000, "For one domain; what goes beyond is refused.", low=1, high=10**9)
+    forward_per_hour: int = _setting(
+        10_000,
+        "External recipients to which the aliases, forwards and Sieve redirects of one domain forward mail; what goes "
+        "beyond is deferred.",
+        low=1,
+        high=10**9,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,38 +375,3 @@ class Settings:
     ports: Ports = Ports()
     filter: Filter = Filter()
     outbound: Outbound = Outbound()
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One setting: its type and what its declaration tells."""
-
-    base: Any
-    default: object
-    doc: str
-    grammar: Grammar | None
-    low: float | None
-    high: float | None
-    secret: bool
-
-    @property
-    def expected(self) -> str:
-        """What a value must be, in words."""
-        if self.grammar:
-            return self.grammar.expected + (", or nothing" if self.default == "" else "")
-        if get_origin(self.base) is Literal:
-            return "one of " + ", ".join(get_args(self.base))
-        if self.base is str:
-            return "text"
-        if self.base is bool:
-            return "true or false"
-        return f"{'a whole number' if self.base is int else 'a number'} from {self.low} to {self.high}"
-
-
-SECTIONS: dict[str, type[Any]] = get_type_hints(Settings)
-FIELDS = {
-    f"{name}.{field.name}": Field(get_type_hints(section)[field.name], field.default, **field.metadata)
-    for name, section in SECTIONS.items()
-    for field in dataclasses.fields(section)
-}
-"""Every setting there is, by key, in the order of this file."""

@@ -172,6 +172,8 @@ async def _full_profile(api: Api) -> None:
         asked = {"login": f"alice@{EXAMPLE}", "recipients": ["customer@elsewhere.test"], "client": "127.0.0.1"}
         await insert_row(conn, "submissions", seen | asked | {"created_at": START})
         await insert_row(conn, "tallies", {"name": "deliveries", "labels": ["outbound", "delivered"], "count": 7})
+        charged = {"queue_id": "4jW9Zx0abcz5", "domains": [EXAMPLE], "copies": [2], "charged_at": START}
+        await insert_row(conn, "forward_charges", charged)
         operation = {"id": uuid7(START), "kind": "queue", "argument": Jsonb({}), "state": "waiting"}
         await insert_row(conn, "operations", operation | {"requested_at": START})
 

@@ -6,9 +6,9 @@ outside are queued in the same transaction and handed to the MTA later. Only the
 away the answer is 451, before anything was delivered; where a crash comes in between, the same queue id makes no
 second copy and no second event.
 
-A mailbox is full when its quota has no room for the message: 552 at RCPT where the declared size shows that, else at
-the end of data. It is passed over, with a row in the history, while the message has another place. Who writes to
-`postmaster` without a domain (RFC 5321 §4.5.1) means the domain named like the server, else the oldest active one.
+A mailbox is full when its quota has no room for the message: 452 at RCPT where the usage or the declared size shows that,
+else at the end of data; 552 for a message that is larger than the whole quota. It is passed over, with a row in the
+history, while the message has another place.
 
 The built-in verdict knows one kind of spam, the GTUBE string: such mail goes to the mailbox's Junk folder (`.Junk`,
 Maildir++) and is told as `mail.spam` too. X-Spam fields that a message brings along count for nothing.

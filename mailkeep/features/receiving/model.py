@@ -11,7 +11,7 @@ from mailkeep.features.messages.model import Source
 from mailkeep.features.routing.model import Route
 from mailkeep.mail.head import Head
 
-Outcome = Literal["deliver", "mailbox_full", "unknown_user"]
+Outcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
 """What became of a message: brought to at least one place, or why to none."""
 
 

@@ -20,12 +20,18 @@ _GTUBE_VERDICT = Verdict(1000.0, "add header", ("GTUBE",))
 _REPLIES = {
     "deliver": Reply(250, "2.1.5", "Ok"),
     "unknown_user": Reply(550, "5.1.1", "User unknown"),
-    "mailbox_full": Reply(552, "5.2.2", "Mailbox full"),
+    "mailbox_full": Reply(452, "4.2.2", "Mailbox full"),
+    "message_too_large": Reply(552, "5.2.2", "The message is larger than the mailbox's quota"),
     "mailbox_inactive": Reply(550, "5.2.1", "Mailbox disabled"),
     "receiving_disabled": Reply(550, "5.7.1", "The domain takes no mail"),
     "domain_inactive": Reply(450, "4.2.1", "The domain is deactivated for now"),
+    "no_administrator": Reply(451, "4.3.5", "No administrator can be reached"),
+    "expansion_limit": Reply(550, "5.7.1", "The address has too many external destinations"),
+    "too_many_destinations": Reply(550, "5.7.1", "The address has too many destinations"),
     "not_managed": Reply(554, "5.7.1", "Relay access denied"),
 }
+# Of a mailbox without room beside others that have it, in the history: its copy is not tried again.
+NO_COPY = Reply(552, "5.2.2", "Mailbox full")
 _ESCAPED = re.compile(r"\\(.)")
 _WAITS = (5, 60, 300, 900, 3600)
 _GIVE_UP_AFTER = 40

@@ -50,28 +50,11 @@ MAX_HOPS = rules.MAX_HOPS
 async def judge(app: App, address: str, size: int = 0) -> tuple[Reply, Route]:
     """What a sender is answered for a recipient (as given), and where it goes.
 
-    `size` is what was declared of the message, in bytes: a mailbox that has no room for it answers 552.
+    `size` is what was declared of the message, in bytes, 0 where nothing was.
     """
     async with app.db.autocommit() as conn:
-        route = await routing.route(conn, await _recipient(app, conn, address))
-        decision = route.decision if route.decision != "deliver" else await _room(app, conn, route, size)
-    return rules.reply_to(decision), route
-
-
-async def _recipient(app: App, conn: Conn, address: str) -> str:
-    """Who is meant: quotes undone; a bare `postmaster` (RFC 5321 §4.5.1) at the domain that stands for the server."""
-    if "@" in address:
-        return rules.unquoted(address)
-    domain = await store.postmaster_domain(conn, app.settings.server.hostname.lower())
-    return f"{address}@{domain}" if domain else address
-
-
-async def _room(app: App, conn: Conn, route: Route, size: int) -> Outcome:
-    ids = [place.mailbox_id for place in route.deliveries if place.mailbox_id]
-    if len(ids) < len(route.deliveries):
-        return "deliver"
-    homes = await store.homes(conn, ids, always_full=False)
-    return "mailbox_full" if homes and all(home.is_full(size) for home in homes.values()) else "deliver"
+        route = await routing.recipient(conn, rules.unquoted(address) if "@" in address else address, size)
+    return rules.reply_to(route.decision), route
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +82,17 @@ async def deliver(app: App, mail: Arrived) -> Outcome:
     full = [home for home in homes.values() if home.is_full(mail.size)]
     homes = {mailbox_id: home for mailbox_id, home in homes.items() if home not in full}
     if not homes and not outside:
-        return "mailbox_full" if full else "unknown_user"
+        return _no_room(full, mail.size) if full else "unknown_user"
     verdict = await asyncio.to_thread(rules.judge_content, mail.content())
     async with AsyncExitStack() as stack:
         wants_full = any(home.wants_full for home in homes.values())
         apart = await taken_apart(app, mail, stack) if wants_full else None
         await _carry_out(app, _Plan(mail, verdict, led_there, homes, full, outside, apart))
     return "deliver"
+
+
+def _no_room(full: Sequence[Home], size: int) -> Outcome:
+    return "message_too_large" if all(size > home.quota_bytes for home in full) else "mailbox_full"
 
 
 async def taken_apart(app: App, mail: Arrived, stack: AsyncExitStack) -> Apart | Unparsable:
@@ -288,7 +275,7 @@ def inbound_message(
 
 def _passed_over(app: App, plan: _Plan, home: Home) -> Message:
     """What the history says of a mailbox without room."""
-    reply = rules.reply_to("mailbox_full")
+    reply = rules.NO_COPY
     said = Said(reply.code, reply.enhanced, reply.text)
     recipients = [Recipient(address, "rejected", 1, said) for address in plan.led_there[home.mailbox_id]]
     return replace(_message(app, plan, home), status="rejected", recipients=recipients)

@@ -25,15 +25,6 @@ async def homes(conn: Conn, mailbox_ids: Collection[UUID], *, always_full: bool)
     return {row["mailbox_id"]: Home(**row) for row in await cursor.fetchall()}
 
 
-async def postmaster_domain(conn: Conn, hostname: str) -> str | None:
-    """The domain whose postmaster answers where none is named: the server's own name, else the oldest active one."""
-    cursor = await conn.execute(
-        "SELECT name FROM domains WHERE active ORDER BY name = %(hostname)s DESC, id LIMIT 1", {"hostname": hostname}
-    )
-    row = await cursor.fetchone()
-    return row["name"] if row else None
-
-
 async def keep_payload(conn: Conn, queue_id: str, content: bytes, at: datetime) -> None:
     """Write the content of a message's mail.received.full, once."""
     await conn.execute(

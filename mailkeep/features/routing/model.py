@@ -8,7 +8,17 @@ from typing import Any, Literal
 from uuid import UUID
 
 Decision = Literal[
-    "deliver", "unknown_user", "mailbox_inactive", "receiving_disabled", "domain_inactive", "not_managed"
+    "deliver",
+    "unknown_user",
+    "mailbox_inactive",
+    "mailbox_full",
+    "message_too_large",
+    "receiving_disabled",
+    "domain_inactive",
+    "no_administrator",
+    "expansion_limit",
+    "too_many_destinations",
+    "not_managed",
 ]
 
 
@@ -23,17 +33,22 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What is decided for an address; `deliveries` only with `deliver`, each place once."""
+    """What is decided for an address; `deliveries` only with `deliver`, each place once.
+
+    `external` counts the places outside. `depends_on_size`: a message may be too large for the quota of all places.
+    """
 
     decision: Decision
     deliveries: tuple[Place, ...]
+    external: int = 0
+    depends_on_size: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One look-up: what was looked for under which address, what came of it, and the row that answered.
 
-    `step`: domain, mailbox, alias, plus, catch_all, forward, reject.
+    `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject.
     """
 
     step: str

@@ -8,11 +8,25 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.domains import service as domains
 from mailkeep.features.routing import rules, store
 from mailkeep.features.routing.model import Explanation, Route
+from mailkeep.settings.tree import Limits
 
 
 async def route(conn: Conn, recipient: str) -> Route:
     """Where mail for a recipient goes, for those who deliver it; any text is taken."""
     return await store.route(conn, rules.looked_up(recipient))
+
+
+async def recipient(conn: Conn, address: str, size: int = 0) -> Route:
+    """`route` for a message of this many bytes (0: not known) that is offered by SMTP: with the room in mailboxes."""
+    return await store.recipient(conn, rules.looked_up(address), size)
+
+
+async def apply_settings(conn: Conn, hostname: str, limits: Limits) -> None:
+    """Give the database the settings that routing depends on; at every start, before mail is accepted.
+
+    `hostname` is the name by which the server knows itself, also where `server.hostname` is not set.
+    """
+    await store.apply_settings(conn, hostname.lower(), limits.external_expansion, limits.largest_message_bytes)
 
 
 async def senders(conn: Conn, address: Address) -> frozenset[str]:

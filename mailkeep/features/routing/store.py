@@ -13,7 +13,19 @@ from mailkeep.features.routing.model import Explanation, Place, Route, Step
 async def route(conn: Conn, address: str) -> Route:
     """Where `local@domain` (A-labels) goes."""
     cursor = await conn.execute(
-        "SELECT r.decision, r.deliveries FROM route_address(%(address)s) r", {"address": address}
+        "SELECT r.decision, r.deliveries, r.external FROM route_address(%(address)s) r", {"address": address}
+    )
+    return _route(await cursor.fetchone())
+
+
+async def recipient(conn: Conn, address: str, size: int) -> Route:
+    """The same for a message of this many bytes that is offered by SMTP: with the room in mailboxes."""
+    cursor = await conn.execute(
+        """
+        SELECT r.decision, r.deliveries, r.external, r.depends_on_size
+        FROM route_recipient(%(address)s, %(size)s::bigint) r
+        """,
+        {"address": address, "size": size},
     )
     return _route(await cursor.fetchone())
 
@@ -22,7 +34,7 @@ async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Expla
     """The way too, with the insides of the `visible` domains (None: of all)."""
     cursor = await conn.execute(
         """
-        SELECT r.decision, r.deliveries, r.steps, r.warnings
+        SELECT r.decision, r.deliveries, r.external, r.steps, r.warnings
         FROM route_address(%(address)s, %(visible)s::uuid[]) r
         """,
         {"address": address, "visible": visible},
@@ -30,6 +42,17 @@ async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Expla
     row = await cursor.fetchone()
     assert row is not None
     return Explanation(_route(row), tuple(Step(**step) for step in row["steps"]), tuple(row["warnings"]))
+
+
+async def apply_settings(conn: Conn, hostname: str, external_expansion: int, message_size: int) -> None:
+    """Write the settings that the database's functions depend on."""
+    await conn.execute(
+        """
+        UPDATE routing_settings
+        SET hostname = %(hostname)s, external_expansion = %(external_expansion)s, message_size = %(message_size)s
+        """,
+        {"hostname": hostname, "external_expansion": external_expansion, "message_size": message_size},
+    )
 
 
 async def senders(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
@@ -43,7 +66,8 @@ async def senders(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
 
 def _route(row: Mapping[str, Any] | None) -> Route:
     assert row is not None
-    return Route(row["decision"], tuple(_places(row["deliveries"])))
+    places = tuple(_places(row["deliveries"]))
+    return Route(row["decision"], places, row["external"], row.get("depends_on_size", False))
 
 
 def _places(deliveries: Iterable[Mapping[str, Any]]) -> Iterable[Place]:

@@ -13,12 +13,17 @@ from mailkeep.web.fields import Query
 AskedAddress = Annotated[str, Meta(max_length=320, description="local@domain, tag and all")]
 DecisionTold = Annotated[
     str,
-    Meta(description="deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, not_managed"),
+    Meta(
+        description=(
+            "deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of"
+            " postmaster and abuse), expansion_limit, too_many_destinations, not_managed"
+        )
+    ),
 ]
 
 
 class StepTold(Struct, frozen=True):
-    """One look-up: `step` domain, mailbox, alias, plus, catch_all, forward or reject; `row` is what answered."""
+    """One look-up: `step` domain, mailbox, alias, plus, catch_all, forward, postmaster or reject; `row` is what answered."""
 
     step: str
     result: str

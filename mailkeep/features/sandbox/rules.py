@@ -40,7 +40,11 @@ def outside(recipient: str, attempts: int) -> Fate:
 _INSIDE: dict[str, Fate] = {
     "deliver": Fate("delivered", Reply(250, "2.0.0", "Delivered to mailbox", "localhost")),
     "unknown_user": Fate("bounced", Reply(550, "5.1.1", "User unknown", "localhost")),
-    "mailbox_full": Fate("bounced", Reply(552, "5.2.2", "Mailbox full", "localhost")),
+    "mailbox_full": Fate("deferred", Reply(452, "4.2.2", "Mailbox full", "localhost")),
+    "message_too_large": Fate("bounced", Reply(552, "5.2.2", "The message is larger than the quota", "localhost")),
+    "no_administrator": Fate("deferred", Reply(451, "4.3.5", "No administrator can be reached", "localhost")),
+    "expansion_limit": Fate("bounced", Reply(550, "5.7.1", "Too many external destinations", "localhost")),
+    "too_many_destinations": Fate("bounced", Reply(550, "5.7.1", "Too many destinations", "localhost")),
     "mailbox_inactive": Fate("bounced", Reply(550, "5.2.1", "Mailbox disabled", "localhost")),
     "receiving_disabled": Fate("bounced", Reply(550, "5.7.1", "The domain takes no mail", "localhost")),
     "domain_inactive": Fate("deferred", Reply(450, "4.2.1", "The domain is deactivated", "localhost")),

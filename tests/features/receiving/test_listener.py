@@ -8,9 +8,10 @@ import time
 import pytest
 
 from mailkeep.features.receiving.rules import GTUBE
+from mailkeep.features.routing import service as routing
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import Events, Limits, Server, Smtp
-from tests.client import EXAMPLE
+from tests.client import EXAMPLE, email_of
 from tests.features.receiving.talking import codes, dialogue
 from tests.plugins.post import LETTER, Post
 
@@ -103,16 +104,19 @@ async def test_envelopes_of_all_kinds(post: Post, sender: str, recipient: str, u
         assert copy.read_bytes().startswith(f"Return-Path: <{sender}>\r\nDelivered-To: {recipient}\r\n".encode())
 
 
-async def test_mail_for_postmaster_without_a_domain(post: Post):
-    """RFC 5321 §4.5.1: at the server's own name where that is managed, else at the oldest domain."""
-    assert (await post.deliver("postmaster")).refused["postmaster"][0] == 550
-    oldest = await post.api.mailbox(f"postmaster@{EXAMPLE}")
-    assert (await post.deliver("Postmaster")).code == 250
-    assert len(post.mail_of(oldest)) == 1
+async def test_postmaster_without_a_domain_reaches_the_super_admins(post: Post):
+    async with post.api.app.db.autocommit() as conn:
+        await routing.apply_settings(conn, post.api.app.settings.server.hostname, post.api.app.settings.limits)
+    assert (await post.deliver("postmaster")).refused["postmaster"][0] == 451  # sue has no mailbox: never unknown
+    assert (await post.deliver("root@mx.other.test")).refused["root@mx.other.test"][0] == 550
+    sue = await post.api.mailbox(email_of("sue"))
+    for address in ("Postmaster", "postmaster@MX.other.test", "abuse@mx.other.test"):
+        assert (await post.deliver(address)).code == 250, address
+    assert len(post.mail_of(sue)) == 3
     await post.api.domain("mx.other.test")
     own = await post.api.mailbox("postmaster@mx.other.test")
     assert (await post.deliver("postmaster")).code == 250
-    assert (len(post.mail_of(oldest)), len(post.mail_of(own))) == (1, 1)
+    assert (len(post.mail_of(sue)), len(post.mail_of(own))) == (3, 1)
 
 
 HEAD = b"From: a@b.test\r\nMIME-Version: 1.0\r\n"

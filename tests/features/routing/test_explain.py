@@ -85,7 +85,7 @@ async def test_the_listener_is_told_the_same(api: Api) -> None:
     async with api.app.db.autocommit() as conn:
         route = await service.route(conn, f"Alice+x@{EXAMPLE.upper()}")
         assert (await service.route(conn, f"nobody@{EXAMPLE}")).decision == "unknown_user"
-        assert (await service.route(conn, "postmaster")).decision == "not_managed"
+        assert (await service.route(conn, "postmaster")).decision == "no_administrator"
     assert route.decision == "deliver"
     (place,) = route.deliveries
     assert (place.type, place.address, place.mailbox_id) == ("mailbox", f"Alice+x@{EXAMPLE}", mailbox)

@@ -31,7 +31,7 @@ async def test_the_port_for_all_refuses_what_leads_nowhere(api: Api, domain: str
     assert told == {
         "alice": [],
         "Alice": [],
-        "sales": [],
+        "sales": ["expanding"],
         "bob": ["550 5.2.1 Mailbox disabled"],
         "no": ["550 5.1.1 User unknown"],
     }

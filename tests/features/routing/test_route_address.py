@@ -345,7 +345,11 @@ def shop() -> World:
         ("stranded@shop.test", ["stranded@shop.test"]),
         ("forwarded@shop.test", ["away@else.test"]),
         ("x@else.test", "not_managed"),
-        ("postmaster", "not_managed"),
+        ("postmaster", "no_administrator"),
+        ("postmaster@shop.test", "no_administrator"),
+        ("Abuse+x@shop.test", "no_administrator"),
+        ("abuse@dash.test", ["dave@dash.test"]),
+        ("postmaster@asleep.test", "domain_inactive"),
         ("", "not_managed"),
         ("@", "not_managed"),
         ('"a@b"@shop.test', "unknown_user"),
@@ -555,7 +559,7 @@ def test_what_postfix_asks_and_is_told_is_utf_8_whatever_its_client_says(tried: 
     assert ask("routes", "müller".encode()) == ["ż日@else.test,alice@shop.test"]
     assert ask("routes", "MÜLLER+x".encode()) == ["ż日@else.test,alice@shop.test"]
     assert ask("senders", "müller".encode()) == ["alice@shop.test"]
-    assert ask("recipients", "müller".encode()) == []
+    assert ask("recipients", "müller".encode()) == ["expanding"]
     assert ask("mailboxes", b"alice") == ["1"]
     for no_utf_8 in (b"m\xfcnch", b"\xff\xfe", b"\x80"):
         assert ask("recipients", no_utf_8) == ["550 5.1.1 User unknown"]

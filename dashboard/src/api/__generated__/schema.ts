@@ -2123,7 +2123,7 @@ export interface components {
         };
         /** @description Where an address goes, and why. */
         ExplanationTold: {
-            /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, not_managed */
+            /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
             decision: string;
             deliveries: components["schemas"]["DeliveryTold"][];
             steps: components["schemas"]["StepTold"][];
@@ -3004,7 +3004,7 @@ export interface components {
             next_since: string | null;
             queued: number;
         };
-        /** @description One look-up: `step` domain, mailbox, alias, plus, catch_all, forward or reject; `row` is what answered. */
+        /** @description One look-up: `step` domain, mailbox, alias, plus, catch_all, forward, postmaster or reject; `row` is what answered. */
         StepTold: {
             address: string;
             result: string;

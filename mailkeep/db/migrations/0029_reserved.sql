@@ -1,0 +1,2 @@
+-- Reserved. The change that has this number replaces this file by its own.
+SELECT;

@@ -1,0 +1,484 @@
+-- Recipients: postmaster and abuse, limits of expansion, quota at RCPT, and the counter of forwarded copies. The rules
+-- are in mailkeep/features/routing and mailkeep/features/abuse.
+
+-- The settings that routing depends on. Written at every start (features/routing/service.apply_settings).
+CREATE TABLE routing_settings (
+    only_row           boolean PRIMARY KEY DEFAULT true CONSTRAINT routing_settings_one_row CHECK (only_row),
+    hostname           text NOT NULL,     -- server.hostname in lower case; '' where there is none
+    external_expansion integer NOT NULL,  -- limits.external_expansion
+    message_size       bigint NOT NULL    -- bytes of the largest message that is accepted
+);
+INSERT INTO routing_settings (hostname, external_expansion, message_size) VALUES ('', 100, 50 << 20);
+
+-- limits.alias_destinations says how many an alias may have; this is the most that it may be set to.
+ALTER TABLE aliases
+    DROP CONSTRAINT aliases_destinations_count,
+    ADD CONSTRAINT aliases_destinations_count CHECK (cardinality(destinations) BETWEEN 1 AND 1000);
+
+-- The addresses of administrators that mail can be delivered to: the domain's own (`own`), else all super_admins'.
+-- p_domain_id NULL: the super_admins'. An address without a dot in its domain (admin@localhost) can't be delivered to.
+CREATE FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+    candidate record;
+BEGIN
+    FOREACH own IN ARRAY ARRAY[true, false] LOOP
+        CONTINUE WHEN own AND p_domain_id IS NULL;
+        addresses := '{}';
+        keys := '{}';
+        FOR candidate IN
+            SELECT a.email, a.email_key FROM admins a
+             WHERE CASE WHEN own THEN EXISTS (SELECT FROM admin_domains d WHERE d.admin_id = a.id AND d.domain_id = p_domain_id)
+                        ELSE a.role = 'super_admin' END
+             ORDER BY a.id
+        LOOP
+            CONTINUE WHEN strpos(split_part(candidate.email_key, '@', 2), '.') = 0
+                       OR NOT route_delivers(candidate.email, candidate.email_key);
+            addresses := addresses || candidate.email;
+            keys := keys || candidate.email_key;
+        END LOOP;
+        EXIT WHEN cardinality(keys) > 0;
+    END LOOP;
+END
+$$;
+
+-- The local parts that lead to the administrators where nothing else matches (RFC 5321 §4.5.1, RFC 2142).
+CREATE FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(route_base(p_local_key, p_delimiter), p_local_key) IN ('postmaster', 'abuse')
+$$;
+
+-- Expands addresses fully by a worklist. Each source (alias, or mailbox with its forward) is visited once, so that a
+-- loop ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the first
+-- address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, loop,
+-- no_administrator. What lies behind an address in a domain outside p_visible (NULL: all are visible) is shown as that
+-- address. `external` counts the different addresses outside. `too_many`: over 1,000 destinations; the walk stopped.
+-- p_postmaster false: postmaster and abuse are addresses like all others.
+DROP FUNCTION route_walk(text[], text[], uuid[]);
+CREATE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean,
+                           OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer,
+                           OUT too_many boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
+DECLARE
+    max_destinations constant integer := 1000;
+    max_addresses    constant integer := 3000;  -- sources on the way and dead ends included
+    texts    text[] := p_texts;
+    keys     text[] := p_keys;
+    parents  integer[] := array_fill(0, ARRAY[cardinality(p_keys)]);
+    sources  uuid[] := '{}';      -- the row that answered for texts[i]
+    hidden   text[] := '{}';      -- the first address on the way to texts[i] that lies outside p_visible
+    visited  uuid[] := '{}';
+    outside  text[] := '{}';
+    unkept   jsonb[] := '{}';     -- mailboxes that keep no copy of what they forward
+    unkept_i integer[] := '{}';   -- and their positions in texts
+    arrives  boolean[] := '{}';   -- whether mail for texts[i] reaches somebody
+    again    integer[] := '{}';   -- the position where the source of texts[i] was visited before
+    settled  boolean := false;
+    i        integer := 0;
+    up       integer;
+    reason   text;
+    local    text;
+    mailbox  jsonb;
+    server   boolean;             -- texts[i] is in the domain of the server's own name, which is not managed
+    domain   record;
+    hit      record;
+    admins   record;
+BEGIN
+    steps := '{}';
+    deliveries := '{}';
+    dead_ends := '{}';
+    external := 0;
+    too_many := false;
+    WHILE i < cardinality(keys) LOOP
+        i := i + 1;
+        SELECT d.id, d.name, d.active, d.receiving_enabled, d.plus_delimiter INTO domain
+          FROM domains d WHERE d.name = split_part(keys[i], '@', 2);
+        hidden[i] := hidden[parents[i]];
+        server := domain.id IS NULL AND EXISTS (
+            SELECT FROM routing_settings s
+             WHERE s.hostname = split_part(keys[i], '@', 2)
+               AND (s.hostname <> '' OR route_is_postmaster(split_part(keys[i], '@', 1), '+')));
+        IF domain.id IS NULL AND NOT server THEN
+            IF hidden[i] IS NULL THEN
+                steps := steps || route_step('domain', 'not_managed', texts[i], NULL);
+            END IF;
+            arrives[i] := true;
+            IF keys[i] <> ALL (outside) THEN
+                outside := outside || keys[i];
+                deliveries := deliveries || route_delivery('external', texts[i], NULL, hidden[i]);
+            END IF;
+            IF cardinality(deliveries) > max_destinations THEN
+                too_many := true;
+                EXIT;
+            END IF;
+            CONTINUE;
+        END IF;
+        reason := CASE WHEN server THEN NULL
+                       WHEN NOT domain.active THEN 'domain_inactive'
+                       WHEN NOT domain.receiving_enabled THEN 'receiving_disabled' END;
+        IF hidden[i] IS NULL AND server THEN
+            steps := steps || route_step('domain', 'server', texts[i], NULL);
+        ELSIF hidden[i] IS NULL AND domain.id <> ALL (p_visible) THEN
+            hidden[i] := texts[i];
+            steps := steps || route_step('domain', coalesce(reason, 'managed'), texts[i], NULL);
+        ELSIF hidden[i] IS NULL THEN
+            steps := steps || route_step('domain', coalesce(reason, 'managed'), texts[i],
+                                         jsonb_build_object('id', domain.id, 'name', domain.name));
+        END IF;
+        IF reason IS NULL THEN
+            local := split_part(keys[i], '@', 1);
+            SELECT r.* INTO hit FROM route_match(domain.id, domain.plus_delimiter, local) r;
+            IF hidden[i] IS NULL AND NOT server THEN
+                steps := steps || route_steps(
+                    texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name, hit.rank,
+                    jsonb_build_object('id', hit.id, 'address', hit.source || '@' || domain.name), hit.active);
+            END IF;
+            IF hit.id IS NULL OR NOT hit.active THEN
+                reason := CASE WHEN hit.id IS NULL THEN 'unknown_user' ELSE 'mailbox_inactive' END;
+                IF p_postmaster AND route_is_postmaster(local, CASE WHEN server THEN '+' ELSE domain.plus_delimiter END) THEN
+                    SELECT * INTO admins FROM route_administrators(
+                        CASE WHEN domain.name IS DISTINCT FROM (SELECT s.hostname FROM routing_settings s) THEN domain.id END);
+                    reason := CASE WHEN cardinality(admins.keys) = 0 THEN 'no_administrator' END;
+                    IF hidden[i] IS NULL THEN
+                        steps := steps || route_step('postmaster', CASE WHEN reason IS NULL THEN 'match' ELSE 'no_match' END,
+                                                     texts[i], NULL);
+                    END IF;
+                    -- Who they are is shown to those who may see all domains, and of the domain's own to all.
+                    IF hidden[i] IS NULL AND p_visible IS NOT NULL AND NOT admins.own THEN
+                        hidden[i] := texts[i];
+                    END IF;
+                    texts := texts || admins.addresses;
+                    keys := keys || admins.keys;
+                    parents := parents || array_fill(i, ARRAY[cardinality(admins.keys)]);
+                END IF;
+            ELSIF hit.id = ANY (visited) THEN
+                again[i] := array_position(sources, hit.id);
+                up := parents[i];
+                WHILE up > 0 AND reason IS NULL LOOP
+                    reason := CASE WHEN sources[up] = hit.id THEN 'loop' END;
+                    up := parents[up];
+                END LOOP;
+            ELSE
+                visited := visited || hit.id;
+                sources[i] := hit.id;
+                IF hit.rank IN (1, 3) THEN
+                    mailbox := route_delivery('mailbox', texts[i], hit.id, hidden[i]);
+                    IF cardinality(hit.keys) = 0 OR hit.keep_copy THEN
+                        deliveries := deliveries || mailbox;
+                        arrives[i] := true;
+                    ELSE
+                        unkept := unkept || mailbox;
+                        unkept_i := unkept_i || i;
+                    END IF;
+                    IF cardinality(hit.keys) > 0 AND hidden[i] IS NULL THEN
+                        steps := steps || route_step(
+                            'forward', CASE WHEN hit.keep_copy THEN 'copy_kept' ELSE 'no_copy' END, texts[i],
+                            jsonb_build_object('id', hit.id, 'destinations', hit.texts));
+                    END IF;
+                END IF;
+                texts := texts || hit.texts;
+                keys := keys || hit.keys;
+                parents := parents || array_fill(i, ARRAY[cardinality(hit.keys)]);
+            END IF;
+        END IF;
+        IF reason IS NOT NULL THEN
+            dead_ends := dead_ends || jsonb_build_object('address', coalesce(hidden[i], texts[i]), 'reason', reason,
+                                                         'own', parents[i] = 0);
+        END IF;
+        IF cardinality(deliveries) > max_destinations OR cardinality(keys) > max_addresses THEN
+            too_many := true;
+            EXIT;
+        END IF;
+    END LOOP;
+    external := cardinality(outside);
+    -- Mail for a mailbox whose forwards all lead nowhere stays in it, whoever else has a copy. Where nobody has one, and
+    -- a domain on the way is only deactivated for now, the sender tries again.
+    IF too_many OR cardinality(unkept) = 0 OR (cardinality(deliveries) = 0
+            AND EXISTS (SELECT FROM unnest(dead_ends) e WHERE e->>'reason' = 'domain_inactive')) THEN
+        RETURN;
+    END IF;
+    WHILE NOT settled LOOP
+        settled := true;
+        FOR k IN REVERSE cardinality(keys)..1 LOOP
+            IF arrives[again[k]] AND arrives[k] IS NOT TRUE THEN
+                arrives[k] := true;
+                settled := false;
+            END IF;
+            IF arrives[k] AND parents[k] > 0 AND arrives[parents[k]] IS NOT TRUE THEN
+                arrives[parents[k]] := true;
+                settled := false;
+            END IF;
+        END LOOP;
+    END LOOP;
+    FOR k IN 1..cardinality(unkept) LOOP
+        IF arrives[unkept_i[k]] IS NOT TRUE THEN
+            deliveries := deliveries || unkept[k];
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- Whether mail for an address (with its key) is delivered anywhere; of an administrator's address, where postmaster
+-- and abuse lead back to the administrators.
+CREATE FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT cardinality(w.deliveries) > 0 FROM route_walk(ARRAY[p_address], ARRAY[p_key], NULL, false) w
+$$;
+
+-- Dead ends as sentences, for administrators.
+CREATE OR REPLACE FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(jsonb_agg(DISTINCT (e.dead_end->>'address') || CASE e.dead_end->>'reason'
+               WHEN 'domain_inactive' THEN ' leads nowhere: its domain is deactivated'
+               WHEN 'receiving_disabled' THEN ' leads nowhere: its domain does not receive mail'
+               WHEN 'mailbox_inactive' THEN ' leads nowhere: the mailbox is deactivated'
+               WHEN 'no_administrator' THEN ' leads nowhere: no administrator has an address that receives mail'
+               WHEN 'loop' THEN ' leads back to itself'
+               ELSE ' leads nowhere: nobody has this address' END), '[]')
+      FROM unnest(p_dead_ends) e (dead_end)
+     WHERE p_own OR NOT (e.dead_end->>'own')::boolean
+$$;
+
+-- Why mail is refused because of how many destinations there are, as sentences; empty where it is not.
+CREATE FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN p_too_many THEN '["Mail is rejected: there are more than 1,000 destinations in all."]'::jsonb
+                WHEN p_external > s.external_expansion THEN jsonb_build_array(
+                     'Mail is rejected: there are ' || p_external || ' external destinations in all, and at most '
+                     || s.external_expansion || ' are allowed (limits.external_expansion).')
+                ELSE '[]' END
+      FROM routing_settings s
+$$;
+
+-- Where p_address (local@domain, domain as A-label, nothing folded; or a local part alone, which is the server's own)
+-- goes. decision: deliver, not_managed, domain_inactive, receiving_disabled, mailbox_inactive, unknown_user,
+-- no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations; deliveries only with deliver.
+-- `external`: how many of them are outside. p_visible: the domains whose details may be shown (NULL: all); it changes
+-- no decision.
+DROP FUNCTION route_address(text, uuid[]);
+CREATE FUNCTION route_address(p_address text, p_visible uuid[] DEFAULT NULL)
+RETURNS TABLE (decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer)
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+    is_address  boolean := strpos(p_address, '@') > 0;
+    domain_name text := CASE WHEN is_address THEN lower(split_part(p_address, '@', -1) COLLATE "C")
+                             ELSE (SELECT s.hostname FROM routing_settings s) END;
+    local_part  text := CASE WHEN is_address THEN left(p_address, -1 - length(domain_name)) ELSE p_address END;
+    local_key   text := replace(mailkeep_fold(local_part), '@', ' ');
+    shown       text := local_part || CASE WHEN domain_name = '' THEN '' ELSE '@' || domain_name END;
+    walk        record;
+    admins      record;
+BEGIN
+    SELECT w.* INTO walk FROM route_walk(ARRAY[shown], ARRAY[local_key || '@' || domain_name], p_visible, true) w;
+    -- An alias of the name postmaster or abuse that leads nowhere: the administrators.
+    IF cardinality(walk.deliveries) = 0 AND NOT walk.too_many AND route_is_postmaster(local_key, '+')
+       AND NOT coalesce((walk.dead_ends[1]->>'own')::boolean, true) THEN
+        SELECT a.* INTO admins
+          FROM domains d CROSS JOIN LATERAL route_administrators(d.id) a WHERE d.name = domain_name;
+        IF cardinality(admins.keys) > 0 THEN
+            walk.steps := walk.steps || route_step('postmaster', 'match', shown, NULL);
+            SELECT w.deliveries, w.external,
+                   walk.steps || CASE WHEN p_visible IS NULL OR admins.own THEN w.steps ELSE '{}' END
+              INTO walk.deliveries, walk.external, walk.steps
+              FROM route_walk(admins.addresses, admins.keys, p_visible, false) w;
+            IF p_visible IS NOT NULL AND NOT admins.own THEN
+                walk.deliveries := ARRAY[route_delivery('external', shown, NULL, shown)];
+            END IF;
+        END IF;
+    END IF;
+    external := walk.external;
+    decision := CASE
+        WHEN walk.steps[1]->>'result' = 'not_managed' THEN 'not_managed'
+        WHEN walk.too_many THEN 'too_many_destinations'
+        WHEN walk.external > (SELECT s.external_expansion FROM routing_settings s) THEN 'expansion_limit'
+        WHEN cardinality(walk.deliveries) > 0 THEN 'deliver'
+        WHEN (walk.dead_ends[1]->>'own')::boolean THEN walk.dead_ends[1]->>'reason'
+        WHEN EXISTS (SELECT FROM unnest(walk.dead_ends) e WHERE e->>'reason' = 'domain_inactive') THEN 'domain_inactive'
+        ELSE 'unknown_user' END;
+    steps := to_jsonb(CASE WHEN decision = 'deliver' THEN walk.steps
+                      ELSE walk.steps || route_step('reject', decision, shown, NULL) END);
+    deliveries := CASE WHEN decision <> 'deliver' THEN '[]'::jsonb
+                       WHEN p_visible IS NULL THEN to_jsonb(walk.deliveries)
+                       ELSE (SELECT jsonb_agg(once.delivery ORDER BY once.place)
+                               FROM (SELECT d.delivery, min(d.place) AS place
+                                       FROM unnest(walk.deliveries) WITH ORDINALITY d (delivery, place)
+                                      GROUP BY d.delivery) once) END;
+    warnings := CASE WHEN decision IN ('expansion_limit', 'too_many_destinations')
+                     THEN route_limit_warnings(walk.external, walk.too_many)
+                     WHEN cardinality(walk.dead_ends) = 0 THEN '[]'::jsonb
+                     ELSE route_warnings(walk.dead_ends, false) END;
+    RETURN NEXT;
+END
+$$;
+
+-- What is wrong with the destinations of an alias or the forwards of a mailbox, as sentences.
+CREATE OR REPLACE FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT route_limit_warnings(w.external, w.too_many) || route_warnings(w.dead_ends, true)
+      FROM route_walk(p_texts, p_keys, p_visible, true) w
+$$;
+
+-- route_address as a sender is answered at RCPT, with the room in mailboxes. Two decisions more: mailbox_full (no
+-- destination has room for p_size bytes now) and message_too_large (the message is larger than the whole quota of
+-- each). `depends_on_size`: a message that is accepted here may be larger than the whole quota of all destinations.
+CREATE FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer,
+                                OUT depends_on_size boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+    full_up   boolean;
+    too_large boolean;
+BEGIN
+    SELECT r.decision, r.deliveries, r.external INTO decision, deliveries, external FROM route_address(p_address) r;
+    depends_on_size := false;
+    IF decision <> 'deliver' OR external > 0 THEN
+        RETURN;
+    END IF;
+    SELECT bool_and(m.quota_bytes > 0 AND m.used_bytes + greatest(p_size, 1) > m.quota_bytes),
+           bool_and(m.quota_bytes > 0 AND p_size > m.quota_bytes),
+           bool_and(m.quota_bytes > 0 AND m.quota_bytes < s.message_size)
+      INTO full_up, too_large, depends_on_size
+      FROM jsonb_array_elements(deliveries) e
+      JOIN mailboxes m ON m.id = (e->>'mailbox_id')::uuid
+     CROSS JOIN routing_settings s;
+    IF full_up THEN
+        decision := CASE WHEN too_large THEN 'message_too_large' ELSE 'mailbox_full' END;
+        deliveries := '[]';
+    END IF;
+END
+$$;
+
+-- Whether an address of this domain may lead to somebody here: it is managed, or the server's own name.
+CREATE FUNCTION route_is_ours(p_domain text) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM domains d WHERE d.name = lower(p_domain COLLATE "C"))
+        OR EXISTS (SELECT FROM routing_settings s WHERE s.hostname = lower(p_domain COLLATE "C"));
+END
+$$;
+
+-- Whether Postfix takes a domain for ours: those that are managed, active or not, and the server's own name, where
+-- postmaster and abuse are.
+CREATE OR REPLACE FUNCTION mta_domain(p_domain text) RETURNS SETOF integer
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    IF route_is_ours(p_domain) THEN
+        RETURN NEXT 1;
+    END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION mta_route(p_local text, p_domain text) RETURNS SETOF text
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    IF NOT route_is_ours(p_domain) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT string_agg(e->>'address', ',')
+          FROM route_address(p_local || '@' || p_domain) r, jsonb_array_elements(r.deliveries) e
+        HAVING count(*) > 0;
+END
+$$;
+
+-- The action of access(5) for a recipient, on the ports for other servers and for mail clients: a reply where it is
+-- refused; `expanding`, a restriction class that asks the policy agent, where it has copies for the outside or the size of
+-- the message matters; no row for all others, and where the domain is not ours. The embedded listener has the same replies
+-- (mailkeep/features/receiving/rules).
+CREATE OR REPLACE FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    IF NOT route_is_ours(p_domain) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT CASE r.decision
+                   WHEN 'deliver' THEN 'expanding'
+                   WHEN 'unknown_user' THEN '550 5.1.1 User unknown'
+                   WHEN 'mailbox_inactive' THEN '550 5.2.1 Mailbox disabled'
+                   WHEN 'receiving_disabled' THEN '550 5.7.1 The domain takes no mail'
+                   WHEN 'domain_inactive' THEN '450 4.2.1 The domain is deactivated for now'
+                   WHEN 'no_administrator' THEN '451 4.3.5 No administrator can be reached'
+                   WHEN 'expansion_limit' THEN '550 5.7.1 The address has too many external destinations'
+                   WHEN 'too_many_destinations' THEN '550 5.7.1 The address has too many destinations'
+                   WHEN 'mailbox_full' THEN '452 4.2.2 Mailbox full' END
+          FROM route_recipient(p_local || '@' || p_domain, 0) r
+         WHERE r.decision <> 'not_managed' AND (r.decision <> 'deliver' OR r.external > 0 OR r.depends_on_size);
+END
+$$;
+
+-- What is charged for copies that domains forward, by the queue id of the message, until counts leave the hour: taken
+-- back where the message is not accepted after all.
+CREATE TABLE forward_charges (
+    queue_id   text PRIMARY KEY,
+    charged_at timestamptz NOT NULL,
+    domains    text[] NOT NULL,
+    copies     integer[] NOT NULL
+);
+CREATE INDEX forward_charges_by_age ON forward_charges (charged_at);
+
+-- The subject of a domain's forwarded copies in send_counts: no address and no domain has a blank in it.
+CREATE FUNCTION forward_subject(p_domain text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT 'forwards ' || p_domain
+$$;
+
+-- May these copies be forwarded (p_copies external ones for each domain, each domain once)? All are counted, or none: then
+-- a row for each domain without room, with the seconds until it has; retry_after is NULL where it never will (more than
+-- the threshold at once). Idempotent for a queue id, where one is given.
+CREATE FUNCTION count_forwards(p_at timestamptz, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint)
+RETURNS TABLE (domain text, retry_after integer) LANGUAGE plpgsql AS $$
+DECLARE
+    used bigint;
+    room boolean := true;
+    name text;
+BEGIN
+    FOR name IN SELECT d FROM unnest(p_domains) d ORDER BY d LOOP
+        PERFORM pg_advisory_xact_lock(hashtextextended('mailkeep.forwarding domain ' || name, 0));
+    END LOOP;
+    IF EXISTS (SELECT FROM forward_charges c WHERE c.queue_id = p_queue_id) THEN
+        RETURN;
+    END IF;
+    FOR i IN 1..cardinality(p_domains) LOOP
+        SELECT coalesce(sum(c.recipients), 0) INTO used
+          FROM send_counts c
+         WHERE c.subject = forward_subject(p_domains[i])
+           AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at));
+        CONTINUE WHEN used + p_copies[i] <= p_limit;
+        room := false;
+        domain := p_domains[i];
+        retry_after := CASE WHEN p_copies[i] <= p_limit
+                            THEN send_room_in(forward_subject(p_domains[i]), p_at, used + p_copies[i] - p_limit) END;
+        RETURN NEXT;
+    END LOOP;
+    IF room THEN
+        INSERT INTO send_counts (subject, minute, recipients)
+        SELECT forward_subject(f.domain), date_trunc('minute', p_at), f.copies
+          FROM unnest(p_domains, p_copies) f (domain, copies)
+        ON CONFLICT ON CONSTRAINT send_counts_pkey DO UPDATE SET recipients = send_counts.recipients + excluded.recipients;
+        INSERT INTO forward_charges (queue_id, charged_at, domains, copies)
+        SELECT p_queue_id, p_at, p_domains, p_copies WHERE p_queue_id IS NOT NULL;
+    END IF;
+END
+$$;
+
+-- How many copies a domain has forwarded in the hour before p_at.
+CREATE FUNCTION forwards_counted(p_at timestamptz, p_domain text) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT coalesce(sum(c.recipients), 0)::bigint
+      FROM send_counts c
+     WHERE c.subject = forward_subject(p_domain)
+       AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at))
+$$;
+
+-- Take back what count_forwards counted for messages that were not accepted.
+CREATE FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    charge record;
+BEGIN
+    FOR charge IN
+        WITH gone AS (DELETE FROM forward_charges c WHERE c.queue_id = ANY (p_queue_ids) RETURNING c.*)
+        SELECT f.domain, date_trunc('minute', g.charged_at) AS minute, sum(f.copies)::integer AS copies
+          FROM gone g, unnest(g.domains, g.copies) f (domain, copies)
+         GROUP BY 1, 2 ORDER BY 1, 2
+    LOOP
+        UPDATE send_counts c SET recipients = greatest(0, c.recipients - charge.copies)
+         WHERE c.subject = forward_subject(charge.domain) AND c.minute = charge.minute;
+    END LOOP;
+END
+$$;

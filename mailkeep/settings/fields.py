@@ -1,0 +1,45 @@
+"""Every setting as one field with its type, its default and what its declaration says."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from mailkeep.settings.grammar import Grammar
+from mailkeep.settings.tree import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One setting: its type and what its declaration tells."""
+
+    base: Any
+    default: object
+    doc: str
+    grammar: Grammar | None
+    low: float | None
+    high: float | None
+    secret: bool
+
+    @property
+    def expected(self) -> str:
+        """What a value must be, in words."""
+        if self.grammar:
+            return self.grammar.expected + (", or nothing" if self.default == "" else "")
+        if get_origin(self.base) is Literal:
+            return "one of " + ", ".join(get_args(self.base))
+        if self.base is str:
+            return "text"
+        if self.base is bool:
+            return "true or false"
+        return f"{'a whole number' if self.base is int else 'a number'} from {self.low} to {self.high}"
+
+
+SECTIONS: dict[str, type[Any]] = get_type_hints(Settings)
+FIELDS = {
+    f"{name}.{field.name}": Field(get_type_hints(section)[field.name], field.default, **field.metadata)
+    for name, section in SECTIONS.items()
+    for field in dataclasses.fields(section)
+}
+"""Every setting there is, by key, in the order of this file."""
