@@ -6,8 +6,8 @@ outside are queued in the same transaction and handed to the MTA later. Only the
 away the answer is 451, before anything was delivered; where a crash comes in between, the same queue id makes no
 second copy and no second event.
 
-A mailbox is full when its quota has no room for the message: 452 at RCPT where the usage or the declared size shows that,
-else at the end of data; 552 for a message that is larger than the whole quota. It is passed over, with a row in the
+A mailbox is full when its quota has no room for the message: 452 at RCPT where the usage or the declared size shows
+that, else at the end of data; 552 for a message that is larger than the whole quota. It is passed over, with a row in the
 history, while the message has another place.
 
 The built-in verdict knows one kind of spam, the GTUBE string: such mail goes to the mailbox's Junk folder (`.Junk`,

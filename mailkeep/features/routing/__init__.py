@@ -6,8 +6,8 @@ In a managed domain that is active and receives, what matches first answers:
 2. an alias with exactly this address,
 3. the mailbox, then the alias, whose name is the local part without its `+tag` (docs/decisions/0003),
 4. the domain's catch-all,
-5. of `postmaster` and `abuse` the domain's administrators, else the super_admins (RFC 5321 §4.5.1, RFC 2142), at those of
-   their addresses that mail can be delivered to. A deactivated mailbox or an alias that leads nowhere does not stop
+5. of `postmaster` and `abuse` the domain's administrators, else the super_admins (RFC 5321 §4.5.1, RFC 2142), at those
+   of their addresses that mail can be delivered to. A deactivated mailbox or an alias that leads nowhere does not stop
    this step. `postmaster` without a domain, and both at `server.hostname`, are the super_admins'.
 
 Local parts compare folded (`core.address.fold_local`). What is in the trash and inactive aliases do not exist. A
@@ -25,8 +25,8 @@ Decisions, and what SMTP answers:
 - `mailbox_inactive`: 550 5.2.1
 - `receiving_disabled`: 550 5.7.1; the domain takes no mail
 - `domain_inactive`: 450; the domain is deactivated, or what is left stands in one that is
-- `no_administrator`: 451 4.3.5; postmaster or abuse, and no administrator has an address that receives mail: it is never
-  unknown, the sender tries again, and `explain` says why
+- `no_administrator`: 451 4.3.5; postmaster or abuse, and no administrator has an address that receives mail: it is
+  never unknown, the sender tries again, and `explain` says why
 - `expansion_limit`: 550 5.7.1; more than `limits.external_expansion` external destinations
 - `too_many_destinations`: 550 5.7.1; more than 1,000 destinations of all kinds
 - `not_managed`: 554 5.7.1; not ours, and nothing is relayed

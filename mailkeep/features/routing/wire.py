@@ -23,7 +23,7 @@ DecisionTold = Annotated[
 
 
 class StepTold(Struct, frozen=True):
-    """One look-up: `step` domain, mailbox, alias, plus, catch_all, forward, postmaster or reject; `row` is what answered."""
+    """One look-up: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match."""
 
     step: str
     result: str

@@ -53,7 +53,7 @@ async def test_the_others_get_theirs(post: Post):
     assert (len(post.mail_of(alice)), len(post.mail_of(bob))) == (0, 1)
 
 
-@pytest.mark.parametrize(("quota", "answer"), [(len(LETTER) - 1, TOO_LARGE), (len(LETTER) + 1, FULL)])
+@pytest.mark.parametrize("quota, answer", [(len(LETTER) - 1, TOO_LARGE), (len(LETTER) + 1, FULL)])
 async def test_a_message_that_turns_out_too_large_is_refused_at_its_end(
     post: Post, quota: int, answer: tuple[int, str]
 ):
