@@ -7,8 +7,8 @@ away the answer is 451, before anything was delivered; where a crash comes in be
 second copy and no second event.
 
 A mailbox is full when its quota has no room for the message: 452 at RCPT where the usage or the declared size shows
-that, else at the end of data; 552 for a message that is larger than the whole quota. It is passed over, with a row in the
-history, while the message has another place.
+that, else at the end of data; 552 for a message that is larger than the whole quota. It is passed over, with a row in
+the history, while the message has another place.
 
 The built-in verdict knows one kind of spam, the GTUBE string: such mail goes to the mailbox's Junk folder (`.Junk`,
 Maildir++) and is told as `mail.spam` too. X-Spam fields that a message brings along count for nothing.

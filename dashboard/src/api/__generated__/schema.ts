@@ -3004,7 +3004,7 @@ export interface components {
             next_since: string | null;
             queued: number;
         };
-        /** @description One look-up: `step` domain, mailbox, alias, plus, catch_all, forward, postmaster or reject; `row` is what answered. */
+        /** @description One look-up: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match. */
         StepTold: {
             address: string;
             result: string;
