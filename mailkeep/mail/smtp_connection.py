@@ -206,15 +206,13 @@ class Connection(asyncio.Protocol):
         self.connection_made(transport)
 
     def quit(self) -> None:
-        """Close politely, without waiting for the answer."""
+        """Say QUIT and close, without waiting for the answer."""
         self.write(b"QUIT\r\n")
         self._fail("closed by us")
 
     def abort(self) -> None:
         """Close at once. Content without its final dot is thrown away by the server."""
         self._fail("closed by us")
-        if self._transport:
-            self._transport.abort()
 
     # Waiting.
 
@@ -222,7 +220,8 @@ class Connection(asyncio.Protocol):
         if self._broken is None:
             self._broken = why
             if self._transport:
-                self._transport.close()
+                # close() would read on until the server ends TLS, for up to 30 s, or wait until it reads our data.
+                self._transport.abort()
         self._wake()
 
     def _wake(self) -> None:

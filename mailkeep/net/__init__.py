@@ -10,6 +10,8 @@ reached but global unicast addresses.
 - `resolver`: the addresses of a host, by `dns.servers` or by the system.
 - `client`: `Outbound`, one a process, in `App.outbound`; `send` takes an `OutboundRequest`, answers an
   `OutboundAnswer` (whatever its status: a redirect is an answer and is never followed) or raises `OutboundFailed`.
+- `connection`: connections that are aborted, not closed, when an attempt ends, and that read no more than an answer may
+  have; `mailkeep listen` uses them as well.
 
 No proxies, cookies, redirects or decompression; nothing is read from the environment. TLS (1.2 or newer) is verified by
 the host's name, also where the connection goes to a pinned address; an authority may be added for one request.

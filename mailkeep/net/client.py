@@ -18,6 +18,7 @@ from yarl import URL
 
 from mailkeep import __version__
 from mailkeep.core.network import Network
+from mailkeep.net.connection import Connector
 from mailkeep.net.guard import Address, refuse_address
 from mailkeep.net.resolver import LookupFailed, Resolver
 from mailkeep.net.target import Target, UrlRefused, parse_target
@@ -31,6 +32,7 @@ _KEPT_ENDPOINTS = 128
 _KEPT_SECONDS = 15.0
 _CONTEXTS = 16
 _LARGE_BODY = 64 * 1024
+_MAX_READ = 2 * 1024 * 1024  # of one answer, with chunk sizes and trailers; above each `max_answer`
 
 
 class OutboundFailed(Exception):
@@ -209,8 +211,13 @@ class Outbound:
     def _session(self, keep: bool) -> aiohttp.ClientSession:
         if keep not in self._sessions:
             kept: dict[str, Any] = {"keepalive_timeout": _KEPT_SECONDS} if keep else {"force_close": True}
-            connector = aiohttp.TCPConnector(
-                limit=0, limit_per_host=_IN_USE_PER_ENDPOINT, use_dns_cache=False, resolver=_NoResolver(), **kept
+            connector = Connector(
+                max_read=_MAX_READ,
+                limit=0,
+                limit_per_host=_IN_USE_PER_ENDPOINT,
+                use_dns_cache=False,
+                resolver=_NoResolver(),
+                **kept,
             )
             self._sessions[keep] = aiohttp.ClientSession(
                 connector=connector,

@@ -210,7 +210,7 @@ async def _status(data_dir: Path | None) -> Answer:
         told = {"running": False, "data_dir": str(place), "pid": pid}
         return Answer(told, [f"Mailkeep is starting, or a command is at work on {place} (process {pid})."], TRY_AGAIN)
     database = await inspection.database_answers(place)
-    health = inspection.ask_health(running.http)
+    health = await inspection.ask_health(running.http)
     memory = inspection.memory_bytes(running.pid)
     parts = parts_told.parts_of(run_folder(place)) if running.profile == "full" else []
     told = {

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
+import ipaddress
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 import psycopg
 
 from mailkeep.db import postgres
+from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
 from mailkeep.settings import load
 
 _SECONDS = 3
+_MAX_HEALTH = 100_000
+_EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 _PROC = Path("/proc")
 _PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
 
@@ -93,16 +95,22 @@ async def database_answers(data_dir: Path) -> str | None:
     return None
 
 
-def ask_health(url: str) -> Health:
-    """What the instance at `url` (http://host:port) says of itself; three seconds at most for each step."""
-    place = urlsplit(url)
-    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=_SECONDS)
+async def ask_health(url: str) -> Health:
+    """What the instance at `url` (http://host:port) says of itself, within three seconds."""
+    outbound = Outbound()
+    request = OutboundRequest(
+        method="GET",
+        url=f"{url}/health",
+        allowed_networks=_EVERYWHERE,
+        timeout=_SECONDS,
+        max_answer=_MAX_HEALTH,
+        allow_http=True,
+    )
     try:
-        connection.request("GET", "/health")
-        body: Any = msgspec.json.decode(connection.getresponse().read(100_000))
+        body: Any = msgspec.json.decode((await outbound.send(request)).body)
         told = body["data"] or body["error"]["details"]
         return Health(str(told["status"]), tuple(Check(str(c["component"]), str(c["status"])) for c in told["checks"]))
-    except (OSError, http.client.HTTPException, msgspec.MsgspecError, KeyError, TypeError):
+    except (OutboundFailed, ValueError, KeyError, TypeError):
         return Health("unreachable")
     finally:
-        connection.close()
+        await outbound.close()

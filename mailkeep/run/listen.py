@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import random
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
@@ -31,6 +32,7 @@ from mailkeep.features.webhooks import rules
 from mailkeep.features.webhooks.model import TIMEOUT_SECONDS, Content
 from mailkeep.features.webhooks.signature import headers
 from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
+from mailkeep.net.connection import Connector
 
 _FULL = "mail.received.full"
 _EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
@@ -39,7 +41,10 @@ _SILENCE_SECONDS = 20.0
 # What comes of reading what is no answer of ours: no JSON, no text, or without what it must have.
 _NONSENSE = (msgspec.DecodeError, ValueError)
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-_LONGEST_BLOCK = 64 << 20
+# An answer to a call other than the stream, and the head of the stream's answer.
+_ANSWER_SECONDS = 30.0
+_LONGEST_ANSWER = 4 << 20
+_LONGEST_BLOCK = 4 << 20
 
 
 class _Domain(msgspec.Struct):
@@ -180,16 +185,39 @@ class Server:
 def opened_session() -> aiohttp.ClientSession:
     """For calls of a server: nothing of the environment, and no end but that of silence."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=_SILENCE_SECONDS)
-    return aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
+    connector = Connector(max_read=None)  # a stream has no end
+    return aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
+
+
+@asynccontextmanager
+async def _answer(call: AbstractAsyncContextManager[aiohttp.ClientResponse]) -> AsyncGenerator[aiohttp.ClientResponse]:
+    """The answer to a call, once its status is 200; its head and, if the status is another, its body within 30 s.
+
+    Raises TimeoutError, `_NotNow`, Failure.
+    """
+    async with asyncio.timeout(_ANSWER_SECONDS) as deadline, call as answer:
+        await _refuse(answer)
+        deadline.reschedule(None)
+        yield answer
+
+
+async def _body(answer: aiohttp.ClientResponse) -> bytes:
+    """The body of an answer, within 30 s and 4 MiB. Raises TimeoutError, ValueError."""
+    found = bytearray()
+    async with asyncio.timeout(_ANSWER_SECONDS):
+        while piece := await answer.content.readany():
+            found += piece
+            if len(found) > _LONGEST_ANSWER:
+                raise ValueError("the answer is too long")
+    return bytes(found)
 
 
 async def find_domain(server: Server, name: str) -> UUID:
     """The id of a domain that the key sees, by its name. Fails where there is none, or the server does not tell now."""
     async with opened_session() as session:
         try:
-            async with server.call(session, "/domains", params={"name": name, "limit": "200"}) as answer:
-                await _refuse(answer)
-                domains = msgspec.json.decode(await answer.read(), type=_Domains).data
+            async with _answer(server.call(session, "/domains", params={"name": name, "limit": "200"})) as answer:
+                domains = msgspec.json.decode(await _body(answer), type=_Domains).data
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Failure(f"{server.url} does not answer: {error}") from error
         except _NotNow as error:
@@ -211,8 +239,7 @@ async def remote(server: Server, domain_id: UUID | None, report: Report) -> Sour
             try:
                 params = {"domain_id": str(domain_id)} if domain_id else {}
                 asked = {"last-event-id": last} if last else {}
-                async with server.call(session, "/events/stream", params=params, headers=asked) as answer:
-                    await _refuse(answer)
+                async with _answer(server.call(session, "/events/stream", params=params, headers=asked)) as answer:
                     async for block in _blocks(answer.content):
                         wait = _FIRST_WAIT
                         if not last:
@@ -246,11 +273,10 @@ async def _refuse(answer: aiohttp.ClientResponse) -> None:
     """Fail where the server says no: for good, or `_NotNow`."""
     if answer.status == 200:
         return
-    text = await answer.text(errors="replace")
     try:
-        error = msgspec.json.decode(text)["error"]
+        error = msgspec.json.decode(await _body(answer))["error"]
         told = f"{error['code']}: {error['message']}"
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         told = f"status {answer.status}"
     if answer.status == 429 or answer.status >= 500:
         raise _NotNow(f"{answer.url.host} answers {told}")
@@ -266,9 +292,15 @@ class _Block:
 
 async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
     """The blocks of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html); ours end lines by LF."""
-    waiting = b""
+    waiting = bytearray()
     async for piece in content.iter_any():
-        *whole, waiting = (waiting + piece).split(b"\n\n")
+        # The end of a block may be split between two pieces; what was searched before is not searched again.
+        start = max(0, len(waiting) - 1)
+        waiting += piece
+        if waiting.find(b"\n\n", start) < 0:
+            whole: list[bytearray] = []
+        else:
+            *whole, waiting = waiting.split(b"\n\n")
         for block in whole:
             lines = block.decode().split("\n")
             fields = dict(line.split(": ", 1) for line in lines if line and not line.startswith(":"))

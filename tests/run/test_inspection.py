@@ -79,10 +79,10 @@ def test_the_memory_of_no_process_is_unknown():
         (200, {"data": {"status": "ok", "checks": 1}}, Health("unreachable")),
     ],
 )
-def test_health_is_read_from_both_answers(serve: Serve, status: int, body: Any, health: Health):
-    assert ask_health(serve(status, json.dumps(body).encode())) == health
+async def test_health_is_read_from_both_answers(serve: Serve, status: int, body: Any, health: Health):
+    assert await ask_health(serve(status, json.dumps(body).encode())) == health
 
 
-def test_health_of_what_is_no_instance(serve: Serve):
-    assert ask_health(serve(200, b"hello")) == Health("unreachable")
-    assert ask_health("http://127.0.0.1:1") == Health("unreachable")
+async def test_health_of_what_is_no_instance(serve: Serve):
+    assert await ask_health(serve(200, b"hello")) == Health("unreachable")
+    assert await ask_health("http://127.0.0.1:1") == Health("unreachable")

@@ -1,0 +1,128 @@
+"""A server in a thread that answers without end, and a count of the bytes that this process reads meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Script = Callable[[socket.socket], None]
+SECONDS = 120.0
+
+
+def say(*texts: bytes) -> Script:
+    """Sends these, then waits until the client closes."""
+
+    def run(peer: socket.socket) -> None:
+        for text in texts:
+            peer.sendall(text)
+        while peer.recv(65536):
+            pass
+
+    return run
+
+
+def flood(first: bytes, again: bytes) -> Script:
+    """Sends `first`, then `again` for as long as the client takes it."""
+    block = again * (1 + 65536 // len(again))
+
+    def run(peer: socket.socket) -> None:
+        peer.sendall(first)
+        while True:
+            peer.sendall(block)
+
+    return run
+
+
+def drip(first: bytes, again: bytes) -> Script:
+    """Sends `first`, then the bytes of `again`, over and over, one each 20 ms."""
+
+    def run(peer: socket.socket) -> None:
+        peer.sendall(first)
+        for byte in itertools.cycle(again):
+            peer.sendall(bytes([byte]))
+            if _closed(peer, 0.02):
+                return
+
+    return run
+
+
+def _closed(peer: socket.socket, seconds: float) -> bool:
+    peer.settimeout(seconds)
+    try:
+        return not peer.recv(65536)
+    except (TimeoutError, ssl.SSLWantReadError):
+        return False
+    finally:
+        peer.settimeout(SECONDS)
+
+
+@dataclass
+class HostileServer:
+    """Runs `script` on each connection, after TLS if there is a context, and after a request if it `waits`."""
+
+    script: Script
+    context: ssl.SSLContext | None = None
+    waits: bool = True
+    port: int = 0
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Set when the first connection has ended, by the client."""
+
+    def serve(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                peer, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._converse, args=(peer,), daemon=True).start()
+
+    def _converse(self, raw: socket.socket) -> None:
+        raw.settimeout(SECONDS)
+        peer = raw
+        try:
+            peer = self.context.wrap_socket(raw, server_side=True) if self.context else raw
+            if self.waits:
+                peer.recv(65536)
+            self.script(peer)
+        except OSError as error:  # the client closed or reset the connection; TLS says so in its own errors
+            if isinstance(error, TimeoutError):
+                return
+        finally:
+            peer.close()
+        self.ended.set()
+
+    def wait_ended(self) -> None:
+        """Wait until the client has closed the connection."""
+        assert self.ended.wait(SECONDS), "the client has not closed the connection"
+
+
+@contextlib.contextmanager
+def hostile(script: Script, context: ssl.SSLContext | None = None, *, waits: bool = True) -> Iterator[HostileServer]:
+    """A running server on loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = HostileServer(script, context, waits, listener.getsockname()[1])
+        thread = threading.Thread(target=server.serve, args=(listener,), daemon=True)
+        thread.start()
+        yield server
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(SECONDS)
+
+
+class Count:
+    """Bytes that the process has read with read(2) and pread(2) since this was made, as uvloop reads from sockets."""
+
+    def __init__(self) -> None:
+        self._before = _read_bytes()
+
+    @property
+    def read(self) -> int:
+        return _read_bytes() - self._before
+
+
+def _read_bytes() -> int:
+    return int(Path("/proc/self/io").read_text().split("rchar: ")[1].split()[0])

@@ -1,0 +1,268 @@
+"""Servers that answer without end, or never: each outbound call ends, and nothing more is read after it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import ipaddress
+import ssl
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+import uvloop
+
+from mailkeep.core.errors import Failure
+from mailkeep.mail.smtp_connection import Lost, Refused, Relay, Timeouts, connect
+from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
+from mailkeep.run import inspection, listen
+from mailkeep.run.inspection import Health
+from tests.hostile_server import Count, HostileServer, Script, drip, flood, hostile, say
+
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+MOST_READ = 8 << 20
+OK = b"HTTP/1.1 200 OK\r\n"
+WHOLE = OK + b"Content-Length: 2\r\n\r\nok"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+
+FLOODS = {
+    "body": flood(OK + b"\r\n", b"x"),
+    "body of a given length": flood(OK + b"Content-Length: 99999999999\r\n\r\n", b"x"),
+    "chunks": flood(CHUNKED, b"10000\r\n" + b"x" * 65536 + b"\r\n"),
+    "chunk extension": flood(CHUNKED + b"1;a=", b"x"),
+    "trailers": flood(CHUNKED + b"0\r\n", b"X-A: b\r\n"),
+    "trailer": flood(CHUNKED + b"0\r\nX-A: ", b"x"),
+    "status line": flood(b"HTTP/1.1 200 ", b"x"),
+    "header field": flood(OK + b"X-A: ", b"x"),
+    "header fields": flood(OK, b"X-A: b\r\n"),
+    "informational answers": flood(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "after the answer": flood(WHOLE, b"x"),
+    "answers": flood(b"", WHOLE),
+    "no HTTP": flood(b"", b"\x00"),
+}
+DRIPS = {
+    "nothing": say(),
+    "status line": drip(b"HTTP/1.1 200 ", b"x"),
+    "header": drip(OK, b"X-A: b\r\n"),
+    "informational answers": drip(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "body": drip(OK + b"Content-Length: 9999\r\n\r\n", b"x"),
+    "trailers": drip(CHUNKED + b"0\r\n", b"X-A: b\r\n"),
+}
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def context(authority: trustme.CA) -> ssl.SSLContext:
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost", "127.0.0.1").configure_cert(made)
+    return made
+
+
+@pytest.fixture
+def trusted(authority: trustme.CA, tmp_path: Path) -> Path:
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    return tmp_path / "ca.pem"
+
+
+def on_uvloop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Runs a test on the loop of our processes: how TLS ends differs from asyncio's own loop."""
+
+    @functools.wraps(test)
+    def run(**fixtures: Any) -> None:
+        uvloop.run(test(**fixtures))
+
+    return run
+
+
+@pytest.fixture
+def count() -> Count:
+    return Count()
+
+
+@contextlib.asynccontextmanager
+async def outbound() -> AsyncIterator[Outbound]:
+    made = Outbound()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def asking(server: HostileServer, trusted: Path, timeout: float) -> OutboundRequest:
+    scheme = "https" if server.context else "http"
+    return OutboundRequest(
+        method="POST",
+        url=f"{scheme}://127.0.0.1:{server.port}/",
+        body=b"{}",
+        allowed_networks=LOOPBACK,
+        extra_ca_file=trusted,
+        timeout=timeout,
+        allow_http=True,
+    )
+
+
+async def left(server: HostileServer) -> None:
+    """Until the server has seen the end of the connection."""
+    await asyncio.to_thread(server.wait_ended)
+
+
+@pytest.mark.parametrize("tls", [True, False], ids=["tls", "plain"])
+@pytest.mark.parametrize("flooding", FLOODS)
+@on_uvloop
+async def test_an_endless_answer_is_not_read_after_its_attempt(
+    flooding: str, tls: bool, context: ssl.SSLContext, trusted: Path, count: Count
+):
+    with hostile(FLOODS[flooding], context if tls else None) as server:
+        async with outbound() as client:
+            with contextlib.suppress(OutboundFailed):
+                await client.send(asking(server, trusted, 60))
+            await left(server)
+    assert count.read < MOST_READ
+
+
+@pytest.mark.parametrize("tls", [True, False], ids=["tls", "plain"])
+@pytest.mark.parametrize("dripping", DRIPS)
+@on_uvloop
+async def test_a_slow_answer_ends_with_its_attempt(
+    dripping: str, tls: bool, context: ssl.SSLContext, trusted: Path, count: Count
+):
+    with hostile(DRIPS[dripping], context if tls else None) as server:
+        async with outbound() as client:
+            with pytest.raises(OutboundFailed) as failed:
+                await client.send(asking(server, trusted, 0.5))
+            await left(server)
+    assert failed.value.kind == "timeout"
+    assert count.read < MOST_READ
+
+
+@pytest.mark.parametrize(
+    "script", [say(), drip(b"", b"\x16"), flood(b"", b"\x16\x03\x01\x40\x00" + b"\x02" * 16384)], ids=str
+)
+@on_uvloop
+async def test_a_tls_handshake_without_end_ends_with_its_attempt(script: Script, trusted: Path, count: Count):
+    with hostile(script) as server:
+        request = OutboundRequest(
+            method="GET", url=f"https://127.0.0.1:{server.port}/", allowed_networks=LOOPBACK, timeout=0.5
+        )
+        async with outbound() as client:
+            with pytest.raises(OutboundFailed):
+                await client.send(request)
+            await left(server)
+    assert count.read < MOST_READ
+
+
+@on_uvloop
+async def test_a_server_that_never_ends_tls_is_left_at_once(context: ssl.SSLContext, trusted: Path, count: Count):
+    """It answers in full and never says close_notify."""
+    with hostile(say(OK + b"Connection: close\r\nContent-Length: 2\r\n\r\nok"), context) as server:
+        async with outbound() as client:
+            assert (await client.send(asking(server, trusted, 60))).body == b"ok"
+            await left(server)
+
+
+@on_uvloop
+async def test_a_receiver_that_does_not_read_is_left_with_its_attempt(context: ssl.SSLContext, trusted: Path):
+    def deaf(peer: object) -> None:
+        released.wait_ended()
+
+    released = HostileServer(say())
+    with hostile(deaf, context, waits=False) as server:
+        async with outbound() as client:
+            with pytest.raises(OutboundFailed) as failed:
+                await client.send(replace(asking(server, trusted, 2), body=bytes(64 << 20)))
+            released.ended.set()
+            await left(server)
+    assert failed.value.kind == "timeout"
+
+
+# SMTP, as a client of a smarthost
+
+
+SMTP = {
+    "greeting": flood(b"", b"x"),
+    "greeting of lines": flood(b"", b"220-x\r\n"),
+    "replies": flood(b"220 x\r\n", b"250 x\r\n"),
+    "EHLO": flood(b"220 x\r\n250-x\r\n", b"250-x\r\n"),
+}
+
+
+@pytest.fixture
+def relay(authority: trustme.CA) -> Relay:
+    ours = ssl.create_default_context()
+    authority.configure_trust(ours)
+    return Relay("127.0.0.1", 0, tls="tls", ssl_context=ours, timeouts=Timeouts(60, 60, 60, 60, 60))
+
+
+def at(relay: Relay, server: HostileServer, seconds: float) -> Relay:
+    return Relay(
+        relay.host, server.port, relay.tls, relay.ssl_context, timeouts=Timeouts(seconds, seconds, seconds, seconds)
+    )
+
+
+@pytest.mark.parametrize("flooding", SMTP)
+@on_uvloop
+async def test_an_endless_smtp_reply_is_not_read_on(flooding: str, relay: Relay, context: ssl.SSLContext, count: Count):
+    with hostile(SMTP[flooding], context, waits=False) as server:
+        with contextlib.suppress(Lost, Refused):
+            (await connect(at(relay, server, 60))).quit()
+        await left(server)
+    assert count.read < MOST_READ
+
+
+@pytest.mark.parametrize("script", [say(), drip(b"", b"2"), drip(b"220 x\r\n", b"250-x\r\n")], ids=str)
+@on_uvloop
+async def test_a_slow_smtp_reply_ends_with_its_step(script: Script, relay: Relay, context: ssl.SSLContext):
+    with hostile(script, context, waits=False) as server:
+        with pytest.raises(Lost):
+            await connect(at(relay, server, 0.5))
+        await left(server)
+
+
+@on_uvloop
+async def test_an_smtp_server_that_never_ends_tls_is_left_at_once(relay: Relay, context: ssl.SSLContext):
+    """It answers QUIT, like everything else, and neither closes nor says close_notify."""
+    with hostile(say(b"220 x\r\n250 x\r\n"), context, waits=False) as server:
+        (await connect(at(relay, server, 60))).quit()
+        await left(server)
+
+
+# The command line
+
+
+@on_uvloop
+async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: pytest.MonkeyPatch, count: Count):
+    monkeypatch.setattr(listen, "_ANSWER_SECONDS", 0.5)
+    for script in (
+        *DRIPS.values(),
+        FLOODS["body"],
+        FLOODS["header fields"],
+        flood(b"HTTP/1.1 500 No\r\n\r\n", b"x"),
+        drip(b"HTTP/1.1 500 No\r\n\r\n", b"x"),
+    ):
+        with hostile(script) as server:
+            with pytest.raises(Failure):
+                await listen.find_domain(listen.Server(f"http://127.0.0.1:{server.port}", "svc_x"), "shop.example")
+            await left(server)
+    assert count.read < 3 * MOST_READ
+
+
+@pytest.mark.parametrize(
+    "script", [*DRIPS.values(), FLOODS["body"], FLOODS["status line"]], ids=[*DRIPS, "body", "status"]
+)
+@on_uvloop
+async def test_status_does_not_wait_for_a_health_answer_without_end(
+    script: Script, monkeypatch: pytest.MonkeyPatch, count: Count
+):
+    monkeypatch.setattr(inspection, "_SECONDS", 0.5)
+    with hostile(script) as server:
+        assert await inspection.ask_health(f"http://127.0.0.1:{server.port}") == Health("unreachable")
+        await left(server)
+    assert count.read < MOST_READ
