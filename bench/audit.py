@@ -117,8 +117,11 @@ async def main(writes: int, entries: int) -> None:
             async with db.tx() as conn:
                 await ensure_partitions(conn, utc_now())
             app = App(Settings(), Path(folder), utc_now, Vault(bytes(range(32))), db)
+            app.audit_db = Database(server.urls.audit, max_size=2)
+            await app.audit_db.open()
             await compare_writes(app, writes)
             await measure_log(app, entries)
+            await app.audit_db.close()
             await db.close()
         finally:
             await server.stop()

@@ -128,7 +128,7 @@ async def main(requests: int) -> None:
     async with database() as urls:
         fill_aliases(urls, DOMAIN_IDS[EXAMPLE], 10_000)
         with tempfile.TemporaryDirectory() as folder:
-            server = Server(["bench.list_aliases", "serve", urls.owner, urls.app, folder])
+            server = Server(["bench.list_aliases", "serve", urls.owner, urls.app, urls.audit, folder])
             try:
                 pairs = await measure(server, requests)
             finally:
@@ -144,6 +144,6 @@ async def main(requests: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        uvloop.run(serve(Urls(*sys.argv[2:4]), Path(sys.argv[4])))
+        uvloop.run(serve(Urls(*sys.argv[2:5]), Path(sys.argv[5])))
     else:
         uvloop.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1500))

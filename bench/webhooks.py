@@ -199,7 +199,7 @@ def _clone(urls: postgres.Urls, name: str) -> postgres.Urls:
         maintenance.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
         )
-    return postgres.Urls(make_conninfo(urls.owner, dbname=name), make_conninfo(urls.app, dbname=name))
+    return postgres.Urls(*(make_conninfo(url, dbname=name) for url in (urls.owner, urls.app, urls.audit)))
 
 
 @asynccontextmanager

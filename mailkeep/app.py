@@ -39,6 +39,7 @@ class App:
     clock: Clock
     vault: Vault
     db: Database
+    audit_db: Database | None = None  # as the role that seals and prunes the audit log; None: not this process's work
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
     parts: Callable[[], Mapping[str, bool]] | None = None  # full profile: which parts run, as their supervisor tells
     parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us

@@ -108,6 +108,7 @@ def make_database(database_server: Urls) -> Iterator[MakeDatabase]:
             return Urls(
                 owner=make_conninfo(database_server.owner, dbname=name),
                 app=make_conninfo(database_server.app, dbname=name),
+                audit=make_conninfo(database_server.audit, dbname=name),
             )
 
         yield make

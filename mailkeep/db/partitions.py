@@ -26,16 +26,31 @@ async def ensure_partitions(conn: Conn, at: datetime) -> None:
         log.info("months are made later: the history is being read")
 
 
-async def drop_partitions(conn: Conn, *, messages_before: datetime, events_before: datetime) -> int:
-    """Drop the months of the history, and those of events, that ended before an instant; how many tables that were.
+async def confirm_prune_time(conn: Conn, table: str, at: datetime) -> datetime | None:
+    """Check the clock before something is pruned: the time by which it may be, None while there is none.
 
-    What is older in the default partitions is deleted.
+    It is that of the first of two checks that were a day apart, so that whatever a clock says that is ahead for some
+    hours prunes nothing. A clock that is more than 35 days ahead of the newest row of `table` (messages, events or
+    audit_entries) is not believed at all.
+    """
+    cursor = await conn.execute("SELECT confirm_prune_time(%(table)s, %(at)s) AS at", {"table": table, "at": at})
+    row = await cursor.fetchone()
+    return row["at"] if row else None
+
+
+async def drop_partitions(
+    conn: Conn, at: datetime, *, messages_before: datetime | None, events_before: datetime | None
+) -> int:
+    """Drop the months of the history, and those of events, that ended before an instant (None: none); how many tables.
+
+    What is older in the default partitions is deleted. Nothing goes where `at` is more than 35 days after the newest
+    row.
     """
     try:
         async with conn.transaction():
             cursor = await conn.execute(
-                "SELECT drop_partitions(%(messages_before)s, %(events_before)s) AS dropped",
-                {"messages_before": messages_before, "events_before": events_before},
+                "SELECT drop_partitions(%(at)s, %(messages_before)s, %(events_before)s) AS dropped",
+                {"at": at, "messages_before": messages_before, "events_before": events_before},
             )
             row = await cursor.fetchone()
     except LockNotAvailable:

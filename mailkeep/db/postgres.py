@@ -15,9 +15,9 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
@@ -28,13 +28,14 @@ from mailkeep.core.errors import Failure
 from mailkeep.db.instance import instance_id, lock_holder, run_folder
 from mailkeep.db.postgres_binaries import DEBIAN, Binaries, cluster_major, find_binaries
 from mailkeep.db.postgres_cluster import (
+    ADDED_ROLES,
     APP,
+    AUDIT,
     DATABASE,
-    MTA,
     OWNER,
     SHELTER,
     Place,
-    add_mta_role,
+    add_roles,
     choose_place,
     clean_environment,
     make_cluster,
@@ -56,25 +57,26 @@ _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """How to connect, as libpq's conninfo: as the schema's owner (for migrations), and as the application."""
+    """How to connect, as libpq's conninfo: as the schema's owner (for migrations), as the application, and as the role
+    that seals and prunes the audit log.
+    """
 
     owner: str
     app: str
+    audit: str
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What start can be told otherwise: for tests, and for systems that keep things elsewhere.
 
-    `mta_accounts`: the operating system's accounts of mail daemons, which get in as the role made for them;
-    `app_accounts`: those of processes of ours, as the application.
+    `accounts`: by role, the operating system's accounts (besides ours) that may connect as it.
     """
 
     shelter: Path = SHELTER
     debian: Path = DEBIAN
     settings: Mapping[str, str] | None = None
-    mta_accounts: tuple[str, ...] = ()
-    app_accounts: tuple[str, ...] = ()
+    accounts: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
 
 def socket_urls(run: Path) -> Urls:
@@ -83,7 +85,7 @@ def socket_urls(run: Path) -> Urls:
     def url(user: str) -> str:
         return make_conninfo(host=str(run / "pg"), port=5432, dbname=DATABASE, user=user)
 
-    return Urls(owner=url(OWNER), app=url(APP))
+    return Urls(owner=url(OWNER), app=url(APP), audit=url(AUDIT))
 
 
 def running_urls(data_dir: Path) -> Urls | None:
@@ -115,8 +117,7 @@ async def start(data_dir: Path, options: Options | None = None) -> PrivateServer
     server.hold = hold
     try:
         await server.launch()
-        if options.mta_accounts:
-            await server.ensure_mta_role()
+        await server.ensure_roles()
     except BaseException:
         await server.stop()
         raise
@@ -148,31 +149,34 @@ class PrivateServer:
         await end_leftovers(self.place.cluster)
         sockets = self._run / "pg"
         sockets.mkdir(mode=0o700, exist_ok=True)
-        sockets.chmod(0o711 if self._options.mta_accounts or self._options.app_accounts else 0o700)
+        sockets.chmod(0o711 if self._options.accounts else 0o700)
         os.chown(sockets, self.place.account.uid, self.place.account.gid, follow_symlinks=False)
         # The folder is held by us and no server is left: what lies here is stale, and its lock file may name
         # a process that lives (a killed one that nobody has reaped is enough), which would stop PostgreSQL.
         for name in _SOCKET:
             (sockets / name).unlink(missing_ok=True)
         options = self._options
-        others = {MTA: options.mta_accounts, APP: options.app_accounts}
-        arguments = write_configuration(self._run, self.place, self.binaries, options.settings, others)
+        arguments = write_configuration(self._run, self.place, self.binaries, options.settings, options.accounts)
         if self._stopping:
             return
         log_start = self._rotate_log()
         self._process = self._spawn([*arguments, "-c", f"unix_socket_directories={sockets}"])
         await self._until_ready(self._process, log_start)
 
-    async def ensure_mta_role(self) -> None:
-        """Adds the role of the mail daemons where the cluster is older than it: the server ends for a moment."""
+    async def ensure_roles(self) -> None:
+        """Adds the roles that a cluster of an earlier version lacks: the server stops for a moment."""
         async with await psycopg.AsyncConnection.connect(self.urls.app) as conn:
-            cursor = await conn.execute("SELECT 1 FROM pg_roles WHERE rolname = %(role)s", {"role": MTA})
-            if await cursor.fetchone():
-                return
+            cursor = await conn.execute(
+                "SELECT rolname FROM pg_roles WHERE rolname = ANY(%(roles)s)", {"roles": list(ADDED_ROLES)}
+            )
+            present = {name for (name,) in await cursor.fetchall()}
+        missing = [role for role in ADDED_ROLES if role not in present]
+        if not missing:
+            return
         assert self._process
         self._process.send_signal(signal.SIGINT)
         await _end_of(self._process, None)
-        add_mta_role(self.binaries, self.place)
+        add_roles(self.binaries, self.place, missing)
         await self.launch()
 
     async def supervise(self) -> None:

@@ -22,19 +22,22 @@ from mailkeep.db.postgres_binaries import Binaries
 
 SHELTER = Path("/var/lib/mailkeep/pg")
 DATABASE, OWNER, APP = "mailkeep", "mailkeep_owner", "mailkeep_app"
-MTA = "mailkeep_mta"  # the full profile's daemons: may execute what migration 0013 grants, and nothing else
+AUDIT = "mailkeep_audit"  # seals and prunes the audit log, which the application may not
+POSTFIX, DOVECOT = "mailkeep_postfix", "mailkeep_dovecot"  # the full profile's daemons: see mta_role
 SUPERUSER = "postgres"
+
+ADDED_ROLES = (AUDIT, POSTFIX, DOVECOT)
+"""Roles that a cluster of an earlier version lacks."""
 
 # Each statement on a line of its own: a single-user server ends a statement at the newline.
 _ROLES = f"""\
 CREATE ROLE {OWNER} LOGIN CREATEDB;
 CREATE ROLE {APP} LOGIN;
-CREATE ROLE {MTA} LOGIN;
 CREATE DATABASE {DATABASE} OWNER {OWNER} TEMPLATE template0;
 REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
 GRANT CONNECT ON DATABASE {DATABASE} TO {APP};
 """
-_MTA_ROLE = f"CREATE ROLE {MTA} LOGIN;\n"
+_ADDED_ROLE = "CREATE ROLE {role} LOGIN;\nGRANT CONNECT ON DATABASE {database} TO {role};\n"
 
 # Small, for one machine's mail: memory is taken as it is used. Nothing secret reaches the log (terse leaves
 # out DETAIL with its values, and parameters are never logged).
@@ -178,7 +181,7 @@ def make_cluster(binaries: Binaries, place: Place) -> None:
     access = ["--auth-local=peer", "--auth-host=reject", "--no-instructions"]
     _expect_success("initdb", run_as(place.account, [*initdb, *locale, *access]))
     single = [str(binaries.bin_dir / "postgres"), "--single", "-D", str(draft), "-c", "exit_on_error=on"]
-    _expect_success("Making the roles", run_as(place.account, [*single, "postgres"], _ROLES))
+    _expect_success("Making the roles", run_as(place.account, [*single, "postgres"], _ROLES + _added(ADDED_ROLES)))
     draft.rename(place.cluster)
     parent = os.open(place.cluster.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -187,10 +190,14 @@ def make_cluster(binaries: Binaries, place: Place) -> None:
         os.close(parent)
 
 
-def add_mta_role(binaries: Binaries, place: Place) -> None:
-    """Adds the daemons' role to a cluster that was made without it, by a single-user server: none may run."""
+def add_roles(binaries: Binaries, place: Place, roles: Sequence[str]) -> None:
+    """Adds roles to a cluster that was made without them, by a single-user server: no other server may run."""
     single = [str(binaries.bin_dir / "postgres"), "--single", "-D", str(place.cluster), "-c", "exit_on_error=on"]
-    _expect_success("Making the role of the mail daemons", run_as(place.account, [*single, "postgres"], _MTA_ROLE))
+    _expect_success("Adding the roles", run_as(place.account, [*single, "postgres"], _added(roles)))
+
+
+def _added(roles: Sequence[str]) -> str:
+    return "".join(_ADDED_ROLE.format(role=role, database=DATABASE) for role in roles)
 
 
 def write_configuration(
@@ -204,10 +211,11 @@ def write_configuration(
 
     What stands in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) wins over ours. Nobody is trusted: the
     peer's account decides, by a map that names two accounts, and those of `others`, by role, where there are any.
+    The role that seals the audit log is open to this process's account only.
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
     ours = _account(os.geteuid()).name
-    peers = [(ours, OWNER), (ours, APP), (place.account.name, SUPERUSER)]
+    peers = [(ours, OWNER), (ours, APP), (ours, AUDIT), (place.account.name, SUPERUSER)]
     peers += [(account, role) for role, accounts in (others or {}).items() for account in accounts]
     files = {
         "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],

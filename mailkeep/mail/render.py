@@ -18,7 +18,7 @@ from mailkeep.mail.places import Places
 from mailkeep.settings import Settings, dns_servers, endpoint
 
 TEMPLATES = Path(__file__).parent / "templates"
-MTA_ROLE = "mailkeep_mta"
+POSTFIX_ROLE, DOVECOT_ROLE = "mailkeep_postfix", "mailkeep_dovecot"
 SIEVE = ("before.sieve", "learn-ham.sieve", "learn-spam.sieve")
 """Dovecot's own scripts: compiled where they stand, since those who run them may not write there."""
 HYPERSCAN_CACHE = Path("/var/cache/mailkeep/rspamd")
@@ -161,7 +161,8 @@ def _common(facts: Facts) -> dict[str, str]:
         "log": str(places.log),
         "database": facts.database,
         "database_folder": str(facts.database_folder),
-        "role": MTA_ROLE,
+        "postfix_role": POSTFIX_ROLE,
+        "dovecot_role": DOVECOT_ROLE,
         "auth_socket": str(places.auth_socket),
         "scan_socket": str(places.scan_socket),
         "sign_socket": str(places.sign_socket),

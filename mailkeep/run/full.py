@@ -31,7 +31,7 @@ from mailkeep.db.instance import acquire_lock, run_folder, write_whole
 from mailkeep.db.migrate import migrate
 from mailkeep.db.mta_role import grant
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.postgres_cluster import DATABASE
+from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.routing import service as routing
 from mailkeep.mail import postfix_queue, tool
@@ -165,8 +165,9 @@ async def _database(data_dir: Path, loaded: Loaded) -> AsyncGenerator[str | None
             "along.",
             permanent=True,
         )
-    accounts = ("root", "postfix", "dovecot")
-    options = postgres.Options(settings=_DATABASE, mta_accounts=accounts, app_accounts=(install.ACCOUNT,))
+    # The tools of the daemons run as root. Sealing the audit log is open to root alone (`node`).
+    accounts = {POSTFIX: ("root", "postfix"), DOVECOT: ("root", "dovecot"), APP: (install.ACCOUNT,)}
+    options = postgres.Options(settings=_DATABASE, accounts=accounts)
     server = await postgres.start(data_dir, options)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(server.stop)

@@ -6,9 +6,9 @@ is back it reloads Postfix and Dovecot, who would ask one that failed again only
 has a connection and a task of its own, and neither an operation under way nor a pool that has not noticed yet holds it
 up.
 
-And it writes and removes where only root may: it notes the newest seal of the audit log outside the database, removes
-the mail of mailboxes that are gone, and the first administrator's password file once it was emptied. And it has Dovecot
-count mailboxes (`run/counting`).
+And it writes and removes where only root may: it seals and prunes the audit log, and notes the newest seal outside the
+database; it removes the mail of mailboxes that are gone, and the first administrator's password file once it was
+emptied. And it has Dovecot count mailboxes (`run/counting`).
 """
 
 from __future__ import annotations
@@ -180,7 +180,8 @@ async def serve(app: App, process: Process) -> None:
     removing = tasks.every(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
     walk = Walk(app, process.places)
     counting = (walk.keep_up(), walk.keep_going())
-    works = (node.watch(), node.operate(), node.settle(), tasks.run_sealing(app), removing, *counting)
+    audit = (tasks.run_sealing(app), tasks.run_audit_pruning(app))
+    works = (node.watch(), node.operate(), node.settle(), removing, *counting, *audit)
     running = [asyncio.create_task(work) for work in works]
     process.ready()
     await process.ended.wait()

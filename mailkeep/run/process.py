@@ -37,6 +37,9 @@ MODULES = {
 }
 """Names of processes and their modules."""
 
+# Runs as root, whose account alone may connect as the role that seals the audit log.
+_SEALS = ("node",)
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -100,7 +103,7 @@ async def _run(name: str, found: Ground, places: Places, life: int, sockets: Map
 
     loop.add_reader(life, orphaned)
     module = importlib.import_module(f"mailkeep.run.{MODULES[name]}")
-    async with standing_on(found, name) as app, tallying(app):
+    async with standing_on(found, name, seals=name in _SEALS) as app, tallying(app):
         await module.serve(app, Process(name, places, ended, sockets))
 
 

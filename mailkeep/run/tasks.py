@@ -10,7 +10,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.partitions import ensure_partitions
+from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
 from mailkeep.features.abuse import service as abuse
 from mailkeep.features.audit import jobs as audit
 from mailkeep.features.mailboxes import jobs as mailboxes
@@ -39,9 +39,11 @@ async def housekeeping(app: App) -> None:
     await mailboxes.purge_trash(app)
     await messages.prune(app)
     await receiving.prune(app)
-    await audit.let_go(app)
     await webhooks.prune(app)
-    await sandbox.prune(app, app.clock() - timedelta(days=app.settings.retention.content_days))
+    async with app.db.tx() as conn:
+        confirmed = await confirm_prune_time(conn, "messages", app.clock())
+    if confirmed:
+        await sandbox.prune(app, confirmed - timedelta(days=app.settings.retention.content_days))
 
 
 async def every(seconds: float, what: str, work: Callable[[], Awaitable[object]]) -> None:
@@ -64,6 +66,11 @@ async def run_forwards(app: App) -> None:
 async def run_sealing(app: App) -> None:
     """Seal the audit log, until cancelled."""
     await every(_SEAL_SECONDS, "sealing", lambda: audit.seal(app))
+
+
+async def run_audit_pruning(app: App) -> None:
+    """Prune the audit log, until cancelled."""
+    await every(_HOUSEKEEPING_SECONDS, "pruning the audit log", lambda: audit.let_go(app))
 
 
 async def run_housekeeping(app: App) -> None:

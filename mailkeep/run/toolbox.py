@@ -19,6 +19,7 @@ from mailkeep.db.migrate import migrate, missing_in
 from mailkeep.db.pool import Database
 from mailkeep.net.client import Outbound
 from mailkeep.settings import FILE_NAME, Loaded, Settings, dns_servers, load
+from mailkeep.settings.tree import Database as DatabaseSettings
 
 SECRET = "secret"
 DEFAULT_DATA_DIR = Path("data")
@@ -109,24 +110,44 @@ async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> As
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a process of a running instance stands on, read from the data directory; `url` is the database's."""
+    """What a process of a running instance stands on, read from the data directory; `url` is the database's, and
+    `audit_url` the same for the role that seals the audit log.
+    """
 
     data_dir: Path
     settings: Settings
     vault: Vault
     url: str
+    audit_url: str
 
 
 def ground(data_dir: Path) -> Ground:
     """Read it, as who may. Failure where no instance runs there: not now, or never where there is no such directory."""
     loaded = load(data_dir)
-    url = loaded.settings.database.url
+    database = loaded.settings.database
+    url, audit_url = database.url, audit_url_of(database)
     if not url:
         urls = postgres.running_urls(data_dir)
         if urls is None:
             raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=not data_dir.is_dir())
-        url = urls.app
-    return Ground(data_dir, loaded.settings, open_vault(data_dir, loaded), url)
+        url, audit_url = urls.app, urls.audit
+    return Ground(data_dir, loaded.settings, open_vault(data_dir, loaded), url, audit_url)
+
+
+def audit_url_of(database: DatabaseSettings) -> str:
+    """How to reach a database that is not ours as the role that seals the audit log."""
+    return database.audit_url or database.owner_url or database.url
+
+
+@asynccontextmanager
+async def audit_database(url: str) -> AsyncGenerator[Database]:
+    """The connections of the role that seals and prunes the audit log: at most two, and none while there is no work."""
+    db = Database(url, min_size=0, max_size=2, application_name="mailkeep audit")
+    await db.open()
+    try:
+        yield db
+    finally:
+        await db.close()
 
 
 @asynccontextmanager
@@ -137,8 +158,13 @@ async def attached(data_dir: Path, application_name: str) -> AsyncGenerator[App]
 
 
 @asynccontextmanager
-async def standing_on(found: Ground, application_name: str) -> AsyncGenerator[App]:
-    """`attached`, once everything is read."""
+async def standing_on(found: Ground, application_name: str, *, seals: bool = False) -> AsyncGenerator[App]:
+    """`attached`, once everything is read. `seals`: the process seals and prunes the audit log."""
+    if seals:
+        async with audit_database(found.audit_url) as audit_db, standing_on(found, application_name) as app:
+            app.audit_db = audit_db
+            yield app
+        return
     settings = found.settings
     db = Database(found.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
     await db.open()

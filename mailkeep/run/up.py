@@ -45,7 +45,7 @@ from mailkeep.run.http import HttpListener
 from mailkeep.run.http_connection import Bounds
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.run.tallying import tallying
-from mailkeep.run.toolbox import make_data_dir, open_vault
+from mailkeep.run.toolbox import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Pipeline
@@ -87,6 +87,7 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         address = await _listen(app, public, internal, stack)
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))
+        stack.enter_context(background(tasks.run_audit_pruning(app)))
         stack.enter_context(background(tasks.run_housekeeping(app)))
         await stack.enter_async_context(worker.delivering(app))
         state.write(
@@ -108,19 +109,21 @@ async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
     async with contextlib.AsyncExitStack() as stack:
         if settings.database.url:
             owner, url = settings.database.owner_url or settings.database.url, settings.database.url
+            audit_url = audit_url_of(settings.database)
         else:
             server = await postgres.start(data_dir)
             stack.push_async_callback(server.stop)
             stack.enter_context(background(server.supervise()))
             if server.notice:
                 say(server.notice)
-            owner, url = server.urls.owner, server.urls.app
+            owner, url, audit_url = server.urls.owner, server.urls.app, server.urls.audit
         await migrate(owner, utc_now)
         db = Database(url, max_size=settings.database.pool_size)
         await db.open()
         stack.push_async_callback(db.close)
         outbound = Outbound(dns_servers(settings.dns.servers))
         app = App(settings, data_dir, utc_now, vault, db, parser=Parser(data_dir / "tmp"), outbound=outbound)
+        app.audit_db = await stack.enter_async_context(audit_database(audit_url))
         stack.push_async_callback(app.parser.close)
         stack.push_async_callback(outbound.close)
         async with db.tx() as conn:

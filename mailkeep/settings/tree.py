@@ -75,6 +75,12 @@ class Database:
     owner_url: str = _setting(
         "", "The same as the role that owns the tables, to migrate; empty: `url`.", DSN, secret=True
     )
+    audit_url: str = _setting(
+        "",
+        "The same as the role `mailkeep_audit`, which seals and prunes the audit log; empty: `owner_url`.",
+        DSN,
+        secret=True,
+    )
     pool_size: int = _setting(10, "Most connections that one process keeps open.", low=2, high=500)
 
 

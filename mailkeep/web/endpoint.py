@@ -125,7 +125,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit as the RateLimit headers tell it: allowed in the window, left, seconds until it begins anew."""
+    """A limit as the RateLimit headers tell it: allowed in the window, left, and the seconds until the next call is
+    accepted (of a key), or until nothing is used of it (of an address).
+    """
 
     limit: int
     remaining: int

@@ -268,7 +268,7 @@ _HEADERS: dict[str, Schema] = {
     },
     "RateLimit-Limit": _whole("Requests allowed in the window; absent where nothing is limited."),
     "RateLimit-Remaining": _whole("Requests left in the window."),
-    "RateLimit-Reset": _whole("Seconds until the window begins anew."),
+    "RateLimit-Reset": _whole("Seconds until the next request is accepted: 0 while requests of an API key are left."),
     "Retry-After": _whole("Seconds to wait before the next try."),
 }
 

@@ -1,43 +1,57 @@
-"""The mail daemons' role: it may execute what was made for it, and read nothing."""
+"""The mail daemons' roles: each may execute what its daemon asks, and read nothing."""
+
+import re
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from mailkeep.db.mta_role import grant
+from mailkeep.db.mta_role import GRANTED, grant
 from mailkeep.db.postgres import Urls
-from mailkeep.db.postgres_cluster import MTA
+from mailkeep.db.postgres_cluster import DOVECOT, POSTFIX
+from mailkeep.mail.render import MAPS, TEMPLATES
 
-FUNCTIONS = {
-    "mta_domain(p_domain text)",
-    "mta_mailbox(p_local text, p_domain text)",
-    "mta_route(p_local text, p_domain text)",
-    "mta_recipient(p_local text, p_domain text)",
-    "mta_paused(p_local text, p_domain text)",
-    "mta_senders(p_local text, p_domain text)",
-    "mta_user(p_local text, p_domain text)",
-    "mta_login(p_local text, p_domain text, p_protocol text)",
-    "mta_users()",
-}
+_FUNCTION = re.compile(r"\bmta_[a-z_]+(?=\()")
 
 
-async def test_it_may_execute_its_functions_and_no_other_that_lends_the_owners_rights(database_urls: Urls):
+def asked_by(role: str) -> set[str]:
+    """The functions in what the daemon of a role asks."""
+    text = " ".join(MAPS.values()) if role == POSTFIX else (TEMPLATES / "dovecot/sql.conf").read_text()
+    return set(_FUNCTION.findall(text))
+
+
+async def test_postfix_and_dovecot_each_execute_only_the_functions_that_they_ask(database_urls: Urls):
     await grant(database_urls.owner)
     await grant(database_urls.owner)  # as at every start
     async with await psycopg.AsyncConnection.connect(database_urls.owner) as conn:
-        cursor = await conn.execute(
-            """
-            SELECT p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')'
-            FROM pg_proc p
-            WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef
-              AND has_function_privilege(%(role)s, p.oid, 'EXECUTE')
-            """,
-            {"role": MTA},
-        )
-        assert {row[0] for row in await cursor.fetchall()} == FUNCTIONS
+        for role in GRANTED:
+            cursor = await conn.execute(
+                """
+                SELECT p.proname FROM pg_proc p
+                WHERE p.pronamespace = 'public'::regnamespace AND (p.prosecdef OR p.proname LIKE 'mta%%')
+                  AND has_function_privilege(%(role)s, p.oid, 'EXECUTE')
+                  AND NOT (NOT p.prosecdef AND has_function_privilege('public', p.oid, 'EXECUTE'))
+                """,
+                {"role": role},
+            )
+            lent = {row[0] for row in await cursor.fetchall()}
+            assert lent == {name for name in asked_by(role) if name not in ("mta_asked", "mta_told")}, role
+            for name in asked_by(role):
+                cursor = await conn.execute(
+                    "SELECT bool_and(has_function_privilege(%(role)s, p.oid, 'EXECUTE')) FROM pg_proc p "
+                    "WHERE p.proname = %(name)s",
+                    {"role": role, "name": name},
+                )
+                assert await cursor.fetchone() == (True,), name
 
 
-async def test_it_may_touch_no_table(database_urls: Urls):
+async def test_dovecot_does_not_ask_where_mail_goes_nor_postfix_for_a_hash(database_urls: Urls):
+    assert not asked_by(POSTFIX) & asked_by(DOVECOT)
+    assert {"mta_login", "mta_user", "mta_users"} == asked_by(DOVECOT)
+
+
+@pytest.mark.parametrize("role", GRANTED)
+async def test_it_may_touch_no_table(database_urls: Urls, role: str):
     await grant(database_urls.owner)
     async with await psycopg.AsyncConnection.connect(database_urls.owner) as conn:
         cursor = await conn.execute(
@@ -47,14 +61,15 @@ async def test_it_may_touch_no_table(database_urls: Urls):
             WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')
               AND has_table_privilege(%(role)s, c.oid, right_to)
             """,
-            {"role": MTA},
+            {"role": role},
         )
         assert await cursor.fetchall() == []
 
 
 @pytest.mark.root
-async def test_without_a_grant_it_does_not_even_connect(database_urls: Urls):
+@pytest.mark.parametrize("role", GRANTED)
+async def test_nobody_else_connects_as_it(database_urls: Urls, role: str):
     # Peers of the tests' own server are not mapped to the role at all: who it is must be told by the server's map.
-    assert conninfo_to_dict(database_urls.owner)["user"] != MTA
+    assert conninfo_to_dict(database_urls.owner)["user"] != role
     with pytest.raises(psycopg.OperationalError):
-        await psycopg.AsyncConnection.connect(make_conninfo(database_urls.owner, user=MTA))
+        await psycopg.AsyncConnection.connect(make_conninfo(database_urls.owner, user=role))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from mailkeep.core.principal import Role
@@ -13,7 +13,6 @@ SHOWN_CHARACTERS = 12
 """Of a key these first characters are kept, to tell keys apart: five of the random ones."""
 
 DEFAULT_RATE = 60
-WINDOW = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,22 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
-    """A valid key that was shown with a request: its owner as it is now, and the requests of the present window.
+class Taken:
+    """A request counted against its key's rate: whether it is accepted, how many were in the last 60 s (with it), and
+    the seconds until the next one is (0: at once).
+    """
 
-    `assigned` are the owner's domains, `scope` those of the key (None: unscoped). `used` counts this request too;
-    it and `window_started_at` are None where the key is unlimited.
+    accepted: bool
+    used: int
+    wait: int
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A valid key that was shown with a request: its owner as it is now, and its rate.
+
+    `assigned` are the owner's domains, `scope` those of the key (None: unscoped). `rate` is None where the request was
+    not counted, or the key is unlimited.
     """
 
     id: UUID
@@ -68,5 +78,4 @@ class Presented:
     scope: frozenset[UUID] | None
     rate_limit: int
     allowed_networks: tuple[str, ...]
-    used: int | None
-    window_started_at: datetime | None
+    rate: Taken | None

@@ -86,7 +86,8 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
 
 
 async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, count: bool) -> Presented:
-    """The key that a request from this address shows; API_KEY_INVALID. `conn` in autocommit.
+    """The key that a request from this address shows; API_KEY_INVALID, with `details.reason` expired or revoked where
+    the whole key was one. `conn` in autocommit.
 
     The request is not counted where the key may not be used from the address, also where asked: who has only the key
     does not use up its owner's requests.
@@ -95,7 +96,8 @@ async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, coun
         raise ApiKeyInvalid
     presented = await store.authenticate(conn, token_hash(raw), at, rules.plain_address(address), count)
     if presented is None:
-        raise ApiKeyInvalid
+        reason = await store.why_invalid(conn, token_hash(raw))
+        raise ApiKeyInvalid(f"The API key is {reason}.", reason=reason) if reason else ApiKeyInvalid
     return presented
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import psycopg
@@ -11,7 +11,7 @@ import psycopg
 from mailkeep.core.errors import ApiKeyInvalid, NotFound
 from mailkeep.core.principal import Role
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.apikeys.model import WINDOW, Key, Presented
+from mailkeep.features.apikeys.model import Key, Presented, Taken
 
 _SELECT = """
     SELECT k.id, k.admin_id, k.parent_id, k.name, k.key_prefix, k.is_scoped,
@@ -103,7 +103,8 @@ async def forget_rates(conn: Conn, before: datetime) -> None:
     await conn.execute(
         """
         DELETE FROM api_key_rates r
-        WHERE r.window_started_at < %(before)s AND NOT EXISTS (SELECT FROM api_keys k WHERE k.id = r.key_id)
+        WHERE r.newest < extract(epoch FROM %(before)s::timestamptz)
+          AND NOT EXISTS (SELECT FROM api_keys k WHERE k.id = r.key_id)
         """,
         {"before": before},
     )
@@ -115,7 +116,7 @@ async def authenticate(
     """The valid key with this hash; None for one that is unknown or expired. This request is counted where asked and
     the key may be used from the address: None is one that lies in no network.
 
-    One statement, to be run in autocommit. A window in the future (the clock was set back) is over too.
+    One statement, to be run in autocommit; the database's `take_api_call` counts.
     """
     cursor = await conn.execute(
         """
@@ -124,20 +125,14 @@ async def authenticate(
                    a.role, a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
-        ), counted AS (
-            INSERT INTO api_key_rates AS r (key_id, window_started_at, used)
-            SELECT id, %(at)s, 1 FROM shown
-            WHERE rate_limit > 0 AND %(count)s AND (
-                allowed_networks = '{}'
-                OR EXISTS (SELECT FROM unnest(allowed_networks) AS network WHERE %(address)s::inet <<= network::cidr)
+        ), counted AS MATERIALIZED (
+            SELECT taken.accepted, taken.used, taken.wait
+            FROM shown CROSS JOIN LATERAL take_api_call(shown.id, shown.rate_limit, %(at)s) taken
+            WHERE shown.rate_limit > 0 AND %(count)s AND (
+                shown.allowed_networks = '{}'
+                OR EXISTS (SELECT FROM unnest(shown.allowed_networks) AS network
+                           WHERE %(address)s::inet <<= network::cidr)
             )
-            ON CONFLICT (key_id) DO UPDATE
-            SET (window_started_at, used) = (
-                SELECT CASE WHEN goes_on THEN r.window_started_at ELSE excluded.window_started_at END,
-                       CASE WHEN goes_on THEN r.used + 1 ELSE 1 END
-                FROM (SELECT r.window_started_at > %(window_from)s AND r.window_started_at < %(window_to)s AS goes_on) x
-            )
-            RETURNING r.window_started_at, r.used
         ), noted AS (
             UPDATE api_keys k SET last_used_at = %(at)s
             FROM shown
@@ -145,7 +140,7 @@ async def authenticate(
         )
         SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.second_factor, shown.is_scoped,
                shown.rate_limit, shown.allowed_networks,
-               counted.used, counted.window_started_at,
+               counted.accepted, counted.used, counted.wait,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = shown.admin_id) AS assigned,
                ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = shown.id) AS scope
         FROM shown LEFT JOIN counted ON true
@@ -155,13 +150,25 @@ async def authenticate(
             "at": at,
             "address": address,
             "count": count,
-            "window_from": at - WINDOW,
-            "window_to": at + WINDOW,
             "noted_before": at - _USE_NOTED_EVERY,
         },
     )
     row = await cursor.fetchone()
     return _presented(row) if row else None
+
+
+async def why_invalid(conn: Conn, token_hash: bytes) -> Literal["expired", "revoked"] | None:
+    """Why the key with this hash is not valid any more; None where there never was one."""
+    cursor = await conn.execute(
+        """
+        SELECT CASE WHEN EXISTS (SELECT FROM api_keys k WHERE k.token_hash = %(token_hash)s) THEN 'expired'
+                    WHEN EXISTS (SELECT FROM revoked_api_keys r WHERE r.token_hash = %(token_hash)s) THEN 'revoked' END
+               AS reason
+        """,
+        {"token_hash": token_hash},
+    )
+    row = await cursor.fetchone()
+    return row["reason"] if row else None
 
 
 def _key(row: dict[str, Any]) -> Key:
@@ -181,6 +188,5 @@ def _presented(row: dict[str, Any]) -> Presented:
         scope=frozenset(row["scope"]) if row["is_scoped"] else None,
         rate_limit=row["rate_limit"],
         allowed_networks=tuple(row["allowed_networks"]),
-        used=row["used"],
-        window_started_at=row["window_started_at"],
+        rate=Taken(row["accepted"], row["used"], row["wait"]) if row["used"] is not None else None,
     )

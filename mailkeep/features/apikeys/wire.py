@@ -14,7 +14,7 @@ from mailkeep.web.fields import Body, Text, Timestamp
 
 Name = Annotated[str, Meta(max_length=200)]
 DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
-RateLimit = Annotated[int, Meta(ge=0, le=1_000_000, description="Requests per minute; 0 is unlimited")]
+RateLimit = Annotated[int, Meta(ge=0, le=1_000_000, description="Requests accepted in any 60 seconds; 0 is unlimited")]
 Networks = Annotated[
     list[Text], Meta(max_length=100, description="Where the key may be used from, in CIDR form; empty: from everywhere")
 ]

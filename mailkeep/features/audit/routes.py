@@ -48,7 +48,7 @@ async def _export(app: App, call: Call) -> Reply:
     wanted, at = _wanted(call), app.clock()
     await service.record_export(app, call.caller(), wanted, form)
     # So that the file can be verified to its end.
-    await jobs.seal(app)
+    await jobs.seal_all(app)
     export = await service.start_export(app, wanted)
     content = {
         "json": _enveloped(export, envelope.success([], call.request_id, at)),

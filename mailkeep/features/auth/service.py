@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -29,7 +28,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE, Admin
 from mailkeep.features.apikeys import service as apikeys
-from mailkeep.features.apikeys.model import WINDOW as KEY_WINDOW, Presented
+from mailkeep.features.apikeys.model import Presented
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.auth import rules, store, wire
@@ -90,7 +89,7 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
     async with app.db.autocommit() as conn:
         key = await apikeys.authenticate(conn, raw, at, call.ip_address, count=count)
     call.counted = True
-    _count(call, key, at)
+    _count(call, key)
     call.who = replace(
         _person(call, key.name, key.role, key.admin_id, None),
         actor=Actor.API_KEY,
@@ -102,13 +101,15 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
     )
 
 
-def _count(call: Call, key: Presented, at: datetime) -> None:
-    if key.used is None or key.window_started_at is None:
+def _count(call: Call, key: Presented) -> None:
+    if key.rate is None:
         return
-    reset = max(1, math.ceil((key.window_started_at + KEY_WINDOW - at).total_seconds()))
-    call.rate = Rate(key.rate_limit, max(0, key.rate_limit - key.used), reset)
-    if key.used > key.rate_limit:
-        raise RateLimitExceeded("The API key's requests of this minute are used up.", retry_after=reset)
+    call.rate = Rate(key.rate_limit, max(0, key.rate_limit - key.rate.used), key.rate.wait)
+    if not key.rate.accepted:
+        raise RateLimitExceeded(
+            f"The API key may make {key.rate_limit} requests in 60 seconds; the next is accepted in {key.rate.wait} s.",
+            retry_after=key.rate.wait,
+        )
 
 
 async def login(app: App, call: Call, email: str, password: str) -> LoggedIn | SecondFactorAsked:

@@ -16,6 +16,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.mailboxes import store, wire
@@ -28,12 +29,17 @@ _SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, Actor.SYSTEM)
 
 
 async def purge_trash(app: App) -> int:
-    """End mailboxes that have been in the trash for 30 days, then remove mail; how many ended. Run it hourly."""
-    ended, batch = 0, _BATCH
-    while batch == _BATCH:
+    """End mailboxes that have been in the trash for 30 days, then remove mail; how many ended. Run it hourly.
+
+    By a clock that `confirm_prune_time` confirms.
+    """
+    async with app.db.tx() as conn:
+        confirmed = await confirm_prune_time(conn, "audit_entries", app.clock())
+    ended, batch = 0, _BATCH if confirmed else 0
+    while confirmed and batch == _BATCH:
         at = app.clock()
         async with app.db.tx() as conn:
-            gone = await store.delete_trash(conn, at - TRASH_KEPT, _BATCH)
+            gone = await store.delete_trash(conn, confirmed - TRASH_KEPT, _BATCH)
             for mailbox in gone:
                 target = Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
                 await audit.record(conn, _SYSTEM, at, Deed("mailbox.purge", target, before=wire.audited(mailbox)))

@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 from mailkeep.app import App
+from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.mailboxes.model import mail_root
 from mailkeep.features.receiving import rules, store
 from mailkeep.features.receiving.model import Forward
@@ -71,7 +72,9 @@ async def prune(app: App) -> None:
     """Let go of content of events after 3 days, and of what deliveries left behind that were broken off."""
     at = app.clock()
     async with app.db.autocommit() as conn:
-        await store.forget_payloads(conn, at - _PAYLOADS_KEPT)
+        confirmed = await confirm_prune_time(conn, "events", at)
+        if confirmed:
+            await store.forget_payloads(conn, confirmed - _PAYLOADS_KEPT)
         old = await asyncio.to_thread(_old_forwards, app.data_dir, (at - _LEFT_BEHIND).timestamp())
         waiting = await store.among_forwards(conn, old)
     for queue_id in old - waiting:

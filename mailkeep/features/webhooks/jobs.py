@@ -15,6 +15,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
+from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.webhooks import rules, service, store
 from mailkeep.features.webhooks.model import TIMEOUT_SECONDS, Attempt, Claimed, Content, Outcome
@@ -144,10 +145,13 @@ async def prune(app: App) -> None:
     """Let go of deliveries whose events are no longer kept, or whose webhooks are gone, and of secrets that were
     replaced; some at a time, and the rest the next time.
     """
-    before = app.clock() - timedelta(days=app.settings.retention.event_days)
+    async with app.db.tx() as conn:
+        confirmed = await confirm_prune_time(conn, "events", app.clock())
+    before = confirmed and confirmed - timedelta(days=app.settings.retention.event_days)
     for _ in range(_SLICES):
         async with app.db.autocommit() as conn:
-            gone = await store.forget(conn, before, _SLICE) + await store.forget_orphans(conn, _SLICE)
+            forgotten = await store.forget(conn, before, _SLICE) if before else 0
+            gone = forgotten + await store.forget_orphans(conn, _SLICE)
         if not gone:
             break
     async with app.db.autocommit() as conn:

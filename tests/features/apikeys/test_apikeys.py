@@ -245,3 +245,21 @@ class TestNetworks:
         ):
             answer = await shared_api.sue.post("/api-keys", {"name": "x", "allowed_networks": given})
             assert (answer.status, answer.code, faults(answer)) == (400, "INVALID_FIELD", names)
+
+
+async def test_expired_and_revoked_keys_are_told_apart_from_unknown_ones(api: Api):
+    expired, _ = await api.key(api.sue, expires_in_days=1)
+    revoked, revoked_id = await api.key(api.sue)
+    child, _ = await api.key(revoked)
+    orphan, _ = await api.key(api.adam)
+    api.clock.advance(days=1)
+    assert (await api.sue.delete(f"/api-keys/{revoked_id}")).status == 200
+    assert (await api.sue.delete(f"/admins/{ADMIN_IDS['adam']}")).status == 200
+    for client, why in [(expired, "expired"), (revoked, "revoked"), (child, "revoked"), (orphan, "revoked")]:
+        answer = await client.get("/auth/me")
+        assert (answer.status, answer.code, reason(answer)) == (401, "API_KEY_INVALID", why)
+        # Who has only a part of a key learns nothing.
+        key = client.headers["authorization"].removeprefix("Bearer ")
+        for other in (key[:-1] + ("A" if key[-1] != "A" else "B"), key[:12], key[:-1]):
+            answer = await api.nobody.with_key(other).get("/auth/me")
+            assert (answer.status, answer.code, reason(answer)) == (401, "API_KEY_INVALID", None)

@@ -240,7 +240,8 @@ async def test_tables_from_another_server_are_not_sealed_on(book: Book):
     await book.write(1)
     await book.owner.execute("UPDATE audit_entries SET tx = '3000000000'")
     app = book.api.app
-    async with app.db.tx() as conn:
+    assert app.audit_db
+    async with app.audit_db.tx() as conn:
         [row] = await store.between(conn, START, (4_000_000_000, UUID(int=0)), 10)
         seal = rules.next_seal(None, app.clock(), row.position, [wire.leaf(row)])
         await store.insert_seal(conn, replace(seal, signature=app.vault.sign_publicly(SIGNED, seal.hash)))

@@ -214,6 +214,9 @@ async def test_deliveries_go_with_their_webhook_and_with_their_time(hooks: Hooks
     rows = await hooks.api.sql("SELECT webhook_id FROM webhook_deliveries")
     assert [str(row["webhook_id"]) for row in rows] == [kept["id"]]
     hooks.api.clock.advance(days=30)
+    for _ in range(2):  # two checks, a day apart
+        await jobs.prune(hooks.api.app)
+        hooks.api.clock.advance(days=1)
     await jobs.prune(hooks.api.app)
     assert await hooks.api.sql("SELECT id FROM webhook_deliveries") == []
 

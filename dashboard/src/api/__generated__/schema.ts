@@ -2220,7 +2220,7 @@ export interface components {
              */
             expires_in_days?: number;
             name: string;
-            /** @description Requests per minute; 0 is unlimited */
+            /** @description Requests accepted in any 60 seconds; 0 is unlimited */
             rate_limit?: number;
             scoped_domain_ids?: string[];
         };
@@ -4095,7 +4095,7 @@ export interface components {
         "RateLimit-Limit": number;
         /** @description Requests left in the window. */
         "RateLimit-Remaining": number;
-        /** @description Seconds until the window begins anew. */
+        /** @description Seconds until the next request is accepted: 0 while requests of an API key are left. */
         "RateLimit-Reset": number;
         /** @description Seconds to wait before the next try. */
         "Retry-After": number;
