@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from mailkeep.mail.submission_login import parse_login
+
 # Long ids (enable_long_queue_ids) are of 52 letters and digits without vowels, short ones of hexadecimal digits: no
 # word that a line begins with, such as `warning`, is one of them.
 _QUEUE_ID = r"[0-9B-DF-HJ-NP-TV-Zb-df-hj-np-tv-z]{10,30}|[0-9A-F]{5,20}"
@@ -208,7 +210,7 @@ def _fact(program: str, text: str) -> Fact | None:
 def _smtpd(text: str) -> Fact | None:
     if match := _CLIENT.fullmatch(text):
         login = _LOGIN.search(match[3])
-        return Client(match[1], match[2], login[1] if login else None)
+        return Client(match[1], match[2], parse_login(login[1]).address if login else None)
     return _rejected(text)
 
 

@@ -31,6 +31,7 @@ from mailkeep.features.dkim import service as dkim
 from mailkeep.features.domains import service as domains
 from mailkeep.features.routing import service as routing
 from mailkeep.mail.dkim import SigningKey
+from mailkeep.mail.submission_login import parse_login
 from mailkeep.run.process import Process
 
 log = structlog.get_logger("mailkeep.keys")
@@ -100,7 +101,8 @@ class Listener:
 
     async def _keys_for(self, address: str, login: str) -> tuple[int, bytes]:
         try:
-            sender, who = (parse_address(unquote(each, errors="strict")) for each in (address, login))
+            sender = parse_address(unquote(address, errors="strict"))
+            who = parse_address(parse_login(unquote(login, errors="strict")).address)
         except (AddressError, UnicodeDecodeError):
             return _refused(_NOT_YOURS)
         async with self._app.db.autocommit() as conn:

@@ -6,6 +6,8 @@ is back it reloads Postfix and Dovecot, who would ask one that failed again only
 has a connection and a task of its own, and neither an operation under way nor a pool that has not noticed yet holds it
 up.
 
+It ends sessions that lost their access (`run/session_ends`), as soon as it is notified.
+
 And it writes and removes where only root may: it seals and prunes the audit log, and notes the newest seal outside the
 database; it removes the mail of mailboxes that are gone, and the first administrator's password file once it was
 emptied. And it has Dovecot count mailboxes (`run/counting`).
@@ -41,6 +43,7 @@ from mailkeep.mail.tool import run
 from mailkeep.run import tasks
 from mailkeep.run.counting import Walk
 from mailkeep.run.process import Process
+from mailkeep.run.session_ends import SessionEnder
 
 log = structlog.get_logger("mailkeep.node")
 
@@ -61,11 +64,15 @@ class Node:
     places: Places
     settle_seconds: float = _SETTLE_SECONDS
     grace: timedelta = _GRACE
+    session_ender: SessionEnder = field(init=False)
     _away: bool = False
     _stale: bool = True  # who starts anew does not know what was missed
     _forgotten: float = 0.0
     _asked: asyncio.Event = field(default_factory=asyncio.Event)
     _missing: frozenset[UUID] = field(default_factory=frozenset[UUID])
+
+    def __post_init__(self) -> None:
+        self.session_ender = SessionEnder(self.app, self.places)
 
     async def watch(self) -> None:
         """Listen, and keep the daemons from what they remember wrongly, until cancelled."""
@@ -86,13 +93,17 @@ class Node:
             await asyncio.sleep(_AWAY_SECONDS)
 
     async def _hear(self, conn: Conn) -> None:
-        self._asked.set()  # perhaps while nobody listened
+        # Perhaps while nobody listened.
+        self._asked.set()
+        self.session_ender.wake()
         while True:
             if self._stale and asyncio.get_running_loop().time() - self._forgotten >= _BETWEEN:
                 await self._forget()
             async for told in conn.notifies(timeout=_LOOK_SECONDS, stop_after=1):
                 if told.payload == "domains":
                     self._stale = True
+                elif told.payload == "session_ends":
+                    self.session_ender.wake()
                 else:
                     self._asked.set()
 
@@ -181,7 +192,8 @@ async def serve(app: App, process: Process) -> None:
     walk = Walk(app, process.places)
     counting = (walk.keep_up(), walk.keep_going())
     audit = (tasks.run_sealing(app), tasks.run_audit_pruning(app))
-    works = (node.watch(), node.operate(), node.settle(), removing, *counting, *audit)
+    answering = (node.watch(), node.session_ender.keep_ending(), node.operate(), node.settle())
+    works = (*answering, removing, *counting, *audit)
     running = [asyncio.create_task(work) for work in works]
     process.ready()
     await process.ended.wait()

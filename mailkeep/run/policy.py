@@ -1,5 +1,8 @@
 """The process `policy`: what Postfix asks about mail that clients hand in (587, 465), and about senders to rewrite.
 
+A session whose login has lost its access since (`features/mailbox_sessions`) is disconnected at its next message. The
+version of that access stands in the login's name (`mail/submission_login`).
+
 The same counters, thresholds and suspensions as the API's (`features/abuse`), asked once the whole message is there:
 then the number of its recipients is known. Its envelope is noted for the history (`features/fates`): the recipients
 have been shown before, one by one, for the last question names only their number.
@@ -25,14 +28,17 @@ from mailkeep.features.abuse.model import Use
 from mailkeep.features.domains import service as domains
 from mailkeep.features.fates import service as fates
 from mailkeep.features.fates.model import Submission
+from mailkeep.features.mailbox_sessions import service as mailbox_sessions
 from mailkeep.mail import srs
 from mailkeep.mail.policy import DUNNO, serve_policy
 from mailkeep.mail.socketmap import Table, serve_tables
+from mailkeep.mail.submission_login import parse_login
 from mailkeep.run.process import Process
 
 log = structlog.get_logger("mailkeep.policy")
 
 AWAY = "451 4.3.0 Temporary fault on our side, try again later"
+_ENDED = "421 4.7.0 The account has changed: log in again"
 _DISABLED = "550 5.7.1 Sending is disabled for this domain"
 _DEACTIVATED = "450 4.2.1 The domain is deactivated for now"
 _NO_SENDER = "553 5.1.7 The sender is no address of ours"
@@ -61,12 +67,19 @@ class Policy:
         instance = request.get("instance", "")
         match request.get("protocol_state"):
             case "RCPT":
+                if instance not in self._shown and not await self._may_submit(request):
+                    return _ENDED
                 self._show(instance, request.get("recipient", ""))
                 return DUNNO
             case "END-OF-MESSAGE":
                 return await self._judge(request, self._shown.pop(instance, []))
             case _:
                 return DUNNO
+
+    async def _may_submit(self, request: Mapping[str, str]) -> bool:
+        login = parse_login(request.get("sasl_username", ""))
+        async with self._app.db.autocommit() as conn:
+            return await mailbox_sessions.may_submit(conn, login.address, login.version)
 
     def _show(self, instance: str, recipient: str) -> None:
         shown = self._shown.setdefault(instance, [])
@@ -78,7 +91,9 @@ class Policy:
 
     async def _judge(self, request: Mapping[str, str], shown: list[str]) -> str:
         app, at = self._app, self._app.clock()
-        login, client = request.get("sasl_username", ""), request.get("client_address", "")
+        if not await self._may_submit(request):
+            return _ENDED
+        login, client = parse_login(request.get("sasl_username", "")).address, request.get("client_address", "")
         sender = _sender(request.get("sender", ""), login)
         if sender is None:
             return _NO_SENDER

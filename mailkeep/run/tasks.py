@@ -13,6 +13,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
 from mailkeep.features.abuse import service as abuse
 from mailkeep.features.audit import jobs as audit
+from mailkeep.features.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.mailboxes import jobs as mailboxes
 from mailkeep.features.messages import jobs as messages
 from mailkeep.features.receiving import jobs as receiving
@@ -34,6 +35,7 @@ async def housekeeping(app: App) -> None:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
         await abuse.forget_counts(conn, app.clock())
+        await mailbox_sessions.prune(conn, app.clock())
     await forget_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)

@@ -40,7 +40,7 @@ def _fact(text: str) -> Fact:
 _FACTS: list[tuple[str, Fact]] = [
     (f"api/smtpd[42]: {_ID}: client=localhost[127.0.0.1]", Client("localhost", "127.0.0.1", None)),
     (
-        f"submission/smtpd[42]: {_ID}: client=unknown[2001:db8::1]:4711, sasl_method=PLAIN, sasl_username=a@ex.test",
+        f"submission/smtpd[42]: {_ID}: client=unknown[2001:db8::1]:4711, sasl_method=PLAIN, sasl_username=a@ex.test/17",
         Client("unknown", "2001:db8::1", "a@ex.test"),
     ),
     (f"pickup[42]: {_ID}: uid=0 from=<root>", Pickup(None)),

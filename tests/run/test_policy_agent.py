@@ -26,13 +26,13 @@ ALICE = f"alice@{EXAMPLE}"
 class Client:
     """A Postfix process with its connection."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, login: str) -> None:
+        self.reader, self.writer, self.login = reader, writer, login
 
     async def ask(self, state: str, **given: object) -> str:
         attributes = {
             "request": "smtpd_access_policy", "protocol_state": state, "instance": "1.1", "sender": ALICE,
-            "sasl_username": ALICE, "client_address": "192.0.2.5", "queue_id": "4jW9T1xz0bz1",
+            "sasl_username": self.login, "client_address": "192.0.2.5", "queue_id": "4jW9T1xz0bz1",
         } | given  # fmt: skip
         self.writer.write("".join(f"{name}={value}\n" for name, value in attributes.items()).encode() + b"\n")
         async with asyncio.timeout(60):
@@ -41,9 +41,10 @@ class Client:
         return line.decode().strip().removeprefix("action=")
 
     async def message(self, *to: str, **given: object) -> str:
-        """RCPT for each recipient, and the end of the message."""
+        """RCPT for each recipient, and the end of the message; the first action that is not DUNNO."""
         for each in to:
-            assert await self.ask("RCPT", recipient=each, **given) == "DUNNO"
+            if (action := await self.ask("RCPT", recipient=each, **given)) != "DUNNO":
+                return action
         more = {"recipient": to[0]} if len(to) == 1 else {}
         return await self.ask("END-OF-MESSAGE", recipient_count=len(to), **more, **given)
 
@@ -55,7 +56,8 @@ async def client(api: Api) -> AsyncIterator[Client]:
         path = Path(folder) / "policy"
         server = await serve_policy(path, Policy(api.app).decide, mode=0o600, group=os.getgid())
         reader, writer = await asyncio.open_unix_connection(path)
-        yield Client(reader, writer)
+        (row,) = await api.sql("SELECT access_version FROM mailboxes WHERE address_key = %(key)s", key=ALICE)
+        yield Client(reader, writer, f"{ALICE}/{row['access_version']}")
         writer.close()
         server.close()
 
@@ -73,6 +75,36 @@ async def test_a_message_is_let_through_counted_and_its_envelope_noted(api: Api,
     }  # fmt: skip
     counts = await api.sql("SELECT subject, recipients FROM send_counts ORDER BY subject")
     assert {row["subject"]: row["recipients"] for row in counts} == {ALICE: 2, EXAMPLE: 2}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"password": "another password, a long one"},
+        {"active": False},
+        {"protocols": {"smtp": False}},
+        {"local_part": "alicia"},
+        None,
+    ],
+)
+async def test_a_session_that_has_lost_its_access_is_disconnected(
+    api: Api, client: Client, change: dict[str, Any] | None
+) -> None:
+    (row,) = await api.sql("SELECT id FROM mailboxes WHERE address_key = %(key)s", key=ALICE)
+    assert await client.ask("RCPT", recipient="a@far.test", instance="1") == "DUNNO"
+    if change is None:
+        assert (await api.sue.delete(f"/mailboxes/{row['id']}")).status == 200
+        await api.mailbox(ALICE)  # another one, with the address of the first
+    else:
+        assert (await api.sue.patch(f"/mailboxes/{row['id']}", change)).status == 200
+    ended = "421 4.7.0 The account has changed: log in again"
+    assert await client.ask("END-OF-MESSAGE", recipient_count=1, instance="1") == ended
+    assert await client.ask("RCPT", recipient="a@far.test", instance="2") == ended
+
+
+async def test_a_login_without_a_version_is_disconnected(client: Client) -> None:
+    assert (await client.message("a@far.test", sasl_username=ALICE)).startswith("421 ")
+    assert (await client.message("a@far.test", sasl_username="")).startswith("421 ")
 
 
 async def test_crossing_the_threshold_refuses_and_suspends_also_for_the_api(api: Api, client: Client) -> None:
@@ -154,7 +186,7 @@ async def test_the_domain_that_must_be_one_that_may_send_is_the_senders(api: Api
 @pytest.mark.parametrize(
     "statement, expected",
     [
-        ("UPDATE domains SET active = false WHERE name = %(name)s RETURNING id", "450 4.2.1 "),
+        ("UPDATE domains SET active = false WHERE name = %(name)s RETURNING id", "421 4.7.0 "),
         ("UPDATE domains SET sending_enabled = false WHERE name = %(name)s RETURNING id", "550 5.7.1 "),
     ],
 )

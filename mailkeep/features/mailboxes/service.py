@@ -220,11 +220,12 @@ async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> 
     async with app.db.tx() as conn:
         mailbox = _permitted(await store.find_locked(conn, mailbox_id), who, _WRITE, trashed=purge)
         await _refuse_lower_rank(conn, who, mailbox.address)
+        trashed = replace(mailbox, deleted_at=mailbox.deleted_at or at, updated_at=at)
+        await store.update(conn, trashed)  # also before a purge: it ends the mailbox's sessions
         if purge:
             await store.delete(conn, mailbox_id)
         else:
-            mailbox = replace(mailbox, deleted_at=at, updated_at=at)
-            await store.update(conn, mailbox)
+            mailbox = trashed
         action = "mailbox.purge" if purge else "mailbox.delete"
         await audit.record(conn, who, at, Deed(action, _target(mailbox), before=wire.audited(mailbox)))
     return mailbox

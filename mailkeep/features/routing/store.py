@@ -58,7 +58,7 @@ async def apply_settings(conn: Conn, hostname: str, external_expansion: int, mes
 async def senders(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
     """The keys of the mailboxes that may send from an address (A-labels)."""
     cursor = await conn.execute(
-        "SELECT s AS logins FROM mta_senders(%(local_part)s, %(domain)s) s",
+        "SELECT s AS logins FROM sender_logins(%(local_part)s, %(domain)s) s",
         {"local_part": local_part, "domain": domain},
     )
     return frozenset(login for row in await cursor.fetchall() for login in row["logins"].split(","))

@@ -1,0 +1,21 @@
+"""The name of a login in a submission session."""
+
+import pytest
+
+from mailkeep.mail.submission_login import SubmissionLogin, parse_login
+
+
+@pytest.mark.parametrize(
+    "name, address, version",
+    [
+        ("alice@example.org/17", "alice@example.org", 17),
+        ("a/b@example.org/1", "a/b@example.org", 1),
+        ("a/1@example.org", "a/1@example.org", None),
+        ("alice@example.org", "alice@example.org", None),
+        ("alice@example.org/", "alice@example.org/", None),
+        ("alice@example.org/-1", "alice@example.org/-1", None),
+        ("", "", None),
+    ],
+)
+def test_the_version_stands_behind_the_address(name: str, address: str, version: int | None) -> None:
+    assert parse_login(name) == SubmissionLogin(address, version)

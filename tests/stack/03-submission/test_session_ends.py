@@ -1,0 +1,203 @@
+"""Open sessions end with the access that they were opened with: for each way to lose it, of each protocol."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import poplib
+import signal
+import smtplib
+import socket
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mailkeep.db.instance import run_folder
+from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
+
+PROTOCOLS = ("imap", "pop3", "sieve", "smtp")
+NEW_PASSWORD = "a password that is new to everybody"
+_SECONDS = 30.0
+
+
+@dataclass
+class Sessions:
+    """One session of each protocol of a mailbox."""
+
+    address: str
+    imap: socket.socket
+    pop3: socket.socket
+    sieve: socket.socket
+    smtp: smtplib.SMTP
+
+    def works(self, protocol: str) -> bool:
+        """Whether the session can still be used."""
+        if protocol == "smtp":
+            return self.begin_message()[0] == 250
+        command, answer = {"imap": (b"a NOOP", b"a OK"), "pop3": (b"NOOP", b"+OK"), "sieve": (b"NOOP", b"OK")}[protocol]
+        connection = self._connection(protocol)
+        try:
+            connection.sendall(command + b"\r\n")
+            return answer in connection.recv(4096)
+        except OSError:
+            return False
+
+    def begin_message(self) -> tuple[int, bytes]:
+        """The reply to a recipient in a new transaction."""
+        try:
+            self.smtp.rset()
+            self.smtp.mail(self.address)
+            return self.smtp.rcpt("friend@remote.test")
+        except smtplib.SMTPServerDisconnected:
+            return 0, b""
+
+    def wait_for_end(self, protocol: str) -> None:
+        """Until the server has closed the session, which says nothing by itself."""
+        connection = self._connection(protocol)
+        while connection.recv(4096):
+            pass
+
+    def _connection(self, protocol: str) -> socket.socket:
+        return {"imap": self.imap, "pop3": self.pop3, "sieve": self.sieve}[protocol]
+
+
+@contextlib.contextmanager
+def open_sessions(stack: Stack, address: str) -> Iterator[Sessions]:
+    with contextlib.ExitStack() as held:
+        imap = stack.imap(address)
+        held.callback(imap.shutdown)
+        pop3 = poplib.POP3_SSL(ADDRESS, stack.ports["pop3s"], context=trusting(), timeout=_SECONDS)
+        held.callback(pop3.close)
+        pop3.user(address)
+        pop3.pass_(PASSWORD)
+        sieve = held.enter_context(open_managesieve(stack, address))
+        smtp = stack.login(address)
+        held.callback(smtp.close)
+        imap.sock.settimeout(_SECONDS)
+        found = Sessions(address, imap.sock, pop3.sock, sieve, smtp)
+        assert all(found.works(protocol) for protocol in PROTOCOLS)
+        yield found
+
+
+def open_managesieve(stack: Stack, address: str) -> socket.socket:
+    """A ManageSieve session (RFC 5804)."""
+    connection = socket.create_connection((ADDRESS, stack.ports["sieve"]), timeout=_SECONDS)
+
+    def read_response() -> None:
+        text = b""
+        while not text.startswith(b"OK") and b"\r\nOK" not in text:
+            received = connection.recv(4096)
+            assert received, text
+            text += received
+
+    read_response()
+    connection.sendall(b"STARTTLS\r\n")
+    read_response()
+    connection = trusting().wrap_socket(connection)
+    read_response()
+    credentials = b64encode(f"\0{address}\0{PASSWORD}".encode()).decode()
+    connection.sendall(f'AUTHENTICATE "PLAIN" "{credentials}"\r\n'.encode())
+    read_response()
+    return connection
+
+
+def patch(stack: Stack, mailbox: dict[str, Any], **changes: object) -> None:
+    stack.do("PATCH", f"/mailboxes/{mailbox['id']}", changes)
+
+
+WAYS: dict[str, Callable[[Stack, dict[str, Any]], object]] = {
+    "password": lambda stack, mailbox: patch(stack, mailbox, password=NEW_PASSWORD),
+    "deactivated": lambda stack, mailbox: patch(stack, mailbox, active=False),
+    "deleted": lambda stack, mailbox: stack.do("DELETE", f"/mailboxes/{mailbox['id']}"),
+    "purged": lambda stack, mailbox: stack.do("DELETE", f"/mailboxes/{mailbox['id']}?purge=true"),
+    "renamed": lambda stack, mailbox: patch(stack, mailbox, local_part="other"),
+    "withdrawn": lambda stack, mailbox: patch(stack, mailbox, protocols=dict.fromkeys(PROTOCOLS, False)),
+    "domain": lambda stack, mailbox: stack.do("PATCH", f"/domains/{mailbox['domain_id']}", {"active": False}),
+    "restored": lambda stack, mailbox: (patch(stack, mailbox, active=False), patch(stack, mailbox, active=True)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_open_sessions_of_all_protocols_end_with_their_access(stack: Stack, way: str) -> None:
+    domain = stack.make_domain(f"ends-{way}.test")
+    mailbox = stack.make_mailbox(domain, "alice")
+    bystander = stack.make_mailbox(stack.make_domain(f"stays-{way}.test"), "alice")
+    with open_sessions(stack, mailbox["address"]) as ending, open_sessions(stack, bystander["address"]) as staying:
+        WAYS[way](stack, mailbox)
+        for protocol in ("imap", "pop3", "sieve"):
+            ending.wait_for_end(protocol)
+        code, words = ending.begin_message()
+        assert (code, b"The account has changed: log in again" in words) == (421, True)
+        assert ending.begin_message() == (0, b"")
+        assert [protocol for protocol in PROTOCOLS if not staying.works(protocol)] == []
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_protocol_that_is_withdrawn_ends_its_own_sessions_alone(stack: Stack, protocol: str) -> None:
+    domain = stack.make_domain(f"withdrawn-{protocol}.test")
+    mailbox = stack.make_mailbox(domain, "alice")
+    with open_sessions(stack, mailbox["address"]) as sessions:
+        patch(stack, mailbox, protocols={protocol: False})
+        if protocol == "smtp":
+            assert sessions.begin_message()[0] == 421
+        else:
+            sessions.wait_for_end(protocol)
+        others = [each for each in ("imap", "pop3", "sieve") if each != protocol]
+        assert [each for each in others if not sessions.works(each)] == []
+
+
+def test_a_suspension_refuses_the_next_message_of_a_session_and_ends_none(stack: Stack) -> None:
+    domain = stack.make_domain("ends-suspended.test")
+    mailbox = stack.make_mailbox(domain, "alice")
+    with open_sessions(stack, mailbox["address"]) as sessions:
+        stack.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "A test"})
+        text = letter("friend@remote.test", sender=mailbox["address"])
+        with pytest.raises(smtplib.SMTPDataError, match="Sending is suspended"):
+            sessions.smtp.sendmail(mailbox["address"], ["friend@remote.test"], text)
+        assert [each for each in ("imap", "pop3", "sieve") if not sessions.works(each)] == []
+
+
+def test_a_message_that_is_under_way_when_access_ends_is_refused(stack: Stack) -> None:
+    domain = stack.make_domain("ends-in-data.test")
+    mailbox = stack.make_mailbox(domain, "alice")
+    with open_sessions(stack, mailbox["address"]) as sessions:
+        assert sessions.begin_message()[0] == 250
+        patch(stack, mailbox, password=NEW_PASSWORD)
+        code, _ = sessions.smtp.data(letter("friend@remote.test", sender=mailbox["address"]).encode())
+        assert code == 421
+
+
+def test_sessions_that_lose_their_access_while_the_node_agent_is_down_end_when_it_is_back(alone: Stack) -> None:
+    domain = alone.make_domain("ends-later.test")
+    mailbox = alone.make_mailbox(domain, "alice")
+    pid_file = run_folder(alone.data_dir) / "pids" / "node.pid"
+
+    def agent() -> int:
+        return int(pid_file.read_text().split()[0])
+
+    stopped = agent()
+    with open_sessions(alone, mailbox["address"]) as sessions:
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            patch(alone, mailbox, password=NEW_PASSWORD)
+            assert sessions.works("imap")
+        finally:
+            os.kill(stopped, signal.SIGKILL)
+        for protocol in ("imap", "pop3", "sieve"):
+            sessions.wait_for_end(protocol)
+    eventually(lambda: agent() != stopped and Path(f"/proc/{agent()}").exists(), what="the node's agent")
+
+
+def test_a_session_opens_with_the_new_password(stack: Stack) -> None:
+    domain = stack.make_domain("ends-and-begins.test")
+    mailbox = stack.make_mailbox(domain, "alice")
+    patch(stack, mailbox, password=NEW_PASSWORD)
+    with stack.imap(mailbox["address"], NEW_PASSWORD) as client:
+        assert client.noop()[0] == "OK"
+    with stack.login(mailbox["address"], NEW_PASSWORD) as client:
+        assert client.mail(mailbox["address"])[0] == 250
+        assert client.rcpt("friend@remote.test")[0] == 250
