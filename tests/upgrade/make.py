@@ -175,6 +175,8 @@ async def _full_profile(api: Api) -> None:
         charged = {"queue_id": "4jW9Zx0abcz5", "domains": [EXAMPLE], "copies": [2], "charged_at": START}
         await insert_row(conn, "forward_charges", charged)
         operation = {"id": uuid7(START), "kind": "queue", "argument": Jsonb({}), "state": "waiting"}
+        end = {"id": 1, "subject": f"alice@{EXAMPLE}", "protocols": ["imap"], "changed_at": START}
+        await insert_row(conn, "session_ends", end)
         await insert_row(conn, "operations", operation | {"requested_at": START})
 
 
