@@ -18,6 +18,7 @@ from mailkeep.core.tally import Tally
 from mailkeep.db.pool import Database
 from mailkeep.jobs.grouped import Grouped
 from mailkeep.mail.parse_process import Parser
+from mailkeep.mail.relay_pools import RelayPools
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.net.client import Outbound
 from mailkeep.net.openid import OpenId
@@ -41,6 +42,7 @@ class App:
     db: Database
     audit_db: Database | None = None  # as the role that seals and prunes the audit log; None: not this process's work
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
+    relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays; opens none by itself
     parts: Callable[[], Mapping[str, bool]] | None = None  # full profile: which parts run, as their supervisor tells
     parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us
     streams: Streams = field(default_factory=Streams)  # answers that last

@@ -21,6 +21,7 @@ GRANTED: dict[str, tuple[LiteralString, ...]] = {
         "mta_route(text, text)",
         "mta_recipient(text, text)",
         "mta_paused(text, text)",
+        "mta_relay(text, text)",
         "mta_senders(text, text)",
     ),
     DOVECOT: ("mta_user(text, text)", "mta_login(text, text, text)", "mta_users()"),

@@ -89,6 +89,11 @@ class Places:
         return self.for_postfix / "policy.sock"
 
     @property
+    def relay_socket(self) -> Path:
+        """Where the process `relay` takes mail for relays from Postfix."""
+        return self.for_postfix / "relay.sock"
+
+    @property
     def senders_socket(self) -> Path:
         """Where the policy agent is asked for rewritten senders, and whom they lead back to."""
         return self.for_postfix / "senders.sock"

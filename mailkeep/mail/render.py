@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from mailkeep.mail.places import Places
-from mailkeep.settings import Settings, dns_servers, endpoint
+from mailkeep.settings import Settings, dns_servers
 
 TEMPLATES = Path(__file__).parent / "templates"
 POSTFIX_ROLE, DOVECOT_ROLE = "mailkeep_postfix", "mailkeep_dovecot"
@@ -32,6 +32,7 @@ MAPS = {
     "routes": "SELECT mta_told(r) FROM mta_route(mta_asked('%u'), '%d') r",
     "recipients": "SELECT * FROM mta_recipient(mta_asked('%u'), '%d')",
     "paused": "SELECT * FROM mta_paused(mta_asked('%u'), '%d')",
+    "relays": "SELECT 'smarthost:unix:@@relay_socket@@' FROM mta_relay(mta_asked('%u'), '%d')",
     "senders": "SELECT mta_told(r) FROM mta_senders(mta_asked('%u'), '%d') r",
 }
 _SENDERS = ("foreign_senders", "rewritten_senders")
@@ -76,11 +77,12 @@ Files = Mapping[str, str]
 def postfix(settings: Settings, facts: Facts) -> Files:
     """main.cf, master.cf and the maps."""
     values = _common(facts) | _postfix(settings, facts)
-    headers = ("submission_headers", "api_headers", "passing_headers", "spam_headers")
+    headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _filled(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():
-        files[f"{name}.cf"] = _filled("postfix/map.cf", values | {"query": query})
+        whole = _VALUE.sub(lambda found: values[found[1]], query)
+        files[f"{name}.cf"] = _filled("postfix/map.cf", values | {"query": whole})
     return files
 
 
@@ -179,10 +181,6 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
     addresses = [ipaddress.ip_address(text) for text in settings.server.addresses]
     v4 = [str(address) for address in addresses if address.version == 4]
     v6 = [str(address) for address in addresses if address.version == 6]
-    relay = ""
-    if outbound.relay:
-        host, port = endpoint(outbound.relay)
-        relay = f"[{host}]:{port}"
     return {
         "postfix_conf": str(places.postfix_conf),
         "postfix_queue": str(places.postfix_queue),
@@ -201,7 +199,8 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "quiet_dns": "" if settings.filter.network_checks else "yes",
         "outbound_tls": outbound.tls,
         "dane": "yes" if outbound.tls == "dane" else "",
-        "relayhost": relay,
+        "relay_socket": str(places.relay_socket),
+        "relay": "yes" if outbound.relay else "",
         "first_retry": str(outbound.first_retry_seconds),
         "longest_retry": str(_longest_retry(settings)),
         "queue_run": str(min(300, outbound.first_retry_seconds)),

@@ -10,6 +10,7 @@ import asyncio
 import base64
 import ssl
 from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -38,7 +39,8 @@ class Relay:
     """The server that takes our mail. A `host` that begins with a slash is a Unix socket.
 
     With `starttls` and `tls` the certificate must be valid for `server_name` (default: the host) by the given
-    context, or the system's; `starttls` never goes on in clear. `helo` is what we call ourselves.
+    context, or the system's; `starttls` never goes on in clear. `helo` is what we call ourselves. `addresses` looks
+    the host up before each connection, which is made to one of them (default: the system does); it may raise `Lost`.
     """
 
     host: str
@@ -50,6 +52,7 @@ class Relay:
     password: str | None = field(default=None, repr=False)
     helo: str = "localhost"
     timeouts: Timeouts = Timeouts()
+    addresses: Callable[[], Awaitable[Sequence[str]]] | None = None
 
 
 class Refused(Failure):
@@ -270,20 +273,33 @@ async def connect(relay: Relay) -> Connection:
 
 
 async def _open(relay: Relay) -> Connection:
+    hosts = await relay.addresses() if relay.addresses else [relay.host]
+    for host in hosts[:-1]:
+        try:
+            return await _open_to(relay, host)
+        except Lost as lost:
+            if lost.stage != "connect":
+                raise
+    return await _open_to(relay, hosts[-1])
+
+
+async def _open_to(relay: Relay, host: str) -> Connection:
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(relay.timeouts.connect):
-            if relay.host.startswith("/"):
-                _, connection = await loop.create_unix_connection(Connection, relay.host)
+            if host.startswith("/"):
+                _, connection = await loop.create_unix_connection(Connection, host)
             elif relay.tls == "tls":
                 name = relay.server_name or relay.host
                 _, connection = await loop.create_connection(
-                    Connection, relay.host, relay.port, ssl=_context(relay), server_hostname=name
+                    Connection, host, relay.port, ssl=_context(relay), server_hostname=name
                 )
             else:
-                _, connection = await loop.create_connection(Connection, relay.host, relay.port)
+                _, connection = await loop.create_connection(Connection, host, relay.port)
     except TimeoutError:
         raise Lost(f"no connection within {relay.timeouts.connect:g} s", "connect") from None
+    except ssl.SSLError as error:
+        raise Lost(str(error), "tls") from error
     except OSError as error:
         raise Lost(str(error), "connect") from error
     return connection

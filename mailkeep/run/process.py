@@ -29,6 +29,7 @@ MODULES = {
     "keys": "keys",
     "lmtp": "lmtp",
     "policy": "policy",
+    "relay": "relay",
     "figures": "figures",
     "logs": "logs_agent",
     "node": "node",

@@ -167,6 +167,7 @@ async def _open_way_out(app: App, wake: asyncio.Event, stack: contextlib.AsyncEx
         )
     app.mta = SmtpPool(relay)
     stack.push_async_callback(app.mta.close)
+    stack.push_async_callback(app.relay_pools.close)
 
 
 async def _listen(app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack) -> str:

@@ -121,7 +121,7 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapp
     if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
         faults.append("mta.host: expected a host name, because mta.mode is smtp")
     if not faults:
-        faults += _unreachable_providers(settings) + _shared_ports(settings)
+        faults += _unreachable_providers(settings) + _shared_ports(settings) + _exposed_credentials(settings)
     if faults:
         raise SettingsError(faults)
     return Loaded(settings, sources, first_start)
@@ -154,6 +154,22 @@ def _unreachable_providers(settings: Settings) -> list[str]:
         for one in settings.oidc.providers
         if one.is_plain
     ]
+
+
+def _exposed_credentials(settings: Settings) -> list[str]:
+    """Faults: logins at other mail servers that would be incomplete, or sent without verified TLS."""
+    outbound, mta = settings.outbound, settings.mta
+    faults: list[str] = []
+    if mta.username and mta.tls == "none":
+        faults.append("mta.tls: expected starttls or tls, because mta.username is set")
+    if outbound.relay_username and outbound.relay_tls == "none":
+        faults.append("outbound.relay_tls: expected starttls or tls, because outbound.relay_username is set")
+    if outbound.relay_username and not outbound.relay:
+        faults.append("outbound.relay: expected host:port, because outbound.relay_username is set")
+    if bool(outbound.relay_username) != bool(outbound.relay_password):
+        set_, missing = ("username", "password") if outbound.relay_username else ("password", "username")
+        faults.append(f"outbound.relay_{missing}: expected a value, because outbound.relay_{set_} is set")
+    return faults
 
 
 def _shared_ports(settings: Settings) -> list[str]:

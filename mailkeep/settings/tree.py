@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from mailkeep.core.identity_provider import OidcProvider
+from mailkeep.settings.declare import setting as _setting
 from mailkeep.settings.grammar import (
     ADDRESSES,
     DELAYS,
@@ -21,22 +21,8 @@ from mailkeep.settings.grammar import (
     PROVIDERS,
     ROLES,
     URL,
-    Grammar,
 )
-
-
-def _setting(
-    default: Any,
-    doc: str,
-    grammar: Grammar | None = None,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    secret: bool = False,
-) -> Any:
-    """A field: an empty text passes its grammar only where it is the default."""
-    told = {"doc": doc, "grammar": grammar, "low": low, "high": high, "secret": secret}
-    return dataclasses.field(default=default, metadata=told, repr=not secret)
+from mailkeep.settings.outgoing import Outbound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,27 +323,6 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outbound:
-    """Full profile: how mail leaves."""
-
-    relay: str = _setting("", "A server that takes all outbound mail, as host:port; empty: by MX records.", ENDPOINT)
-    tls: Literal["none", "may", "encrypt", "dane"] = _setting(
-        "may", "Encryption to other servers: never, where offered, always, or as DANE has it (RFC 7672)."
-    )
-    hide_client: bool = _setting(
-        True, "Whether the `Received` field of mail that clients submit leaves out their name and address."
-    )
-    first_retry_seconds: int = _setting(300, "The pause before a deferred message is tried again.", low=1, high=86_400)
-    longest_retry_seconds: int = _setting(4000, "The longest pause, after several tries.", low=1, high=86_400)
-    give_up_hours: float = _setting(
-        120,
-        "How long a message is tried before it is returned to its sender (RFC 5321 §4.5.4.1).",
-        low=0.001,
-        high=2400,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole tree."""
 
@@ -380,4 +345,4 @@ class Settings:
     tls: Tls = Tls()
     ports: Ports = Ports()
     filter: Filter = Filter()
-    outbound: Outbound = Outbound()
+    outbound: Outbound = Outbound()  # noqa: RUF009 - frozen

@@ -128,6 +128,7 @@ _BY_STRUCT: dict[str, Any] = {
     "DomainRecord.name": "example.test",
     "DomainRecord.plus_delimiter": "+",
     "DomainRecord.unicode_name": "example.test",
+    "DomainRecord.relay": None,
     "DomainUsage.aliases": 3,
     "DomainUsage.bytes": 734003,
     "DomainUsage.mailboxes": 12,

@@ -71,7 +71,7 @@ def test_nothing_of_a_template_is_left_over():
         ({"SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]'}, "inet_interfaces", "192.0.2.1, [2001:db8::1]"),
         ({"SERVER__ADDRESSES": '["192.0.2.1"]'}, "inet_protocols", "ipv4"),
         ({"SERVER__ADDRESSES": '["192.0.2.1"]'}, "smtp_bind_address", "192.0.2.1"),
-        ({"OUTBOUND__RELAY": "relay.example.test:2525"}, "relayhost", "[relay.example.test]:2525"),
+        ({"OUTBOUND__RELAY": "a.test:25"}, "default_transport", f"smarthost:unix:{PLACES.relay_socket}"),
         ({"LIMITS__MESSAGE_SIZE_MB": "100"}, "message_size_limit", str((100 << 20) * 103 // 100 + 65536)),
         ({"OUTBOUND__GIVE_UP_HOURS": "0.5"}, "maximal_queue_lifetime", "1800s"),
         ({"OUTBOUND__TLS": "dane"}, "smtp_dns_support_level", "dnssec"),
@@ -154,7 +154,9 @@ def test_without_network_checks_no_module_asks_the_network():
 def test_the_maps_ask_functions_alone():
     for name, text in render.postfix(settings(), FACTS).items():
         if name.endswith(".cf") and name not in ("main.cf", "master.cf"):
-            assert re.search(r"^query = SELECT (\*|mta_told\(r\)) FROM mta_\w+\(", text, re.MULTILINE), name
+            assert re.search(
+                r"^query = SELECT (\*|mta_told\(r\)|'smarthost:[^']+') FROM mta_\w+\(", text, re.MULTILINE
+            ), name
 
 
 def test_a_value_with_a_line_break_is_a_bug():

@@ -279,3 +279,19 @@ def test_no_text_of_the_environment_is_more_than_refused(key: str, text: str):
     else:
         told = key
     assert key in told
+
+
+@pytest.mark.parametrize(
+    "environ, fault",
+    [
+        ({"OUTBOUND__RELAY_TLS": "none"}, "outbound.relay_tls: expected starttls or tls"),
+        ({"OUTBOUND__RELAY": ""}, "outbound.relay: expected host:port"),
+        ({"OUTBOUND__RELAY_PASSWORD": ""}, "outbound.relay_password: expected a value"),
+        ({"MTA__USERNAME": "shop", "MTA__TLS": "none"}, "mta.tls: expected starttls or tls"),
+    ],
+)
+def test_a_login_at_a_relay_without_tls_is_refused(tmp_path: Path, environ: dict[str, str], fault: str):
+    whole = {"OUTBOUND__RELAY": "relay.test:587", "OUTBOUND__RELAY_USERNAME": "a", "OUTBOUND__RELAY_PASSWORD": "b"}
+    load(tmp_path, {f"MAILKEEP_{name}": text for name, text in whole.items()})
+    with pytest.raises(SettingsError, match=fault):
+        load(tmp_path, {f"MAILKEEP_{name}": text for name, text in (whole | environ).items()})

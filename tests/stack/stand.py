@@ -22,7 +22,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -77,30 +77,35 @@ def eventually(look: Callable[[], T | None], seconds: float = 60, what: str = "i
         time.sleep(0.1)
 
 
-def start(folder: Path, other: Sequence[str] = (), **settings: str) -> None:
+def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | None = None, **settings: str) -> None:
     """Start the Internet and the instance; what they are is written to `stack.json` in the folder.
 
     `other` is another program to be the Internet, with `{port}` for its port on 127.0.0.26, to which all mail is
-    relayed without a question to the network; `settings` as in the environment, without the prefix.
+    relayed without a question to the network; `hosts` are names with their addresses; `settings` as in the environment,
+    without the prefix.
     """
     folder.chmod(0o755)
     (folder / "caught").mkdir()
     ports = {name: free_port(ADDRESS) for name in (*_PORTS, "afar")}
     kept: dict[str, Any] = {"ports": ports}
     before: Sequence[str] = ()
+    relayhost = ""
     if other:
         relay = free_port(INTERNET)
         around = [_spawn(folder / "internet.log", [part.format(port=relay) for part in other])]
-        settings = {"FILTER__NETWORK_CHECKS": "false", "OUTBOUND__RELAY": f"{INTERNET}:{relay}"} | settings
+        settings = {"FILTER__NETWORK_CHECKS": "false"} | settings
+        relayhost = f"[{INTERNET}]:{relay}"
     else:
         kept |= {"internet": free_address(25), "names": free_address(53), "by_mx": _may_mount()}
         around = _internet(folder, kept["internet"], kept["names"])
+        for name, address in (hosts or {}).items():
+            names.publish(folder / "zones", name, f"@ A {address}")
         settings = {"DNS__SERVERS": json.dumps([kept["names"]])} | settings
         if kept["by_mx"]:
             (folder / "resolv.conf").write_text(f"nameserver {kept['names']}\noptions timeout:2\n")
             before = (*_WITH_OTHER_NAMES, str(folder / "resolv.conf"))
         else:
-            settings = {"OUTBOUND__RELAY": f"{kept['internet']}:25"} | settings
+            relayhost = f"[{kept['internet']}]:25"
     command = [*before, *PROGRAM, "up", "--profile", "full", "--data-dir", str(folder / "data")]
     up = _spawn(folder / "up.log", command, _environ(ports, settings))
     written = folder / "stack.json"
@@ -112,7 +117,7 @@ def start(folder: Path, other: Sequence[str] = (), **settings: str) -> None:
         return (folder / "data" / "run.json").exists()
 
     eventually(told, _START_SECONDS, "the full instance")
-    _let_clients_come_from_afar(folder / "data", ports)
+    _let_clients_come_from_afar(folder / "data", ports, relayhost)
 
 
 def _may_mount() -> bool:
@@ -173,12 +178,16 @@ def _environ(ports: dict[str, int], settings: dict[str, str]) -> dict[str, str]:
     return environ | {f"MAILKEEP_{name}": text for name, text in settings.items()}
 
 
-def _let_clients_come_from_afar(data: Path, ports: dict[str, int]) -> None:
+def _let_clients_come_from_afar(data: Path, ports: dict[str, int], relayhost: str) -> None:
     """A port more, for tests alone: the one for other servers as it is, but that a client may say who it is (XCLIENT).
 
-    To the filter whoever comes from loopback is one of us, whom it asks nobody about.
+    To the filter whoever comes from loopback is one of us, whom it asks nobody about. `relayhost` stands for MX
+    records: Postfix connects to it itself, as to any server.
     """
     conf = Places(data, run_folder(data)).postfix_conf
+    if relayhost:
+        with (conf / "main.cf").open("a") as main:
+            main.write(f"relayhost = {relayhost}\n")
     services = (conf / "master.cf").read_text().split("\n")
     first = services.index(f"{ports['smtp']} inet n - n - - smtpd")
     last = next(number for number in range(first + 1, len(services)) if not services[number].startswith(" "))

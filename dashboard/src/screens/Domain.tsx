@@ -81,6 +81,7 @@ function facts(domain: Schema['DomainRecord']) {
     ['Messages', <Link to={PATHS.messages} search={{ domain: domain.id }}>Show them</Link>],
     ['Quota of a new mailbox', domain.default_quota_bytes ? bytes(domain.default_quota_bytes) : 'without limit'],
     ['Tags in addresses', domain.plus_delimiter ? <code>{`name${domain.plus_delimiter}tag`}</code> : 'none'],
+    ['Relay', domain.relay ? <code>{`${domain.relay.host}:${domain.relay.port}`}</code> : 'none'],
     ['DNS', <><Status of={domain.dns.status} /> {domain.dns.checked_at && <Time at={domain.dns.checked_at} form="ago" />}</>],
     ['As the DNS writes it', <code>{domain.name}</code>],
     ['Made', <Time at={domain.created_at} />],

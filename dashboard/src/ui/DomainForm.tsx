@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { type Unit, unitOf } from './bytes'
@@ -50,10 +50,36 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         <NumberInput label="At most so many mailboxes" placeholder="no limit" min={0} allowDecimal={false} {...form.value('max_mailboxes')} />
         <NumberInput label="At most so many aliases" placeholder="no limit" min={0} allowDecimal={false} {...form.value('max_aliases')} />
       </div>
+      <fieldset className="stack">
+        <legend>Relay</legend>
+        <TextInput label="Host" placeholder="smtp.example.net" description="Takes the domain's outbound mail. Empty: the server's relay, or delivery by MX records." autoComplete="off" spellCheck={false} {...form.text('relay_host')} error={form.faultOf('relay.host')} />
+        {form.values.relay_host.trim() && (
+          <>
+            <div className="pair">
+              <Select
+                label="Encryption"
+                data={[
+                  { value: 'starttls', label: 'STARTTLS' },
+                  { value: 'tls', label: 'TLS' },
+                  { value: 'none', label: 'None (without a user name only)' },
+                ]}
+                allowDeselect={false}
+                {...form.value('relay_tls')}
+                error={form.faultOf('relay.tls')}
+              />
+              <NumberInput label="Port" min={1} max={65535} allowDecimal={false} {...form.value('relay_port')} error={form.faultOf('relay.port')} />
+            </div>
+            <div className="pair">
+              <TextInput label="User name" autoComplete="off" spellCheck={false} {...form.text('relay_username')} error={form.faultOf('relay.username')} />
+              <PasswordInput label="Password" autoComplete="new-password" description={domain?.relay?.has_password ? 'Stored. Enter it again if you change host, port, encryption or user name.' : undefined} {...form.text('relay_password')} error={form.faultOf('relay.password')} />
+            </div>
+          </>
+        )}
+      </fieldset>
       <Switch label="Active" description="Mail for a domain that is not is put off, and none is sent from it." {...form.checked('active')} />
       <Switch label="Sends mail" {...form.checked('sending_enabled')} />
       <Switch label="Receives mail" {...form.checked('receiving_enabled')} />
-      <ErrorNote error={save.error} besides={[...form.names, 'default_quota_bytes', 'plus_delimiter']} />
+      <ErrorNote error={save.error} besides={[...form.names, 'default_quota_bytes', 'plus_delimiter', 'relay.host', 'relay.port', 'relay.tls', 'relay.username', 'relay.password']} />
       <Group justify="flex-end">
         {onCancel && (
           <Button variant="default" onClick={onCancel}>
@@ -79,6 +105,11 @@ function initial(domain: Domain | undefined, unit: Unit) {
     max_aliases: (domain?.max_aliases ?? '') as number | string,
     quota: (domain ? domain.default_quota_bytes / unit.size : 1) as number | string,
     plus: domain ? (domain.plus_delimiter ?? '') : '+',
+    relay_host: domain?.relay?.host ?? '',
+    relay_port: (domain?.relay?.port ?? 587) as number | string,
+    relay_tls: domain?.relay?.tls ?? 'starttls',
+    relay_username: domain?.relay?.username ?? '',
+    relay_password: '',
   }
 }
 
@@ -93,5 +124,18 @@ function bodyOf(values: ReturnType<typeof initial>, unit: Unit) {
     max_aliases: limit(values.max_aliases),
     default_quota_bytes: Math.round(Number(values.quota || 0) * unit.size),
     plus_delimiter: values.plus || null,
+    relay: relayOf(values),
+  }
+}
+
+/** Without a password the API keeps the one that it has, as long as nothing else of the relay changes. */
+function relayOf(values: ReturnType<typeof initial>) {
+  if (!values.relay_host.trim()) return null
+  return {
+    host: values.relay_host.trim(),
+    port: Number(values.relay_port || 587),
+    tls: values.relay_tls as 'none' | 'starttls' | 'tls',
+    username: values.relay_username.trim(),
+    ...(values.relay_password ? { password: values.relay_password } : {}),
   }
 }

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from mailkeep.core.address import unicode_domain
+
+RelayTls = Literal["none", "starttls", "tls"]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRelay:
+    """The server that takes a domain's outbound mail. `username` empty: no login. `password` is sealed, bound to the
+    domain's id; None where there is none, or where it has to be given again.
+    """
+
+    host: str
+    port: int
+    tls: RelayTls
+    username: str = ""
+    password: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRelay:
+    """A relay as it was given; `password` in clear, None where it was left out."""
+
+    host: str
+    port: int
+    tls: RelayTls
+    username: str = ""
+    password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +50,7 @@ class Domain:
     max_aliases: int | None
     default_quota_bytes: int
     plus_delimiter: str | None
+    relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
     created_at: datetime
@@ -47,6 +75,7 @@ class NewDomain:
     max_aliases: int | None = None
     default_quota_bytes: int = 0
     plus_delimiter: str | None = "+"
+    relay: NewRelay | None = None
 
 
 @dataclass(frozen=True, slots=True)

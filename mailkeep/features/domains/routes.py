@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import UNSET, Struct, structs
 
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainExists, InvalidPagination, NotFound
 from mailkeep.features.audit import service as audit
 from mailkeep.features.domains import rules, service, wire
-from mailkeep.features.domains.model import Domain, Filter, NewDomain
+from mailkeep.features.domains.model import Domain, Filter, NewDomain, NewRelay
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
 
@@ -22,7 +24,7 @@ async def _list(app: App, call: Call) -> Reply:
 
 
 async def _create(app: App, call: Call) -> Reply:
-    new = NewDomain(**structs.asdict(call.body))
+    new = NewDomain(**_given(call.body))
     return Reply(await _record(app, await service.create(app, call.caller(), new)))
 
 
@@ -34,7 +36,7 @@ async def _get(app: App, call: Call) -> Reply:
 
 async def _change(app: App, call: Call) -> Reply:
     async with app.db.tx() as conn:
-        domain = await service.change(conn, call.caller(), app.clock(), call.id(), _given(call.body))
+        domain = await service.change(app, conn, call.caller(), call.id(), _given(call.body))
     return Reply(await _record(app, domain))
 
 
@@ -50,8 +52,11 @@ async def _record(app: App, domain: Domain) -> wire.DomainRecord:
     return wire.record(domain, usage.get(domain.id, service.NOTHING))
 
 
-def _given(body: Struct) -> dict[str, object]:
-    return {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
+def _given(body: Struct) -> dict[str, Any]:
+    given = {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
+    if isinstance(relay := given.get("relay"), wire.RelayGiven):
+        given["relay"] = NewRelay(**structs.asdict(relay))
+    return given
 
 
 ENDPOINTS = (
@@ -102,6 +107,10 @@ ENDPOINTS = (
         handler=_change,
         action="domain.write",
         summary="Change a domain",
+        description=(
+            "`relay` is replaced as a whole; null removes it. A `password` that is left out stays as it is while host, "
+            "port, tls and username stay the same, else it is cleared."
+        ),
         tag="Domains",
         body=wire.DomainPatch,
         data=wire.DomainRecord,

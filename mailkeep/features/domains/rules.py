@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Conflict, DomainInactive, invalid_field
-from mailkeep.features.domains.model import Domain, Usage
+from mailkeep.core.network import Network
+from mailkeep.features.domains.model import Domain, DomainRelay, NewRelay, Usage
+from mailkeep.net.guard import HostRefused, parse_host, refuse_address
 
 # RFC 5322 §3.2.3 atext without letters and digits: one that occurs in names would cut them.
 DELIMITERS = frozenset("!#$%&'*+/=?^_`{|}~-")
@@ -30,6 +35,42 @@ def check_delimiter(text: str | None) -> None:
     """INVALID_FIELD unless `text` can divide a tag from a local part."""
     if text is not None and text not in DELIMITERS:
         raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(DELIMITERS))}")
+
+
+def check_relay(given: NewRelay, permitted_networks: Sequence[Network]) -> NewRelay:
+    """A relay with its host in canonical form, or INVALID_FIELD.
+
+    The addresses of a host name are checked at each connection (`features/relays`).
+    """
+    try:
+        host = parse_host(given.host)
+    except HostRefused as error:
+        raise invalid_field("relay.host", str(error)) from None
+    if host.address and (why := refuse_address(host.address, permitted_networks)):
+        raise invalid_field(
+            "relay.host", f"is not allowed: {why}; the setting outbound.relay_networks permits networks"
+        )
+    if given.username and given.tls == "none":
+        raise invalid_field("relay.tls", "must be starttls or tls where a username is given")
+    if given.password and not given.username:
+        raise invalid_field("relay.username", "is required where a password is given")
+    return replace(given, host=host.text)
+
+
+def with_password(
+    given: NewRelay | None, present: DomainRelay | None, seal: Callable[[bytes], bytes]
+) -> DomainRelay | None:
+    """A relay as it is stored. Without a new password it keeps the present one, but only for the same host, port, TLS
+    mode and user: no other server ever receives it.
+    """
+    if given is None:
+        return None
+    relay = DomainRelay(given.host, given.port, given.tls, given.username)
+    if given.password:
+        return replace(relay, password=seal(given.password.encode()))
+    if present and replace(present, password=None) == relay:
+        return present
+    return relay
 
 
 def refuse_inactive(domain: Domain) -> None:

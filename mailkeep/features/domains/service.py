@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +20,8 @@ from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.dkim import service as dkim
 from mailkeep.features.domains import rules, store, wire
-from mailkeep.features.domains.model import Domain, Filter, NewDomain, Usage
+from mailkeep.features.domains.model import Domain, Filter, NewDomain, NewRelay, Usage
+from mailkeep.settings import networks
 
 NOTHING = Usage()
 
@@ -77,16 +79,19 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[tuple[Dom
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     """Make a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS."""
-    new = replace(new, name=rules.parse_name(new.name))
+    new = replace(new, name=rules.parse_name(new.name), relay=_checked_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
     async with app.db.autocommit() as conn:
         # Before work is spent on a key; the insert decides.
         if await store.find_by_name(conn, new.name) is not None:
             raise DomainExists(name=new.name)
     at = app.clock()
+    domain_id = uuid7(at)
+    given = {name: getattr(new, name) for name in NewDomain.__slots__ if name != "relay"}
     domain = Domain(
-        **asdict(new),
-        id=uuid7(at),
+        **given,
+        id=domain_id,
+        relay=rules.with_password(new.relay, None, _seal(app, domain_id)),
         dns_status="unchecked",
         dns_checked_at=None,
         created_at=at,
@@ -101,16 +106,22 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     return domain
 
 
-async def change(conn: Conn, who: Principal, at: datetime, domain_id: UUID, changes: dict[str, Any]) -> Domain:
-    """Change the given columns of a domain; answers it as it is then. INVALID_FIELD, NOT_FOUND."""
+async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes: dict[str, Any]) -> Domain:
+    """Change the given fields of a domain (`relay` is a NewRelay or None); answers it as it is then. INVALID_FIELD,
+    NOT_FOUND.
+    """
+    at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
+    relay = _checked_relay(app, changes.get("relay"))
     before = _permitted(await store.find_locked(conn, domain_id), who, "domain.write", NotFound)
+    if "relay" in changes:
+        changes = changes | {"relay": rules.with_password(relay, before.relay, _seal(app, domain_id))}
     after = replace(before, **changes)
     if after == before:
         return before
     after = replace(after, updated_at=at)
     await store.update(conn, after)
-    states = (wire.audited(before), wire.audited(after))
+    states = (wire.audited(before), wire.audited(after, before))
     await audit.record_change(conn, who, at, "domain.update", _target(after), states)
     return after
 
@@ -123,6 +134,14 @@ async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> D
     await store.delete(conn, domain_id)
     await audit.record(conn, who, at, Deed("domain.delete", _target(domain), before=wire.audited(domain)))
     return domain
+
+
+def _checked_relay(app: App, given: NewRelay | None) -> NewRelay | None:
+    return given and rules.check_relay(given, networks(app.settings.outbound.relay_networks))
+
+
+def _seal(app: App, domain_id: UUID) -> Callable[[bytes], bytes]:
+    return partial(app.vault.seal, "relay", bound_to=domain_id.bytes)
 
 
 def _permitted(domain: Domain | None, who: Principal, action: str, missing: type[Refusal] = DomainNotFound) -> Domain:

@@ -12,12 +12,12 @@ from mailkeep.core.errors import DomainExists
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.domains.model import Domain, Filter, Usage
+from mailkeep.features.domains.model import Domain, DomainRelay, Filter, Usage
 
 _SELECT = """
     SELECT d.id, d.name, d.active, d.sending_enabled, d.receiving_enabled, d.description, d.max_mailboxes,
-           d.max_aliases, d.default_quota_bytes, d.plus_delimiter, d.dns_status, d.dns_checked_at,
-           d.created_at, d.updated_at
+           d.max_aliases, d.default_quota_bytes, d.plus_delimiter, d.relay_host, d.relay_port, d.relay_tls,
+           d.relay_username, d.relay_password, d.dns_status, d.dns_checked_at, d.created_at, d.updated_at
     FROM domains d
 """
 
@@ -28,11 +28,13 @@ async def insert(conn: Conn, domain: Domain) -> None:
         await conn.execute(
             """
             INSERT INTO domains (id, name, active, sending_enabled, receiving_enabled, description,
-                                 max_mailboxes, max_aliases, default_quota_bytes, plus_delimiter,
-                                 dns_status, dns_checked_at, created_at, updated_at)
+                                 max_mailboxes, max_aliases, default_quota_bytes, plus_delimiter, relay_host,
+                                 relay_port, relay_tls, relay_username, relay_password, dns_status,
+                                 dns_checked_at, created_at, updated_at)
             VALUES (%(id)s, %(name)s, %(active)s, %(sending_enabled)s, %(receiving_enabled)s,
                     %(description)s, %(max_mailboxes)s, %(max_aliases)s, %(default_quota_bytes)s,
-                    %(plus_delimiter)s, %(dns_status)s, %(dns_checked_at)s, %(created_at)s, %(updated_at)s)
+                    %(plus_delimiter)s, %(relay_host)s, %(relay_port)s, %(relay_tls)s, %(relay_username)s,
+                    %(relay_password)s, %(dns_status)s, %(dns_checked_at)s, %(created_at)s, %(updated_at)s)
             """,
             _columns(domain),
         )
@@ -51,6 +53,8 @@ async def update(conn: Conn, domain: Domain) -> None:
             receiving_enabled = %(receiving_enabled)s, description = %(description)s,
             max_mailboxes = %(max_mailboxes)s, max_aliases = %(max_aliases)s,
             default_quota_bytes = %(default_quota_bytes)s, plus_delimiter = %(plus_delimiter)s,
+            relay_host = %(relay_host)s, relay_port = %(relay_port)s, relay_tls = %(relay_tls)s,
+            relay_username = %(relay_username)s, relay_password = %(relay_password)s,
             updated_at = %(updated_at)s
         WHERE id = %(id)s
         """,
@@ -96,7 +100,7 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Domain]:
         asked,
         {"created_at": "d.id", "id": "d.id", "updated_at": "d.updated_at", "name": "d.name"},
     )
-    return Page([Domain(**row) for row in found.rows], found.next_key)
+    return Page([_read(row) for row in found.rows], found.next_key)
 
 
 async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
@@ -119,8 +123,14 @@ async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
 
 
 def _domain(row: dict[str, Any] | None) -> Domain | None:
-    return Domain(**row) if row else None
+    return _read(row) if row else None
+
+
+def _read(row: dict[str, Any]) -> Domain:
+    parts = {name: row.pop(f"relay_{name}") for name in DomainRelay.__slots__}
+    return Domain(**row, relay=None if parts["host"] is None else DomainRelay(**parts))
 
 
 def _columns(domain: Domain) -> dict[str, Any]:
-    return {name: getattr(domain, name) for name in Domain.__slots__}
+    relay = {f"relay_{name}": getattr(domain.relay, name, None) for name in DomainRelay.__slots__}
+    return {name: getattr(domain, name) for name in Domain.__slots__ if name != "relay"} | relay

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.domains.model import Domain, Usage
+from mailkeep.features.domains.model import Domain, DomainRelay, RelayTls, Usage
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -34,6 +34,28 @@ class DomainDns(Struct, frozen=True):
     checked_at: Timestamp | None
 
 
+class RelayRecord(Struct, frozen=True):
+    """The server that takes the domain's outbound mail. The password is never shown, only whether there is one."""
+
+    host: str
+    port: int
+    tls: str
+    username: str
+    has_password: bool
+
+
+class RelayGiven(Body, frozen=True):
+    """The server that takes mail from senders of the domain. With a username, `tls` is `starttls` or `tls`, and the
+    certificate must be valid for the host.
+    """
+
+    host: Name
+    port: Annotated[int, Meta(ge=1, le=65535)] = 587
+    tls: RelayTls = "starttls"
+    username: Annotated[str, Meta(max_length=320, extra={"may_be_empty": True})] = ""
+    password: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
+
+
 class DomainRecord(Struct, frozen=True):
     """A domain."""
 
@@ -48,6 +70,7 @@ class DomainRecord(Struct, frozen=True):
     max_aliases: int | None
     default_quota_bytes: int
     plus_delimiter: str | None
+    relay: RelayRecord | None
     usage: DomainUsage
     dns: DomainDns
     created_at: Timestamp
@@ -66,6 +89,7 @@ class DomainCreate(Body, frozen=True):
     max_aliases: Count | None = None
     default_quota_bytes: Bytes = 0
     plus_delimiter: Delimiter | None = "+"
+    relay: RelayGiven | None = None
 
 
 class DomainPatch(Patch, frozen=True):
@@ -79,6 +103,7 @@ class DomainPatch(Patch, frozen=True):
     max_aliases: Count | UnsetType | None = UNSET
     default_quota_bytes: Bytes | UnsetType = UNSET
     plus_delimiter: Delimiter | UnsetType | None = UNSET
+    relay: RelayGiven | UnsetType | None = UNSET
 
 
 class DomainQuery(Query, frozen=True):
@@ -109,6 +134,7 @@ def record(domain: Domain, usage: Usage) -> DomainRecord:
         max_aliases=domain.max_aliases,
         default_quota_bytes=domain.default_quota_bytes,
         plus_delimiter=domain.plus_delimiter,
+        relay=_relay(domain.relay),
         usage=DomainUsage(usage.mailboxes, usage.aliases, usage.bytes),
         dns=DomainDns(domain.dns_status, iso_or_none(domain.dns_checked_at)),
         created_at=iso(domain.created_at),
@@ -116,6 +142,22 @@ def record(domain: Domain, usage: Usage) -> DomainRecord:
     )
 
 
-def audited(domain: Domain) -> dict[str, Any]:
-    """What the audit log keeps of a domain: its writable fields and its name."""
-    return {name: getattr(domain, name) for name in ("name", *DomainPatch.__struct_fields__)}
+def _relay(relay: DomainRelay | None) -> RelayRecord | None:
+    if relay is None:
+        return None
+    return RelayRecord(relay.host, relay.port, relay.tls, relay.username, relay.password is not None)
+
+
+def audited(domain: Domain, before: Domain | None = None) -> dict[str, Any]:
+    """What the audit log keeps of a domain: its writable fields and its name; of the relay's password only whether
+    there is one, and whether it is another than `before`.
+    """
+    kept = {name: getattr(domain, name) for name in ("name", *DomainPatch.__struct_fields__)}
+    relay = domain.relay
+    if relay is None:
+        return kept
+    state = "none" if relay.password is None else "set"
+    if relay.password and before and before.relay and before.relay.password not in (None, relay.password):
+        state = "changed"
+    shown = {"host": relay.host, "port": relay.port, "tls": relay.tls, "username": relay.username}
+    return kept | {"relay": shown | {"authentication": state}}

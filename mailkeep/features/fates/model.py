@@ -10,7 +10,7 @@ from uuid import UUID
 
 from mailkeep.features.messages.model import Reply
 
-Status = Literal["delivered", "deferred", "bounced"]
+Status = Literal["delivered", "relayed", "deferred", "bounced"]
 Origin = Literal["api", "submission", "inbound", "reinjection"]
 """Which port mail came in by: the API's, mail clients', other servers', Dovecot's."""
 End = Literal["done", "expired", "deleted", "refused"]
@@ -31,7 +31,8 @@ class Pauses:
 class Try:
     """A try to deliver to `recipient`, which is what `asked` became; they are the same without an alias.
 
-    `next_at`: when what was deferred is due again. `to_server`: it was a try of another mail server, by SMTP.
+    `next_at`: when what was deferred is due again. `to_server`: it was a try of another mail server, by SMTP or through
+    a relay.
     """
 
     asked: str

@@ -23,7 +23,9 @@ _PASSING: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection
 _OTHER_SERVERS = ("mx", "smtp", "postfix", "inbound")
 _STATUSES: dict[log.Status, Status] = {"sent": "delivered", "deferred": "deferred", "bounced": "bounced"}
 _KEPT_FIELDS = ("from", "to", "cc", "subject")
-_BEST = ("delivered", "bounced", "deferred")
+_BEST = ("delivered", "relayed", "bounced", "deferred")
+# The service that hands mail to the process `relay` (master.cf, smarthost).
+_RELAY = "relay"
 DELETED = Reply(diagnostic="Deleted from the queue by an operator")
 EXPIRED = Reply(diagnostic="Given up: it could not be delivered for too long")
 
@@ -126,9 +128,9 @@ def _learn(story: Story, at: datetime, line: log.Line, pauses: Pauses) -> Story:
                 return story
             return replace(story, mail=replace(mail, sender=fact.sender, size=fact.size, expected=fact.recipients))
         case log.Attempt():
-            if mail.is_passing and line.program == "lmtp":
+            if mail.is_passing and line.program == "lmtp" and not _is_relay(line):
                 return story  # to a mailbox, which the inbox files
-            return replace(story, tries=(*story.tries, _try(at, line.program, fact, pauses)), held=False)
+            return replace(story, tries=(*story.tries, _try(at, line, fact, pauses)), held=False)
         case log.Moved():
             return replace(story, held=fact.to == "hold")
         case log.Expired() | log.Removed():
@@ -145,11 +147,17 @@ def _end(fact: log.Expired | log.Removed) -> End:
     return "deleted" if fact.by == "postsuper" else "done"
 
 
-def _try(at: datetime, program: str, fact: log.Attempt, pauses: Pauses) -> Try:
+def _is_relay(line: log.Line) -> bool:
+    return line.service.rpartition("/")[2] == _RELAY
+
+
+def _try(at: datetime, line: log.Line, fact: log.Attempt, pauses: Pauses) -> Try:
     reply = Reply(fact.smtp_code, fact.enhanced_code, fact.text, fact.remote_host)
     next_at = next_try(at, fact.seconds, pauses) if fact.status == "deferred" else None
-    asked, status = fact.asked or fact.recipient, _STATUSES[fact.status]
-    return Try(asked, fact.recipient, status, reply, at, next_at, to_server=program in ("smtp", "relay"))
+    by_relay = _is_relay(line)
+    status = "relayed" if by_relay and fact.status == "sent" else _STATUSES[fact.status]
+    to_server = by_relay or line.program in ("smtp", "relay")
+    return Try(fact.asked or fact.recipient, fact.recipient, status, reply, at, next_at, to_server=to_server)
 
 
 def is_plain(mail: Tracked) -> bool:

@@ -104,6 +104,7 @@ class TimelineEntry(Struct, frozen=True):
         "accepted",
         "deferred",
         "delivered",
+        "relayed",
         "bounced",
         "failed",
         "lost",

@@ -84,7 +84,7 @@ class Fate:
 
     message_id: UUID
     address: str
-    status: Literal["delivered", "deferred", "bounced", "failed"]
+    status: Literal["delivered", "relayed", "deferred", "bounced", "failed"]
     attempts: int | None
     reply: Reply
     next_attempt_at: datetime | None = None

@@ -121,6 +121,7 @@ async def record_fate(conn: Conn, at: datetime, fate: Fate) -> list[Attempt]:
 async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> list[Attempt]:
     """What became of recipients, in order: their rows, their tries, the messages' status, and an event for each, once.
 
+    What a relay took (`relayed`) is no event: its delivery is not known.
     A deferral is told once, at the first (`mail.bounced`, `bounce_type` temporary). The same statements, however many
     fates there are, but for those that follow one another for one recipient. Answers the tries that were news.
     """
@@ -138,7 +139,7 @@ async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> list[
             if number is None:
                 continue
             tries.append(_attempt(at, fate, number))
-            if fate.status != "deferred" or number <= 1:
+            if fate.status in _KINDS and (fate.status != "deferred" or number <= 1):
                 told.append(_told(locked[fate.message_id], fate, number, fate.queue_id))
     if tries:
         await store.insert_attempts(conn, tries)

@@ -64,6 +64,7 @@ class SenderDomain:
     name: str
     active: bool
     sending_enabled: bool
+    has_relay: bool = False
 
 
 @dataclass(frozen=True, slots=True)

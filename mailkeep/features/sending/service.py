@@ -18,6 +18,7 @@ from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.messages import service as messages
 from mailkeep.features.messages.model import Message, Recipient
+from mailkeep.features.relays import service as relays
 from mailkeep.features.sending import rules, store, writes
 from mailkeep.features.sending.model import Asked, Prepared, Result, SenderDomain, Sent
 from mailkeep.mail.compose import compose
@@ -78,7 +79,7 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
     if app.mta is None:
         raise SendUnavailable
     failpoint.reach("send.attempt_written")
-    submitted = await _submit_all(app.mta, ready)
+    submitted = await _submit_all(app, app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
     settling = writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
     taken = [each for each in ready if isinstance(results[each.id], Submitted)]
@@ -219,7 +220,7 @@ def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Me
     )
 
 
-async def _submit_all(mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
+async def _submit_all(app: App, mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
     """Submit side by side; a relay that fails on every connection at once is not asked by those still waiting."""
     places = asyncio.Semaphore(mta.size)
     failures = 0
@@ -229,14 +230,14 @@ async def _submit_all(mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
         async with places:
             if failures >= mta.size:
                 return Lost("the mail transfer agent failed for the messages before", "connect")
-            result = await _submit(mta, prepared)
+            result = await _submit(app, mta, prepared)
             failures = failures + 1 if rules.relay_trouble(result) else 0
             return result
 
     return await asyncio.gather(*(one(each) for each in ready))
 
 
-async def _submit(mta: SmtpPool, prepared: Prepared) -> Result:
+async def _submit(app: App, mta: SmtpPool, prepared: Prepared) -> Result:
     composed = prepared.composed
     submission = Submission(
         mail_from=prepared.sender.address.text,
@@ -246,7 +247,14 @@ async def _submit(mta: SmtpPool, prepared: Prepared) -> Result:
         smtputf8=composed.needs_smtputf8,
     )
     try:
+        # In the full profile Postfix asks for the relay, at each attempt.
+        if app.settings.mta.mode == "smtp" and prepared.domain.has_relay:
+            relay = await relays.of_domain(app, prepared.domain.name)
+            if relay is not None:
+                return await relays.submit(app, relay, submission, composed.data_chunks(), stuffed=True)
         return await mta.submit(submission, composed.data_chunks(), stuffed=True)
+    except relays.NoRelay as missing:
+        return Lost(str(missing), "connect")
     except (Refused, Lost) as wrong:
         return wrong
     except Exception:

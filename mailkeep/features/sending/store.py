@@ -19,7 +19,10 @@ from mailkeep.features.sending.model import OpenAttempt, SenderDomain
 async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
     """The managed ones among these domains, by name."""
     cursor = await conn.execute(
-        "SELECT id, name, active, sending_enabled FROM domains WHERE name = ANY(%(names)s)",
+        """
+        SELECT id, name, active, sending_enabled, relay_host IS NOT NULL AS has_relay
+        FROM domains WHERE name = ANY(%(names)s)
+        """,
         {"names": list(names)},
     )
     return {row["name"]: SenderDomain(**row) for row in await cursor.fetchall()}

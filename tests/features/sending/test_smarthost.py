@@ -318,3 +318,30 @@ async def test_starttls_and_login(api: Api):
     assert (mail_from, to) == (f"shop@{EXAMPLE}", ["customer@elsewhere.test"])
     assert b"Subject: Your order\r\n" in content
     assert [status for status, _ in await history(api)] == ["relayed", "lost", "lost", "lost"]
+
+
+async def test_a_domain_with_a_relay_of_its_own_is_sent_by_it(api: Api, smarthost: Smarthost):
+    domain = str((await api.sue.get("/domains", name=EXAMPLE)).data[0]["id"])
+    other = Smarthost()
+    server = await asyncio.start_server(other.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    relay = {"host": "127.0.0.1", "port": port, "tls": "none"}
+    try:
+        assert (await api.sue.patch(f"/domains/{domain}", {"relay": relay})).code == "INVALID_FIELD"
+        outbound = replace(api.app.settings.outbound, relay_networks=("127.0.0.0/8",))
+        api.app.settings = replace(api.app.settings, outbound=outbound)
+        assert (await api.sue.patch(f"/domains/{domain}", {"relay": relay})).status == 200
+        assert (await api.sue.post("/send", TO_ALL)).data["status"] == "relayed"
+        assert (len(other.taken), len(smarthost.taken)) == (1, 0)
+        # What the setting no longer permits is not connected to.
+        api.app.settings = replace(api.app.settings, outbound=replace(outbound, relay_networks=()))
+        await api.app.relay_pools.close()
+        refused = await api.sue.post("/send", TO_ALL)
+        assert (refused.code, details(refused)["reason"]) == ("SEND_FAILED", "relay")
+        assert len(other.taken) == 1
+        await api.sue.patch(f"/domains/{domain}", {"relay": None})
+        assert (await api.sue.post("/send", TO_ALL)).status == 200
+        assert len(smarthost.taken) == 1
+    finally:
+        await api.app.relay_pools.close()
+        server.close()

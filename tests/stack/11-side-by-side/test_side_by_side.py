@@ -35,6 +35,8 @@ def beside(stack_folder: Path) -> Iterator[Stack]:
             ("sleep", "600"),
             SERVER__HOSTNAME="mx.beside.test",
             OUTBOUND__RELAY=f"{ADDRESS}:{Stack(stack_folder).ports['smtp']}",
+            OUTBOUND__RELAY_TLS="none",
+            OUTBOUND__RELAY_NETWORKS=f'["{ADDRESS}/32"]',
             TLS__CERTIFICATE_FILE=str(folder / "their.pem"),
             TLS__KEY_FILE=str(folder / "their.key"),
         )

@@ -737,7 +737,10 @@ export interface paths {
         delete: operations["deleteDomainsById"];
         options?: never;
         head?: never;
-        /** Change a domain */
+        /**
+         * Change a domain
+         * @description `relay` is replaced as a whole; null removes it. A `password` that is left out stays as it is while host, port, tls and username stay the same, else it is cleared.
+         */
         patch: operations["patchDomainsById"];
         trace?: never;
     };
@@ -2033,6 +2036,7 @@ export interface components {
             plus_delimiter?: string | null;
             /** @default true */
             receiving_enabled?: boolean;
+            relay?: components["schemas"]["RelayGiven"] | null;
             /** @default true */
             sending_enabled?: boolean;
         };
@@ -2055,6 +2059,7 @@ export interface components {
             max_mailboxes?: number | null;
             plus_delimiter?: string | null;
             receiving_enabled?: boolean;
+            relay?: components["schemas"]["RelayGiven"] | null;
             sending_enabled?: boolean;
         };
         /** @description A domain. */
@@ -2075,6 +2080,7 @@ export interface components {
             name: string;
             plus_delimiter: string | null;
             receiving_enabled: boolean;
+            relay: components["schemas"]["RelayRecord"] | null;
             sending_enabled: boolean;
             unicode_name: string;
             /**
@@ -2827,6 +2833,31 @@ export interface components {
             expires_at: string;
             options: components["schemas"]["CreationOptions"];
         };
+        /**
+         * @description The server that takes mail from senders of the domain. With a username, `tls` is `starttls` or `tls`, and the
+         *         certificate must be valid for the host.
+         */
+        RelayGiven: {
+            host: string;
+            password?: string | null;
+            /** @default 587 */
+            port?: number;
+            /**
+             * @default starttls
+             * @enum {string}
+             */
+            tls?: "none" | "starttls" | "tls";
+            /** @default  */
+            username?: string;
+        };
+        /** @description The server that takes the domain's outbound mail. The password is never shown, only whether there is one. */
+        RelayRecord: {
+            has_password: boolean;
+            host: string;
+            port: number;
+            tls: string;
+            username: string;
+        };
         /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; no `allowCredentials`: any passkey of this site. */
         RequestOptions: {
             allowCredentials: components["schemas"]["Descriptor"][];
@@ -3132,7 +3163,7 @@ export interface components {
             at: string;
             detail: components["schemas"]["TimelineDetail"];
             /** @enum {string} */
-            kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "submitted" | "unknown";
+            kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "submitted" | "unknown";
             recipient: string | null;
         };
         /** @description A secret for an authenticator, to be shown as a QR code; it waits for a first code until `expires_at`. */
@@ -6026,7 +6057,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];

@@ -28,6 +28,7 @@ export const domains: Schema['DomainRecord'][] = ['example.test', 'shop.example.
   max_aliases: null,
   default_quota_bytes: 2 ** 30,
   plus_delimiter: '+',
+  relay: null,
   usage: { mailboxes: 3 - index, aliases: 2, bytes: 734_003_200 * (3 - index) },
   dns: { status: (['ok', 'attention', 'unchecked'] as const)[index] ?? 'unchecked', checked_at: index === 2 ? null : at(40) },
   created_at: at(60 * 24 * (90 - index * 30)),

@@ -1,0 +1,2 @@
+-- placeholder, local only
+SELECT 1;

@@ -1,0 +1,197 @@
+"""Outbound mail by relays: of a sender's domain, or of the instance, with a login over verified TLS."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from tests.scratch import new_directory
+from tests.stack import stand
+from tests.stack.relays import Peer
+from tests.stack.stand import Stack, eventually, letter
+
+ONE, TWO, PLAIN, GENERAL = "one.relay.test", "two.relay.test", "plain.relay.test", "general.relay.test"
+_ADDRESS = "127.0.0.61"
+
+
+@pytest.fixture(scope="module")
+def peers() -> Iterator[dict[str, Peer]]:
+    authority = trustme.CA()
+    found = {
+        ONE: Peer(authority, ONE, _ADDRESS),
+        TWO: Peer(authority, TWO, _ADDRESS, password="other"),
+        PLAIN: Peer(authority, PLAIN, _ADDRESS, tls=False),
+        GENERAL: Peer(authority, GENERAL, _ADDRESS, password="general"),
+    }
+    with contextlib.ExitStack() as running:
+        for peer in found.values():
+            running.callback(peer.start().stop)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def relaying(peers: dict[str, Peer]) -> Iterator[Stack]:
+    """An instance whose other mail leaves by a relay that asks for a password."""
+    folder = new_directory("mailkeep-relays-", 0o755, programs=True)
+    authority = folder / "authority.pem"
+    peers[ONE].authority.cert_pem.write_to_path(str(authority))
+    authority.chmod(0o644)
+    general = peers[GENERAL]
+    stand.start(
+        folder,
+        hosts=dict.fromkeys(peers, _ADDRESS),
+        OUTBOUND__RELAY=f"{GENERAL}:{general.port}",
+        OUTBOUND__RELAY_USERNAME="server",
+        OUTBOUND__RELAY_PASSWORD="general",
+        OUTBOUND__RELAY_NETWORKS=json.dumps([f"{_ADDRESS}/32"]),
+        OUTBOUND__EXTRA_CA_FILE=str(authority),
+    )
+    try:
+        yield Stack(folder)
+    finally:
+        stand.stop(folder)
+
+
+def relay(peer: Peer, **more: Any) -> dict[str, Any]:
+    return {"host": peer.name, "port": peer.port, "tls": "starttls", "username": "shop", "password": "right"} | more
+
+
+def recipient(stack: Stack, message_id: str, status: str) -> dict[str, Any]:
+    """The only recipient of a message, once it has this status."""
+
+    def look() -> dict[str, Any] | None:
+        (found,) = stack.do("GET", f"/messages/{message_id}")["recipients"]
+        return found if found["status"] == status else None
+
+    try:
+        return eventually(look, what=status)
+    except AssertionError as late:
+        raise AssertionError(f"{late}: {stack.do('GET', f'/messages/{message_id}')['recipients']}") from None
+
+
+def to(peer: Peer, address: str) -> list[tuple[str, bytes]]:
+    return [(sender, content) for sender, recipients, content in list(peer.taken) if address in recipients]
+
+
+def test_two_domains_relay_with_logins_of_their_own_and_the_rest_by_the_servers(
+    relaying: Stack, peers: dict[str, Peer]
+) -> None:
+    relaying.make_domain("one.test", relay=relay(peers[ONE]))
+    relaying.make_domain("two.test", relay=relay(peers[TWO], username="zwei", password="other"))
+    relaying.make_domain("rest.test")
+    for domain, name, login in (
+        ("one.test", ONE, ("shop", "right")),
+        ("two.test", TWO, ("zwei", "other")),
+        ("rest.test", GENERAL, ("server", "general")),
+    ):
+        address = f"friend@{domain.partition('.')[0]}.far.test"
+        sent = relaying.send(f"shop@{domain}", address).data
+        found = recipient(relaying, sent["id"], "relayed")
+        assert found["remote_host"] == name
+        assert found["diagnostic"].startswith(f"Ok: queued as {name}-")
+        ((sender, content),) = to(peers[name], address)
+        assert sender == f"shop@{domain}"
+        assert f"d={domain}".encode() in content
+        assert peers[name].logins[-1] == login
+        assert relaying.do("GET", f"/messages/{sent['id']}")["status"] == "relayed"
+        kinds = [each["kind"] for each in relaying.do("GET", f"/messages/{sent['id']}/events")]
+        assert "relayed" in kinds
+        assert "delivered" not in kinds
+    everywhere = [
+        path for path in relaying.data_dir.rglob("*") if path.is_file() and path.suffix in ("", ".cf", ".log")
+    ]
+    assert not [path for path in everywhere if _holds(path, b"general", b"cmlnaHQ=")]
+
+
+def _holds(path: Path, *words: bytes) -> bool:
+    with contextlib.suppress(OSError):
+        return "postfix" in path.parts and any(word in path.read_bytes() for word in words if word != b"general")
+    return False
+
+
+def test_what_a_relay_refuses_bounces_in_its_own_words(relaying: Stack, peers: dict[str, Peer]) -> None:
+    domain = relaying.make_domain("bounces.test", relay=relay(peers[ONE]))
+    relaying.make_mailbox(domain, "writer")
+    sent = relaying.send("writer@bounces.test", "bounce@far.test").data
+    found = recipient(relaying, sent["id"], "bounced")
+    assert (found["smtp_code"], found["enhanced_code"], found["remote_host"]) == (550, "5.1.1", ONE)
+    assert found["diagnostic"].startswith("nobody of this name")
+    (bounce,) = eventually(lambda: relaying.mail_of("writer@bounces.test"))
+    assert f"host {ONE} said: 550 5.1.1 nobody of this name".encode() in bounce.replace(b"\r\n    ", b" ")
+    assert b"relay.sock" not in bounce
+
+
+def test_a_wrong_password_defers_and_the_history_says_so(relaying: Stack, peers: dict[str, Peer]) -> None:
+    domain = relaying.make_domain("wrong.test", relay=relay(peers[TWO], password="wrong"))
+    sent = relaying.send("shop@wrong.test", "friend@wrong.far.test").data
+    found = recipient(relaying, sent["id"], "deferred")
+    assert found["enhanced_code"] == "4.7.8"
+    assert "the relay refused the login" in found["diagnostic"]
+    assert found["remote_host"] == TWO
+    relaying.do("PATCH", f"/domains/{domain}", {"relay": relay(peers[TWO], password="other")})
+    recipient(relaying, sent["id"], "relayed")
+
+
+@pytest.mark.parametrize("tls", ["starttls", "tls"])
+def test_a_relay_without_tls_never_gets_the_password(relaying: Stack, peers: dict[str, Peer], tls: str) -> None:
+    relaying.make_domain(f"clear-{tls}.test", relay=relay(peers[PLAIN], tls=tls))
+    sent = relaying.send(f"shop@clear-{tls}.test", "friend@clear.far.test").data
+    found = recipient(relaying, sent["id"], "deferred")
+    assert "TLS" in found["diagnostic"]
+    assert peers[PLAIN].logins == []
+    assert to(peers[PLAIN], "friend@clear.far.test") == []
+
+
+def test_a_certificate_for_another_name_gets_no_password(relaying: Stack, peers: dict[str, Peer]) -> None:
+    logins = len(peers[ONE].logins)
+    relaying.make_domain("misnamed.test", relay=relay(peers[ONE], host=TWO))
+    sent = relaying.send("shop@misnamed.test", "friend@misnamed.far.test").data
+    found = recipient(relaying, sent["id"], "deferred")
+    assert "certificate" in found["diagnostic"]
+    assert len(peers[ONE].logins) == logins
+
+
+def test_a_message_goes_to_the_relay_that_its_domain_has_by_then(relaying: Stack, peers: dict[str, Peer]) -> None:
+    domain = relaying.make_domain("moves.test", relay=relay(peers[ONE], password="wrong"))
+    sent = relaying.send("shop@moves.test", "friend@moves.far.test").data
+    recipient(relaying, sent["id"], "deferred")
+    # Without the password being sent again, the new host gets none.
+    without = {key: value for key, value in relay(peers[TWO]).items() if key != "password"}
+    logins = len(peers[TWO].logins)
+    assert not relaying.do("PATCH", f"/domains/{domain}", {"relay": without})["relay"]["has_password"]
+
+    def asks_for_it() -> bool:
+        (found,) = relaying.do("GET", f"/messages/{sent['id']}")["recipients"]
+        return "needs its password again" in (found["diagnostic"] or "")
+
+    eventually(asks_for_it)
+    assert len(peers[TWO].logins) == logins
+    relaying.do("PATCH", f"/domains/{domain}", {"relay": relay(peers[TWO], password="other")})
+    assert recipient(relaying, sent["id"], "relayed")["remote_host"] == TWO
+    assert to(peers[ONE], "friend@moves.far.test") == []
+
+
+def test_a_relay_on_a_private_address_is_not_connected_to(relaying: Stack, peers: dict[str, Peer]) -> None:
+    relaying.make_domain("inside.test", relay=relay(peers[ONE], host="localhost"))
+    sent = relaying.send("shop@inside.test", "friend@inside.far.test").data
+    found = recipient(relaying, sent["id"], "deferred")
+    assert "outbound.relay_networks does not permit it" in found["diagnostic"]
+
+
+def test_what_an_alias_forwards_uses_the_servers_relay(relaying: Stack, peers: dict[str, Peer]) -> None:
+    domain = relaying.make_domain("forwards.test", relay=relay(peers[ONE]))
+    body = {"domain_id": domain, "source_local_part": "team", "destination": "friend@forwarded.far.test"}
+    relaying.do("POST", "/aliases", body)
+    with relaying.smtp() as client:
+        client.sendmail("writer@remote.test", ["team@forwards.test"], letter("team@forwards.test"))
+    eventually(lambda: to(peers[GENERAL], "friend@forwarded.far.test"))
+    ((sender, _),) = to(peers[GENERAL], "friend@forwarded.far.test")
+    assert sender.startswith("SRS0=")
+    (row,) = eventually(lambda: relaying.do("GET", "/messages?to=team@forwards.test&direction=outbound"))
+    recipient(relaying, row["id"], "relayed")
