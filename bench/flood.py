@@ -75,7 +75,7 @@ def furnish(running: Instance) -> House:
 
     post("/auth/login", {"email": EMAIL, "password": PASSWORD})
     domain_id = post("/domains", {"name": DOMAIN})["id"]
-    post("/mailboxes", {"domain_id": domain_id, "local_part": "alice", "password_hash": "{PLAIN}x"})
+    post("/mailboxes", {"domain_id": domain_id, "local_part": "alice", "password_hash": "{SHA}x"})
     key = post("/api-keys", {"name": "flood", "rate_limit": 0})["key"]
     connection.close()
     return House(running, key)

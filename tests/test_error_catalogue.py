@@ -96,7 +96,7 @@ async def suspended(post: Post) -> Answer:
 
 async def taken(post: Post) -> Answer:
     await post.api.mailbox(f"taken@{EXAMPLE}")
-    body = {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "local_part": "Taken", "password_hash": "{PLAIN}x"}
+    body = {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "local_part": "Taken", "password_hash": "{SHA}x"}
     return await post.api.sue.post("/mailboxes", body)
 
 

@@ -521,7 +521,7 @@ def new_domain(world: World, place: str) -> dict[str, Any]:
 
 
 def new_mailbox(world: World, place: str) -> dict[str, Any]:
-    return {"domain_id": domain_of(place), "local_part": world.fresh("new"), "password_hash": "{PLAIN}x"}
+    return {"domain_id": domain_of(place), "local_part": world.fresh("new"), "password_hash": "{SHA}x"}
 
 
 def new_alias(world: World, place: str) -> dict[str, Any]:

@@ -256,7 +256,7 @@ class Changes(RuleBasedStateMachine):
         body = {
             "domain_id": box.place.id,
             "local_part": box.local,
-            "password_hash": "{PLAIN}x",
+            "password_hash": "{SHA}x",
             "forward": {"destinations": box.forwards, "keep_copy": box.keep_copy},
         }
         request = ("POST", "/mailboxes", body)

@@ -67,6 +67,10 @@ class Gate:
         """Who calls."""
         await auth.authenticate(app, call)
 
+    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
+        """Check the caller's password."""
+        await auth.prove_password(app, call, current, action)
+
     async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
         """Record a refused change."""
         await audit.refused(app, call, wrong)

@@ -103,6 +103,8 @@ class Call:
     who: Principal | None = None
     again: Callable[[], Awaitable[Principal]] | None = None
     """For answers that last: who calls, as of now; refuses what a new call would be refused. Counts as no call."""
+    prover: Callable[[str, str], Awaitable[None]] | None = None
+    """Checks the caller's own password for an action (its name in the audit log): see `prove_password`."""
     counted: bool = False  # the call was counted against its key's rate
     rate: Rate | None = None
     raw_body: JsonText = b""
@@ -116,6 +118,13 @@ class Call:
         if found is None:
             raise NotFound
         return found
+
+    async def prove_password(self, current: str, action: str) -> None:
+        """Return where `current` is the caller's password. INVALID_CREDENTIALS, which counts as a failed login; and
+        RATE_LIMIT_EXCEEDED after many such.
+        """
+        assert self.prover is not None
+        await self.prover(current, action)
 
     def caller(self) -> Principal:
         """The authenticated caller (endpoints with an `action` always have one)."""

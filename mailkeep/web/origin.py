@@ -56,9 +56,10 @@ def _plain(address: str) -> str:
 def refuse_foreign_origin(request: Request, call: Call, settings: Settings) -> None:
     """Refuse an unsafe call that another site makes with the user's cookie, or a login that it forges.
 
-    SameSite=Strict and the JSON content type stand in front of this. No browser sends a key unasked.
+    SameSite=Strict and the JSON content type stand in front of this. No browser sends a Bearer key unasked; with any
+    other Authorization (Basic, which a browser does send) it is the cookie that counts.
     """
-    if request.method in _SAFE or "authorization" in request.headers:
+    if request.method in _SAFE or (call.who is not None and call.who.key_id is not None):
         return
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):

@@ -89,6 +89,10 @@ class Gate(Protocol):
         """Set `call.who` and `call.rate`, or refuse (401; 429 where the key's rate is used up)."""
         ...
 
+    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
+        """Refuse where `current` is not the caller's own password."""
+        ...
+
     async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
         """Record that a mutating call of an authenticated caller was refused."""
         ...
@@ -205,7 +209,9 @@ class Pipeline:
             finally:
                 state.rate = call.rate or state.rate
             # Of a copy, or the call would refer to itself: its body would outlive its share of the budget.
-            call.again = partial(self._again, replace(call), endpoint.action)
+            copy = replace(call)
+            call.again = partial(self._again, copy, endpoint.action)
+            call.prover = partial(self._gate.prove_password, self._app, copy)
         try:
             refuse_foreign_origin(request, call, settings)
             await self._decode(request, call, state.share, now)

@@ -205,7 +205,7 @@ async def _furnish(place: Place) -> None:
     cookie = {"Cookie": told.headers["set-cookie"].partition(";")[0]}
     told = await call(place.http, "POST", "/domains", {"name": "example.test"}, cookie)
     place.domain_id = told.body["data"]["id"]
-    box = {"domain_id": place.domain_id, "local_part": ALICE.partition("@")[0], "password_hash": "{PLAIN}x"}
+    box = {"domain_id": place.domain_id, "local_part": ALICE.partition("@")[0], "password_hash": "{SHA}x"}
     assert (await call(place.http, "POST", "/mailboxes", box, cookie)).status == 201
     told = await call(place.http, "POST", "/api-keys", {"name": "load", "rate_limit": 0}, cookie)
     place.key = told.body["data"]["key"]

@@ -19,7 +19,7 @@ async def make_domain(api: Api, name: str, **more: Any) -> str:
 
 async def make_mailbox(api: Api, local_part: str, **more: Any) -> dict[str, Any]:
     """A new mailbox (of example.test) as it was answered."""
-    body = {"domain_id": DOMAIN_ID, "local_part": local_part, "password_hash": "{PLAIN}x"}
+    body = {"domain_id": DOMAIN_ID, "local_part": local_part, "password_hash": "{SHA}x"}
     answer = await api.sue.post("/mailboxes", body | more)
     assert answer.status == 201, answer.json
     return answer.data

@@ -41,6 +41,9 @@ class Gate:
     async def authenticate(self, app: Any, call: Call) -> None:
         await auth.authenticate(app, call)
 
+    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
+        await auth.prove_password(app, call, current, action)
+
     async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
         await audit.refused(app, call, wrong)
 

@@ -114,7 +114,7 @@ class House:
         _, cookie, _ = self.call("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})
         self.headers["cookie"] = cookie.partition(";")[0]
         self.domain_id = self.made("/domains", {"name": "example.test"})["id"]
-        self.made("/mailboxes", {"domain_id": self.domain_id, "local_part": "alice", "password_hash": "{PLAIN}x"})
+        self.made("/mailboxes", {"domain_id": self.domain_id, "local_part": "alice", "password_hash": "{SHA}x"})
         key = self.made("/api-keys", {"name": "soak", "rate_limit": 0})["key"]
         self.headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
 

@@ -95,7 +95,7 @@ class House:
     def furnish(self) -> None:
         self.log_in()
         self.domain_id = self("POST", "/domains", {"name": "example.test"}).body["data"]["id"]
-        box = {"domain_id": self.domain_id, "local_part": "alice", "password_hash": "{PLAIN}x"}
+        box = {"domain_id": self.domain_id, "local_part": "alice", "password_hash": "{SHA}x"}
         assert self("POST", "/mailboxes", box).status == 201
 
     def deliver(self, subject: str) -> tuple[int, str]:

@@ -139,6 +139,9 @@ class Gate:
         if self.used_up:
             raise RateLimitExceeded(retry_after=30)
 
+    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
+        raise NotImplementedError
+
     async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
         self.recorded.append(f"{call.endpoint.audit} {wrong.code}")
 

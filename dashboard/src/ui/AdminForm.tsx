@@ -2,6 +2,7 @@ import { Button, Group, PasswordInput, Select, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { type Role, ROLE_NAMES, ROLES } from '../policy'
+import { useAccount } from './Allowed'
 import { DomainsSelect } from './DomainsSelect'
 import { ErrorNote } from './ErrorNote'
 import { useChange, useFields } from './form'
@@ -13,12 +14,14 @@ type Admin = Schema['AdminRecord']
 export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void }) {
   const save = useChange({
     change: (values: ReturnType<typeof initial>) =>
-      admin ? ask(client.PATCH('/admins/{id}', { params: { path: { id: admin.id } }, body: changesOf(values) })) : ask(client.POST('/admins', { body: bodyOf(values) })),
+      admin ? ask(client.PATCH('/admins/{id}', { params: { path: { id: admin.id } }, body: changesOf(values, admin) })) : ask(client.POST('/admins', { body: bodyOf(values) })),
     refreshes: ['admins', 'me'],
     told: (answer) => (admin ? `${answer.email} is changed.` : `${answer.email} may log in.`),
     then: onDone,
   })
   const form = useFields(initial(admin), save.error)
+  const account = useAccount()
+  const ownChange = admin?.id === account.id && (form.values.email.trim() !== admin.email || form.values.password !== '')
   const isDomainAdmin = form.values.role === 'domain_admin'
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -33,12 +36,13 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
         autoComplete="new-password"
         {...form.text('password')}
       />
+      {ownChange && <PasswordInput label="Current password" description="To change your own email or password" autoComplete="current-password" {...form.text('current_password')} />}
       <Select label="Role" allowDeselect={false} data={ROLES.map((role) => ({ value: role, label: ROLE_NAMES[role] }))} value={form.values.role} onChange={(role) => form.set('role', role as Role)} error={form.faultOf('role')} />
       {isDomainAdmin && <DomainsSelect label="Domains" description="Without one, the account can do nothing" {...form.value('domain_ids')} />}
       <ErrorNote error={save.error} besides={form.names} />
       <Group justify="space-between">
         <RequestButton
-          call={admin ? { method: 'PATCH', path: `/admins/${admin.id}`, body: changesOf(form.values) } : { method: 'POST', path: '/admins', body: bodyOf(form.values) }}
+          call={admin ? { method: 'PATCH', path: `/admins/${admin.id}`, body: changesOf(form.values, admin) } : { method: 'POST', path: '/admins', body: bodyOf(form.values) }}
         />
         <Group>
           <Button variant="default" onClick={onDone}>
@@ -54,7 +58,7 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
 }
 
 function initial(admin: Admin | undefined) {
-  return { email: admin?.email ?? '', password: '', role: (admin?.role ?? 'domain_admin') as Role, domain_ids: admin?.domain_ids ?? [] }
+  return { email: admin?.email ?? '', password: '', current_password: '', role: (admin?.role ?? 'domain_admin') as Role, domain_ids: admin?.domain_ids ?? [] }
 }
 
 function bodyOf(values: ReturnType<typeof initial>): Schema['AdminCreate'] {
@@ -62,7 +66,8 @@ function bodyOf(values: ReturnType<typeof initial>): Schema['AdminCreate'] {
   return { email: email.trim(), password, role, ...(role === 'domain_admin' && { domain_ids }) }
 }
 
-function changesOf(values: ReturnType<typeof initial>): Schema['AdminPatch'] {
-  const { password, ...rest } = bodyOf(values)
-  return { ...rest, ...(password && { password }) }
+function changesOf(values: ReturnType<typeof initial>, admin: Admin): Schema['AdminPatch'] {
+  const { email, password, ...rest } = bodyOf(values)
+  const { current_password } = values
+  return { ...rest, ...(email !== admin.email && { email }), ...(password && { password }), ...(current_password && { current_password }) }
 }

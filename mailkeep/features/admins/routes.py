@@ -8,7 +8,15 @@ from uuid import UUID
 from msgspec import UNSET
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, Forbidden, NotFound, WeakPassword
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    Conflict,
+    DomainNotFound,
+    Forbidden,
+    InvalidCredentials,
+    NotFound,
+    WeakPassword,
+)
 from mailkeep.core.password import check_password
 from mailkeep.core.principal import Principal
 from mailkeep.features.admins import rules, service, wire
@@ -51,13 +59,20 @@ async def _create(app: App, call: Call) -> Reply:
 
 async def _change(app: App, call: Call) -> Reply:
     who, given, admin_id = call.caller(), call.body, call.id()
+    changes_own = admin_id == who.admin_id and (given.email, given.password) != (UNSET, UNSET)
+    if changes_own:
+        rules.refuse_own_change(who, shows_password=given.current_password is not UNSET)
     email = rules.parse_email(given.email) if given.email is not UNSET else None
     password_hash = None
     if given.password is not UNSET:
         async with app.db.autocommit() as conn:
             current = await service.get(conn, who, admin_id)
         password = check_password(given.password, email.text if email else current.email)
+        if changes_own:
+            await call.prove_password(given.current_password, "admin.update")
         password_hash = await service.hash_password(password)
+    elif changes_own:
+        await call.prove_password(given.current_password, "admin.update")
     wanted = Change(
         email=email,
         password_hash=password_hash,
@@ -132,13 +147,17 @@ ENDPOINTS = (
         handler=_change,
         action="admin.write",
         summary="Change an administrator",
-        description="A new password or role ends the administrator's sessions, but for the one that asks for it.",
+        description=(
+            "A new password or role ends the administrator's sessions, but for the one that asks for it. The caller's "
+            "own email and password change only in a session (with an API key FORBIDDEN) and with `current_password` "
+            "(absent: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login)."
+        ),
         tag="Administrators",
         body=wire.AdminPatch,
         data=wire.AdminRecord,
         audit="admin.update",
         resource="admin",
-        refusals=(WeakPassword, NotFound, DomainNotFound, Conflict, ApiKeyDomainScope),
+        refusals=(WeakPassword, InvalidCredentials, NotFound, DomainNotFound, Conflict, ApiKeyDomainScope),
         examples=(Example(path={"id": "{admin_id}"}, body={"domain_ids": ["{domain_id}"]}),),
     ),
     Endpoint(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from mailkeep.core.address import Address, AddressError, parse_address
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, invalid_field
+from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, MissingFields, invalid_field
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.admins.model import Admin, Change
 
@@ -37,6 +37,14 @@ def shown_domains(who: Principal, admin: Admin) -> list[UUID]:
     """Of the account's domains those that the caller sees."""
     seen = who.domains()
     return [domain_id for domain_id in admin.domain_ids if seen is None or domain_id in seen]
+
+
+def refuse_own_change(who: Principal, *, shows_password: bool) -> None:
+    """Of an account's own email or password: FORBIDDEN with an API key, MISSING_FIELDS without the current password."""
+    if who.key_id is not None:
+        raise Forbidden("An account's own email and password change only in a session, not with an API key.")
+    if not shows_password:
+        raise MissingFields(["current_password"])
 
 
 def refuse_losing_last(admin: Admin, others: int, role: Role | None) -> None:

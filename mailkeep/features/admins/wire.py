@@ -17,6 +17,7 @@ from mailkeep.web.fields import Body, Email, Patch, Timestamp
 Password = Annotated[
     str, Meta(description="8 to 256 characters, not a common password, not the email. Never answered.")
 ]
+OwnPassword = Annotated[str, Meta(description="The caller's own password, as it is now.")]
 DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
 
 
@@ -45,12 +46,15 @@ class AdminCreate(Body, frozen=True):
 
 
 class AdminPatch(Patch, frozen=True):
-    """What is to change; a new password or role ends the administrator's other sessions."""
+    """What is to change; a new password or role ends the administrator's other sessions. `current_password` is needed
+    for the caller's own email or password.
+    """
 
     email: Email | UnsetType = UNSET
     password: Password | UnsetType = UNSET
     role: Role | UnsetType = UNSET
     domain_ids: DomainIds | UnsetType = UNSET
+    current_password: OwnPassword | UnsetType = UNSET
 
 
 class AdminDeleted(Struct, frozen=True):

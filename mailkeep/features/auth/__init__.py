@@ -5,8 +5,9 @@ session and opens nothing. A session ends at its absolute end, at logout, or whe
 one that is shown at login is replaced. Rights are never stored with it: every request reads the account as it is.
 
 An unknown email and a wrong password answer alike and take alike. Tries are counted (see `factors`): from the tenth
-failure of an account within 15 minutes, sources that never logged into it wait. Sources that did log in before don't:
-no stranger locks anybody out. Passwords are hashed a few at a time, over all callers; a flood of logins fills a queue
+failure of an account within 15 minutes, sources that never logged into it wait. Sources that did log in before, and
+sessions that give the current password, have 50 failures of their own in 15 minutes: no stranger locks anybody out.
+Passwords are hashed a few at a time, over all callers; a flood of logins fills a queue
 of bounded length, past which go those who have logged in before, and leaves other calls their time.
 
 An account with a second factor logs in by two steps. The right password answers a token that takes a code for 5

@@ -109,7 +109,7 @@ ENDPOINTS = (
             "path then takes `totp_session` with `totp_code` or `recovery_code`, or /auth/passkeys/login/options goes "
             "on with a passkey (`methods` says which of them the account has), for 5 minutes and 5 times at most "
             "(then SESSION_INVALID). After 10 failures of an account in 15 minutes, sources that never logged into it "
-            "have to wait."
+            "have to wait; those that did, after 50."
         ),
         tag=_TAG,
         body=OneOf((wire.Login, wire.LoginByCode, wire.LoginByRecoveryCode)),

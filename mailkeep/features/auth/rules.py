@@ -25,6 +25,11 @@ def account_key(email: str) -> tuple[str, str]:
     return address.key, address.text
 
 
+def known_key(email: str) -> str:
+    """What failures are counted by of sources that have logged into the account before, and of its sessions."""
+    return f"known:{account_key(email)[0]}"
+
+
 def network_bar(address: str, *allowed: Sequence[str]) -> Bar | None:
     """What stands against a call from this address: each of the lists must have it, but for those that are empty."""
     return None if all(not networks or within(address, networks) for networks in allowed) else Bar.NETWORK

@@ -235,13 +235,19 @@ async def _try_password(
             else:
                 account, familiar = await store.find_own_account(conn, admin_id, source), False
             wait = await factors.count_try(conn, key, at, familiar=familiar)
+            known = None
+            if account is not None and (familiar or admin_id is not None):
+                # Of sources that have logged in before, and of sessions: theirs alone, so that no stranger uses it up.
+                known = rules.known_key(account.email)
+                wait = wait or await factors.count_known_try(conn, known, at)
         if wait:
             raise RateLimitExceeded("Too many failed logins; try again later.", retry_after=wait)
         possible = account.password_hash if account and len(password) <= MAX_LENGTH else None
         right = await admins.verify_password(possible, prepare_password(password[:MAX_LENGTH]))
         if right:
-            async with app.db.autocommit() as conn:
-                await factors.take_back(conn, key)
+            async with app.db.tx() as conn:
+                for each in (key, known) if known else (key,):
+                    await factors.take_back(conn, each)
     return account, right
 
 
@@ -358,9 +364,8 @@ async def refuse_stale(app: App, call: Call, current: str | None, action: str) -
     RATE_LIMIT_EXCEEDED after many such.
     """
     who = call.caller()
-    admin_id = _own(who, SessionInvalid)
     if current is not None:
-        await _prove_password(app, call, admin_id, current, action)
+        await prove_password(app, call, current, action)
         return
     async with app.db.autocommit() as conn:
         opened_at = await store.find_opened_at(conn, who.session_id) if who.session_id else None
@@ -368,7 +373,12 @@ async def refuse_stale(app: App, call: Call, current: str | None, action: str) -
         raise Forbidden("Log in again, or give your current password.", reason="login_again")
 
 
-async def _prove_password(app: App, call: Call, admin_id: UUID, current: str, action: str) -> None:
+async def prove_password(app: App, call: Call, current: str, action: str) -> None:
+    """Return where `current` is the caller's own password; a wrong one counts as a failed login of the account.
+
+    INVALID_CREDENTIALS; RATE_LIMIT_EXCEEDED after many such.
+    """
+    admin_id = _own(call.caller(), SessionInvalid)
     _, right = await _try_password(app, call, f"password:{admin_id}", admin_id, current)
     if not right:
         async with app.db.tx() as conn:
@@ -385,7 +395,7 @@ async def change_password(app: App, call: Call, current: str, new: str) -> int:
     who = call.caller()
     admin_id = _own(who, SessionInvalid)
     chosen = check_password(new, who.label)
-    await _prove_password(app, call, admin_id, current, "admin.password")
+    await prove_password(app, call, current, "admin.password")
     password_hash = await admins.hash_password(chosen)
     at = app.clock()
     async with app.db.tx() as conn:

@@ -12,5 +12,6 @@ other sessions.
 
 Every try of a password or a code counts as a failure of its account before it is looked at, and is taken back when it
 was right, so that parallel tries gain nothing. From the tenth failure within 15 minutes who tries has to wait: 15 s
-first, then twice as long with every try, refused ones too, 15 minutes at most.
+first, then twice as long with every try, refused ones too, 15 minutes at most. Sources that have logged in before are
+counted apart, and have 50 failures in 15 minutes.
 """

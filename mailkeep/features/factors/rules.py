@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from mailkeep.features.factors.model import SETUP_LIFETIME, Factor, Failures
 
 WINDOW = timedelta(minutes=15)
 FREE_FAILURES = 10
+KNOWN_FAILURES = 50
 _FIRST_WAIT = 15
 _LONGEST_WAIT = 900
 
@@ -23,6 +25,18 @@ def count_try(seen: Failures | None, at: datetime, *, familiar: bool) -> tuple[F
     if familiar or at >= seen.last_failed_at + timedelta(seconds=_wait_after(seen.failures)):
         return counted, 0
     return counted, _wait_after(counted.failures)
+
+
+def count_known_try(seen: Failures | None, at: datetime) -> tuple[Failures, int]:
+    """The same of sources that have logged in before: at most 50 failures in any 15 minutes.
+
+    They are counted until 15 minutes pass without one, so that no window has a boundary at which they double.
+    """
+    if seen is None or abs(at - seen.last_failed_at) >= WINDOW:
+        return Failures(at, 1, at), 0
+    if seen.failures >= KNOWN_FAILURES:
+        return seen, math.ceil((seen.last_failed_at + WINDOW - at).total_seconds())
+    return Failures(seen.window_started_at, seen.failures + 1, at), 0
 
 
 def _wait_after(failures: int) -> int:

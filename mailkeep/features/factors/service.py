@@ -33,6 +33,15 @@ async def count_try(conn: Conn, key: str, at: datetime, *, familiar: bool) -> in
     return wait
 
 
+async def count_known_try(conn: Conn, key: str, at: datetime) -> int:
+    """The same of a source that has logged in before: it waits from the fiftieth failure on, and refused tries don't
+    count.
+    """
+    counted, wait = rules.count_known_try(await store.hold_failures(conn, key, at), at)
+    await store.save_failures(conn, key, counted)
+    return wait
+
+
 async def take_back(conn: Conn, key: str) -> None:
     """A try that `count_try` counted was right."""
     await store.take_back_failure(conn, key)

@@ -145,12 +145,10 @@ class TestChange:
     async def test_ones_own_session_outlives_ones_own_change(self, api: Api):
         other = await api.log_in("sue@example.test")
         path = f"/admins/{ADMIN_IDS['sue']}"
-        assert (await api.sue.patch(path, {"password": "seven green bottles"})).status == 200
+        body = {"password": "seven green bottles", "current_password": PASSWORD}
+        assert (await api.sue.patch(path, body)).status == 200
         assert (await other.get("/auth/me")).code == "SESSION_INVALID"
         assert (await api.sue.get("/auth/me")).status == 200
-        # By a key it is no session's own change.
-        assert (await api.unscoped.patch(path, {"password": "eight green bottles"})).status == 200
-        assert (await api.sue.get("/auth/me")).code == "SESSION_INVALID"
 
     async def test_the_same_again_is_no_change(self, api: Api):
         path = f"/admins/{ADMIN_IDS['dora']}"
@@ -215,7 +213,8 @@ class TestLastSuperAdmin:
         path = f"/admins/{ADMIN_IDS['sue']}"
         for answer in (await api.sue.delete(path), await api.sue.patch(path, {"role": "admin"})):
             assert (answer.status, answer.code, reason(answer)) == (409, "CONFLICT", "last_super_admin")
-        assert (await api.sue.patch(path, {"role": "super_admin", "email": "s@x.test"})).status == 200
+        body = {"role": "super_admin", "email": "s@x.test", "current_password": PASSWORD}
+        assert (await api.sue.patch(path, body)).status == 200
 
     async def test_one_of_two_may_go(self, api: Api):
         await api.sue.patch(f"/admins/{ADMIN_IDS['adam']}", {"role": "super_admin"})
@@ -244,3 +243,42 @@ async def test_the_keys_that_go_with_an_account_stand_in_the_audit_log(api: Api)
     assert {str(key_id), str(child_id)} <= gone
     assert (await key.get("/auth/me")).code == "API_KEY_INVALID"
     assert not await api.sql("SELECT id FROM api_keys WHERE id = ANY(%(gone)s::uuid[])", gone=list(gone))
+
+
+class TestOwnCredentials:
+    """An account's own password and email: in a session, with the current password."""
+
+    async def test_they_do_not_change_without_the_current_password(self, api: Api):
+        path = f"/admins/{ADMIN_IDS['sue']}"
+        for change in ({"password": "seven green bottles"}, {"email": "sue@x.test"}):
+            answer = await api.sue.patch(path, change)
+            assert (answer.status, answer.code, faults(answer)) == (400, "MISSING_FIELDS", ["current_password"])
+            answer = await api.sue.patch(path, change | {"current_password": "wrong one, sorry"})
+            assert (answer.status, answer.code) == (401, "INVALID_CREDENTIALS")
+        # The rest of the account needs none, nor does somebody else's.
+        assert (await api.sue.patch(path, {"domain_ids": [DOMAIN_IDS[EXAMPLE]]})).status == 200
+        assert (await api.sue.patch(f"/admins/{ADMIN_IDS['adam']}", {"email": "a@x.test"})).status == 200
+        entries = await api.audited("admin.update")
+        assert [row["outcome"] for row in entries] == ["failed", "failed", "failed", "failed", "success", "success"]
+        body = {"email": "sue@x.test", "password": "seven green bottles", "current_password": PASSWORD}
+        assert (await api.sue.patch(path, body)).data["email"] == "sue@x.test"
+        await api.log_in("sue@x.test", "seven green bottles")
+
+    async def test_they_do_not_change_with_any_api_key(self, api: Api):
+        """A key of the account, with the right password too."""
+        path = f"/admins/{ADMIN_IDS['sue']}"
+        for change in ({"password": "seven green bottles"}, {"email": "sue@x.test"}):
+            for more in ({}, {"current_password": PASSWORD}):
+                answer = await api.unscoped.patch(path, change | more)
+                assert (answer.status, answer.code) == (403, "FORBIDDEN")
+        body = {"current_password": PASSWORD, "new_password": "seven green bottles"}
+        assert (await api.unscoped.post("/auth/password", body)).code == "FORBIDDEN"
+        await api.log_in("sue@example.test")
+
+    async def test_wrong_ones_count_as_failed_logins(self, api: Api):
+        path = f"/admins/{ADMIN_IDS['sue']}"
+        body = {"email": "sue@x.test", "current_password": "wrong one, sorry"}
+        codes = [(await api.sue.patch(path, body)).code for _ in range(12)]
+        assert codes == ["INVALID_CREDENTIALS"] * 10 + ["RATE_LIMIT_EXCEEDED"] * 2
+        [row] = await api.sql("SELECT failures FROM login_failures WHERE email_key = 'known:sue@example.test'")
+        assert row["failures"] >= 10

@@ -16,7 +16,7 @@ CHANGES: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     (
         "POST",
         "/mailboxes",
-        {"domain_id": DOMAIN_ID, "local_part": "new", "password_hash": "{PLAIN}x"},
+        {"domain_id": DOMAIN_ID, "local_part": "new", "password_hash": "{SHA}x"},
         "SELECT FROM mailboxes",
     ),
     (

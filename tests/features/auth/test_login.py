@@ -16,6 +16,7 @@ from tests.client import (
     cookie_of,
     email_of,
     faults,
+    reason,
     token_of,
 )
 
@@ -195,6 +196,29 @@ class TestGuessing:
         await asyncio.gather(*(api.log_in("sue@example.test", address=f"198.51.100.{n}") for n in range(20)))
         await fail(api.nobody.come_from("203.0.113.1"), 10)
 
+    async def test_guesses_from_a_known_address_are_limited_too(self, api: Api):
+        """Without a limit, whoever shares an address with an administrator guessed for ever."""
+        await api.log_in("sue@example.test", address="203.0.113.1")
+        await api.log_in("sue@example.test", address="203.0.113.2")
+        known = [api.nobody.come_from(f"203.0.113.{number}") for number in (1, 2)]
+        for number in range(50):
+            assert (await known[number % 2].post("/auth/login", WRONG)).code == "INVALID_CREDENTIALS"
+            api.clock.advance(seconds=20)
+        answers = [await client.post("/auth/login", body) for client in known for body in (WRONG, SUE)]
+        assert {(answer.status, answer.code) for answer in answers} == {(429, "RATE_LIMIT_EXCEEDED")}
+        # Refused tries don't prolong it, and no other account has to wait.
+        assert (await known[0].post("/auth/login", SUE | {"email": "adam@example.test"})).status == 200
+        api.clock.advance(seconds=int(answers[0].headers["retry-after"]) - 1)
+        assert (await known[0].post("/auth/login", SUE)).status == 429
+        api.clock.advance(seconds=1)
+        assert (await known[0].post("/auth/login", SUE)).status == 200
+
+    async def test_strangers_use_up_no_guess_of_a_known_address(self, api: Api):
+        await api.log_in("sue@example.test", address="203.0.113.1")
+        for number in range(70):
+            await api.nobody.come_from(f"198.51.100.{number}").post("/auth/login", WRONG)
+        await api.log_in("sue@example.test", address="203.0.113.1")
+
     async def test_failures_are_forgotten(self, api: Api):
         await fail(api.nobody, 9)
         api.clock.advance(minutes=15)
@@ -225,6 +249,20 @@ async def test_a_login_that_the_credentials_overtook_opens_nothing(api: Api, mon
 async def test_a_foreign_site_can_not_log_anybody_in(shared_api: Api):
     answer = await shared_api.nobody("POST", "/auth/login", SUE, headers={"sec-fetch-site": "cross-site"})
     assert (answer.status, answer.code) == (403, "FORBIDDEN")
+
+
+@pytest.mark.parametrize("authorization", ["", "Basic c3VlOng=", "bearerish x", "Digest x"])
+async def test_another_site_does_not_call_with_a_cookie_by_any_authorization(shared_api: Api, authorization: str):
+    headers = {"authorization": authorization, "origin": "https://evil.test", "sec-fetch-site": "cross-site"}
+    answer = await shared_api.sue("POST", "/auth/logout-all", headers=headers)
+    assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "cross_site")
+    answer = await shared_api.nobody("POST", "/auth/login", SUE, headers=headers | {"authorization": "Bearer x"})
+    assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "cross_site")
+
+
+async def test_a_key_calls_from_any_site(shared_api: Api):
+    headers = {"origin": "https://other.test", "sec-fetch-site": "cross-site"}
+    assert (await shared_api.unscoped("POST", "/api-keys", {}, headers=headers)).code == "MISSING_FIELDS"
 
 
 async def test_the_cast_is_logged_in(shared_api: Api):

@@ -7,41 +7,11 @@ from mailkeep.features.mailboxes import rules
 from mailkeep.features.mailboxes.model import Secret
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{ARGON2ID}$argon2id$v=19$m=65536,t=3,p=1$c2FsdA$aGFzaA",
-        "{argon2i}$argon2i$v=19$x",
-        "{SHA512-CRYPT}$6$salt$hash",
-        "{BLF-CRYPT}$2y$05$abc",
-        "{SSHA256.HEX}00ff",
-        "{ssha.b64}AAAA",
-        "{PLAIN}secret",
-        "{SCRAM-SHA-256}4096,c2FsdA==,a,b",
-        "{PBKDF2}$1$salt$5000$hash",
-    ],
-)
-def test_hashes_that_dovecot_takes_are_taken(text: str):
-    rules.check_secret(Secret(password_hash=text), required=True)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "secret", "$argon2id$v=19$x", "{}x", "{ARGON2ID}", "{ARGON3}x", "{SSHA.ROT13}x", "{SSHA.}x", "{PLAIN}a b",
-        "{PLAIN}a\n", " {PLAIN}a", "{PLAIN}ä", "{PLAIN}" + "x" * 1001, "{PLAIN}x\x00", "{ PLAIN}x",
-    ],
-)  # fmt: skip
-def test_other_hashes_are_refused(text: str):
-    with pytest.raises(InvalidField):
-        rules.check_secret(Secret(password_hash=text), required=True)
-
-
 def test_one_of_password_and_hash_is_needed_and_not_both():
     with pytest.raises(MissingFields):
         rules.check_secret(Secret(), required=True)
     with pytest.raises(InvalidField):
-        rules.check_secret(Secret("long enough", "{PLAIN}x"), required=True)
+        rules.check_secret(Secret("long enough", "{SHA}x"), required=True)
     rules.check_secret(Secret(), required=False)
 
 

@@ -1,16 +1,20 @@
 """Our own processes are nobody but themselves, and what they keep is theirs alone."""
 
+import imaplib
 import os
 import pwd
 import subprocess
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
+from psycopg.conninfo import make_conninfo
 
 from mailkeep.db.instance import run_folder
+from mailkeep.db.postgres_cluster import APP, AUDIT, DATABASE, DOVECOT, OWNER, POSTFIX
 from mailkeep.mail.places import Places
 from mailkeep.run import install, privileges
-from tests.stack.stand import Stack, eventually
+from tests.stack.stand import PASSWORD, Stack, eventually
 
 OURS = ("api", "figures", "keys", "lmtp", "logs", "policy", "worker")
 DAEMONS = ("postfix", "dovecot", "_rspamd", "postgres", install.MAIL_ACCOUNT, "nobody")
@@ -102,3 +106,65 @@ def test_the_audit_log_is_sealed_and_its_head_noted_where_only_root_writes(stack
     assert head.stat().st_uid == 0
     eventually(lambda: stack.do("GET", "/audit/verify")["unsealed"] == 0, 90, "a seal of everything")
     assert stack.do("GET", "/audit/verify")["ok"]
+
+
+def psql(stack: Stack, account: str, role: str, statement: str) -> subprocess.CompletedProcess[str]:
+    """What the database answers an account of the machine that connects as a role."""
+    found = pwd.getpwnam(account)
+    who = {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
+    url = make_conninfo(host=str(places_of(stack).run / "pg"), port=5432, dbname=DATABASE, user=role)
+    (program,) = sorted(Path("/usr/lib/postgresql").glob("*/bin/psql"))[-1:]
+    command = [str(program), "--no-psqlrc", "-At", "-c", statement, url]
+    return subprocess.run(command, **who, capture_output=True, text=True, check=False, cwd="/", timeout=60)
+
+
+def test_no_process_of_ours_but_roots_may_seal_the_audit_log(stack: Stack):
+    for account, role, enters in (
+        ("root", AUDIT, True),
+        (install.ACCOUNT, APP, True),
+        (install.ACCOUNT, AUDIT, False),
+        (install.ACCOUNT, OWNER, False),
+        ("postfix", POSTFIX, True),
+        ("postfix", DOVECOT, False),
+        ("postfix", APP, False),
+        ("dovecot", DOVECOT, True),
+        ("dovecot", POSTFIX, False),
+        ("dovecot", AUDIT, False),
+    ):
+        answer = psql(stack, account, role, "SELECT 1")
+        assert (answer.returncode == 0) == enters, (account, role, answer.stderr)
+    # It is sealed, by the node's agent.
+    assert eventually(lambda: stack.do("GET", "/audit/verify")["checked"] > 0, what="a seal")
+    lines = stack.content("/audit/export?format=ndjson").splitlines()
+    assert b'"seals":[{' in lines[-1]
+
+
+def test_postfix_reads_no_password_hash_and_dovecot_no_route(stack: Stack):
+    for account, role, statement in (
+        ("postfix", POSTFIX, "SELECT mta_login('alice', 'accounts.test', 'imap')"),
+        ("postfix", POSTFIX, "SELECT password_hash FROM mailboxes"),
+        ("dovecot", DOVECOT, "SELECT mta_route('alice', 'accounts.test')"),
+        ("dovecot", DOVECOT, "SELECT password_hash FROM mailboxes"),
+    ):
+        assert "permission denied" in psql(stack, account, role, statement).stderr
+
+
+def test_the_most_expensive_hash_that_may_be_imported_verifies_and_a_dearer_one_harms_nobody(stack: Stack):
+    domain = stack.make_domain("dear.test")
+    hasher = PasswordHasher(time_cost=10, memory_cost=256 << 10, parallelism=1)
+    made = {"argon": "{ARGON2ID}" + hasher.hash(PASSWORD)}
+    for name, scheme, rounds in (("bcrypt", "BLF-CRYPT", "14"), ("sha", "SHA512-CRYPT", "1000000")):
+        command = ["doveadm", "pw", "-s", scheme, "-r", rounds, "-p", PASSWORD]
+        made[name] = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    for name, password_hash in made.items():
+        stack.make_mailbox(domain, name, password=None, password_hash=password_hash)
+        stack.imap(f"{name}@dear.test").logout()
+    # By hand in the database: the API refuses it.
+    dearer = made["argon"].replace("m=262144", "m=4194304")
+    refused = stack.ask("POST", "/mailboxes", {"domain_id": domain, "local_part": "x", "password_hash": dearer})
+    assert refused.status == 400
+    statement = f"UPDATE mailboxes SET password_hash = '{dearer}' WHERE local_part = 'argon'"
+    assert psql(stack, "root", OWNER, statement).stdout.strip() == "UPDATE 1"
+    with pytest.raises(imaplib.IMAP4.error):
+        stack.imap("argon@dear.test")
+    stack.imap("sha@dear.test").logout()

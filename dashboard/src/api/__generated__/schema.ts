@@ -82,7 +82,7 @@ export interface paths {
         head?: never;
         /**
          * Change an administrator
-         * @description A new password or role ends the administrator's sessions, but for the one that asks for it.
+         * @description A new password or role ends the administrator's sessions, but for the one that asks for it. The caller's own email and password change only in a session (with an API key FORBIDDEN) and with `current_password` (absent: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login).
          */
         patch: operations["patchAdminsById"];
         trace?: never;
@@ -251,7 +251,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Sets the cookie `svc_session`; a session shown with the call is replaced. An account with a second factor is asked for it first: the answer has `requires_totp` and `totp_session` and sets no cookie; the same path then takes `totp_session` with `totp_code` or `recovery_code`, or /auth/passkeys/login/options goes on with a passkey (`methods` says which of them the account has), for 5 minutes and 5 times at most (then SESSION_INVALID). After 10 failures of an account in 15 minutes, sources that never logged into it have to wait.
+         * @description Sets the cookie `svc_session`; a session shown with the call is replaced. An account with a second factor is asked for it first: the answer has `requires_totp` and `totp_session` and sets no cookie; the same path then takes `totp_session` with `totp_code` or `recovery_code`, or /auth/passkeys/login/options goes on with a passkey (`methods` says which of them the account has), for 5 minutes and 5 times at most (then SESSION_INVALID). After 10 failures of an account in 15 minutes, sources that never logged into it have to wait; those that did, after 50.
          */
         post: operations["postAuthLogin"];
         delete?: never;
@@ -1707,8 +1707,13 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description What is to change; a new password or role ends the administrator's other sessions. */
+        /**
+         * @description What is to change; a new password or role ends the administrator's other sessions. `current_password` is needed
+         *         for the caller's own email or password.
+         */
         AdminPatch: {
+            /** @description The caller's own password, as it is now. */
+            current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email?: string;
@@ -4453,7 +4458,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.WEAK_PASSWORD"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
