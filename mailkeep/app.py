@@ -17,6 +17,7 @@ from mailkeep.core.secret import Vault
 from mailkeep.core.tally import Tally
 from mailkeep.db.pool import Database
 from mailkeep.jobs.grouped import Grouped
+from mailkeep.mail.node_report import NodeReport
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.relay_pools import RelayPools
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -44,6 +45,7 @@ class App:
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays; opens none by itself
     parts: Callable[[], Mapping[str, bool]] | None = None  # full profile: which parts run, as their supervisor tells
+    report: Callable[[], NodeReport | None] | None = None  # full profile: what the node's agent found last
     parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us
     streams: Streams = field(default_factory=Streams)  # answers that last
     outbound: Outbound = field(default_factory=Outbound)  # HTTP to others; it opens nothing before its first request

@@ -783,6 +783,7 @@ ROWS: dict[str, Row] = {
     "DELETE /sandbox/messages": Row(plain, **ONCE),
     "GET /audit": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
     "GET /audit/verify": Row(plain, **ONCE),
+    "GET /health/details": Row(plain, **ONCE),
     "GET /audit/export": Row(by_filter, **LISTED),
     "GET /queue": Row(plain, **ONCE, done=(503, "UNAVAILABLE")),
     "POST /queue/actions": Row(by_body(held), **ONCE, done=(503, "UNAVAILABLE")),
@@ -914,14 +915,14 @@ MAY = {
         "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write", "queue.list",
         "queue.write",
     },
-    _SUPER: {"admin.write", "audit.verify", "audit.export", "sandbox"},
+    _SUPER: {"admin.write", "audit.verify", "audit.export", "health.read", "sandbox"},
 }  # fmt: skip
 """By the lowest role, as the API's reference tells the roles: the policy is held to it."""
 
 BEYOND_DOMAINS = {
     Reach.GLOBAL: {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
-        "queue.list", "queue.write",
+        "queue.list", "queue.write", "health.read",
     },
     Reach.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
     Reach.ACCOUNT: {"account.read", "session.list", "passkey.list"},

@@ -110,6 +110,7 @@ POLICY: dict[str, Rule] = {
     "suspension.read": Rule(_ADMIN, Reach.DOMAIN),
     "suspension.lift": Rule(_ADMIN, Reach.DOMAIN),
     "queue.list": Rule(_ADMIN, Reach.GLOBAL),
+    "health.read": Rule(_SUPER, Reach.GLOBAL),
     "queue.write": Rule(_ADMIN, Reach.GLOBAL),
     "event.list": Rule(_ADMIN, Reach.LISTING),
     "event.read": Rule(_ADMIN, Reach.DOMAIN),

@@ -26,6 +26,7 @@ from psycopg.conninfo import make_conninfo
 
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import instance_id, lock_holder, run_folder
+from mailkeep.db.logged_process import LoggedProcess
 from mailkeep.db.postgres_binaries import DEBIAN, Binaries, cluster_major, find_binaries
 from mailkeep.db.postgres_cluster import (
     ADDED_ROLES,
@@ -48,7 +49,6 @@ log = logging.getLogger("mailkeep.db")
 
 _PR_SET_PDEATHSIG = 1
 _SOCKET = (".s.PGSQL.5432", ".s.PGSQL.5432.lock")
-_LOG_BYTES = 10_000_000
 _READY_WITHIN = 300.0
 _FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_AFTER = 0.1, 3.0, 3.0
 # Loaded here and not in the child: between fork and exec nothing may be imported.
@@ -159,7 +159,7 @@ class PrivateServer:
         arguments = write_configuration(self._run, self.place, self.binaries, options.settings, options.accounts)
         if self._stopping:
             return
-        log_start = self._rotate_log()
+        log_start = self._log_size()
         self._process = self._spawn([*arguments, "-c", f"unix_socket_directories={sockets}"])
         await self._until_ready(self._process, log_start)
 
@@ -227,20 +227,17 @@ class PrivateServer:
             if os.getppid() != parent:  # it died before we asked
                 os._exit(1)
 
-        with self.log_path.open("ab") as output:
-            return subprocess.Popen(
-                [str(self.binaries.bin_dir / "postgres"), "-D", str(self.place.cluster), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd="/",
-                env=clean_environment(),
-                user=None if account.is_us else account.uid,
-                group=None if account.is_us else account.gid,
-                extra_groups=None if account.is_us else [],
-                start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
-                preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call, its function loaded beforehand
-            )
+        return LoggedProcess(
+            [str(self.binaries.bin_dir / "postgres"), "-D", str(self.place.cluster), *arguments],
+            self.log_path,
+            cwd="/",
+            env=clean_environment(),
+            user=None if account.is_us else account.uid,
+            group=None if account.is_us else account.gid,
+            extra_groups=None if account.is_us else [],
+            start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
+            preexec_fn=end_with_parent,  # one system call, its function loaded beforehand
+        )
 
     async def _until_ready(self, process: subprocess.Popen[bytes], log_start: int) -> None:
         deadline = monotonic() + _READY_WITHIN
@@ -261,19 +258,17 @@ class PrivateServer:
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.1)
 
-    def _rotate_log(self) -> int:
-        """Puts an overlong log aside (one old file is kept); where the new server's lines will begin."""
+    def _log_size(self) -> int:
+        """Where the new server's lines will begin."""
         self.log_path.parent.mkdir(mode=0o750, exist_ok=True)
         try:
-            size = self.log_path.stat().st_size
+            return self.log_path.stat().st_size
         except FileNotFoundError:
             return 0
-        if size < _LOG_BYTES:
-            return size
-        self.log_path.replace(self.log_path.with_suffix(".log.1"))
-        return 0
 
     def _last_words(self, log_start: int) -> str:
+        if self._log_size() < log_start:  # rotated meanwhile
+            log_start = 0
         with self.log_path.open("rb") as file:
             file.seek(log_start)
             lines = file.read(100_000).decode("utf-8", "replace").splitlines()

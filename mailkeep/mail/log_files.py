@@ -52,11 +52,18 @@ def log_files(log: Path) -> list[LogFile]:
     nobody writes to those before it. PermissionError where one can't be read yet: what follows waits for it.
     """
     current = _file(log, current=True)
-    older = sorted(path for path in log.parent.glob(f"{log.name}.*") if not path.name.endswith((".gz", ".xz", ".zst")))
+    older = sorted(
+        path for path in log.parent.glob(f"{log.name}.*") if not path.name.endswith((".gz", ".xz", ".zst", ".part"))
+    )
     found = [each for path in older if (each := _file(path, current=False))]
     if current and current.inode not in {each.inode for each in found}:
         found.append(current)
     return found
+
+
+def find_log_file(path: Path) -> LogFile | None:
+    """A rotated file of a log; None where it is gone or has no line."""
+    return _file(path, current=False)
 
 
 def _file(path: Path, *, current: bool) -> LogFile | None:

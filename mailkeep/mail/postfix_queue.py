@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -136,6 +137,73 @@ def _files(queue: Path) -> set[str]:
     return {name for name in found if len(name) > 1}
 
 
+def counts(queue: Path) -> dict[str, int]:
+    """How many messages are in each state, by their files. Blocks; OSError where it may not be read."""
+    found: dict[str, int] = {}
+    for name in ("incoming", "active", "deferred", "hold"):
+        folder = queue / name
+        found[name] = sum(len(_names(each)) for each in (folder, *folder.glob("?")))
+    return found
+
+
+def deferred(queue: Path) -> dict[str, int]:
+    """The queue IDs of deferred messages, with the time of the file: nanoseconds, set ahead to the next try. Blocks."""
+    found: dict[str, int] = {}
+    for folder in (queue / "deferred", *(queue / "deferred").glob("?")):
+        for name in _names(folder):
+            with suppress(OSError):
+                found[name] = (folder / name).stat().st_mtime_ns
+    return found
+
+
+def left_behind(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
+    """Which services have not looked at messages that were written before an instant (seconds since 1970). Blocks.
+
+    The queue manager leaves what it found locked after a reload until it is woken; pickup leaves what it could not hand
+    over. A file that is still being written is not executable (Postfix sets 0700 in the end).
+    """
+    found: set[Literal["qmgr", "pickup"]] = set()
+    folders: tuple[tuple[str, Literal["qmgr", "pickup"]], ...] = (("incoming", "qmgr"), ("maildrop", "pickup"))
+    for folder, service in folders:
+        for name in _names(queue / folder):
+            with suppress(OSError):
+                told = (queue / folder / name).stat()
+                if told.st_mode & 0o100 and max(told.st_mtime, told.st_ctime) < before:
+                    found.add(service)
+                    break
+    return found
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [each.name for each in folder.iterdir() if len(each.name) > 1]
+    except FileNotFoundError:
+        return []
+
+
+def make_due(queue: Path, queue_ids: Collection[str], at: float) -> None:
+    """Set deferred messages due now, as qmgr reads it from the times of their files. Blocks.
+
+    One that has left the deferred queue is passed over. `kick` makes the queue manager look.
+    """
+    folders = [queue / "deferred", *(queue / "deferred").glob("?")]
+    for queue_id in queue_ids:
+        for folder in folders:
+            try:
+                os.utime(folder / queue_id, (at, at))
+            except FileNotFoundError:
+                continue
+            break
+
+
+async def kick(conf: Path, service: Literal["qmgr", "pickup"], request: str) -> None:
+    """Wake a service with a request of one letter each (postkick(1)). Raises Failure.
+
+    For qmgr: `F` forget which destinations do not answer, `D` look at deferred mail that is due, `I` look at new mail.
+    """
+    await run("postkick", "-c", str(conf), "public", service, request)
+
+
 def generation(conf: Path) -> Sequence[str]:
     """The command that makes the map `generation` anew, in a folder with configuration."""
     return ("postmap", "-c", str(conf), str(conf / "generation"))
@@ -148,6 +216,14 @@ async def forget(conf: Path) -> None:
     changed. Mail under way is not touched, as it is by a `reload`.
     """
     await run(*generation(conf))
+
+
+async def rotate_log(conf: Path) -> None:
+    """Let Postfix put its log aside under the time of day, and write to a new one. Raises Failure.
+
+    It reloads for that: mail under way is left until the queue manager next looks at new mail (`left_behind`).
+    """
+    await run("postfix", "-c", str(conf), "logrotate")
 
 
 async def reload(conf: Path) -> None:

@@ -52,6 +52,31 @@ class Resolver:
             raise LookupFailed("the name has no address")
         return found[:MAX_ADDRESSES]
 
+    async def reverse(self, address: Address) -> list[str]:
+        """The names of an address by its PTR records, lower-case without the trailing dot, empty where it has none.
+
+        LookupFailed where nobody answers in time. Asked of the system's name servers where there are no `servers`.
+        """
+        resolver = self._dns_resolver()
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                answer = await resolver.resolve(
+                    dns.name.from_text(f"{address.reverse_pointer}."), "PTR", search=False, raise_on_no_answer=False
+                )
+        except dns.resolver.NXDOMAIN:
+            return []
+        except (dns.exception.DNSException, OSError, TimeoutError) as error:
+            raise LookupFailed(f"PTR could not be looked up: {error or 'no answer in time'}") from error
+        rows = cast(Sequence[object], answer.rrset or ())
+        return sorted(str(row).rstrip(".").lower() for row in rows)
+
+    def _dns_resolver(self) -> dns.asyncresolver.Resolver:
+        resolver = dns.asyncresolver.Resolver(configure=not self._servers)
+        if self._servers:
+            resolver.nameservers = [dns.nameserver.Do53Nameserver(address, port) for address, port in self._servers]
+        resolver.lifetime, resolver.timeout = LOOKUP_SECONDS, LOOKUP_SECONDS / 2
+        return resolver
+
     async def _by_system(self, name: str) -> list[Address]:
         """In a thread of its own, one of at most 32: the system's look-up blocks, beyond our patience too.
 
@@ -82,9 +107,7 @@ class Resolver:
         listed = self._listed(name)
         if listed:
             return listed
-        resolver = dns.asyncresolver.Resolver(configure=False)
-        resolver.nameservers = [dns.nameserver.Do53Nameserver(address, port) for address, port in self._servers]
-        resolver.lifetime, resolver.timeout = LOOKUP_SECONDS, LOOKUP_SECONDS / 2
+        resolver = self._dns_resolver()
         answers = await asyncio.gather(*(_ask(resolver, name, kind) for kind in ("A", "AAAA")), return_exceptions=True)
         found = [address for answer in answers if not isinstance(answer, BaseException) for address in answer]
         for answer in answers:

@@ -10,6 +10,7 @@ from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
 from mailkeep.features.sending import jobs as sending
 from mailkeep.features.tallies import service as tallies
+from mailkeep.mail import node_report
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -28,6 +29,7 @@ async def serve(app: App, process: Process) -> None:
     async with contextlib.AsyncExitStack() as stack:
         app.parser = Parser(app.data_dir / "tmp")
         app.parts = partial(parts_told.running, process.places.run)
+        app.report = partial(node_report.load, process.places.run)
         stack.push_async_callback(app.parser.close)
         if app.settings.mta.mode == "postfix":
             relay = Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost")

@@ -120,6 +120,37 @@ def place(folder: Path, pair: Pair) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The certificate that is served: from when to when, whether it is our own, and why a renewal was refused."""
+
+    begins: datetime
+    ends: datetime
+    self_signed: bool
+    problem: str | None
+
+
+def served(settings: Settings, folder: Path, at: datetime) -> Served | None:
+    """What the daemons serve, as its files have it; None before the first start. OSError where it can't be read.
+
+    The operator's files are read as well: ones that can't be served are a failed renewal.
+    """
+    current = folder / _SERVED
+    if not current.exists():
+        return None
+    pair = Pair((current / "certificate.pem").read_bytes(), (current / "key.pem").read_bytes())
+    begins, ends = span(pair)
+    problem: str | None = None
+    if settings.tls.certificate_file:
+        try:
+            found = span(read(settings))
+            if not found[0] <= at < found[1]:
+                problem = f"{settings.tls.certificate_file} is valid from {iso(found[0])} to {iso(found[1])}."
+        except Failure as failure:
+            problem = str(failure)
+    return Served(begins, ends, not settings.tls.certificate_file, problem)
+
+
 class Renewal:
     """The watch over the operator's files; `reload` makes the daemons read what is served anew."""
 

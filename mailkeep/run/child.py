@@ -19,10 +19,10 @@ from time import monotonic
 from typing import Protocol
 
 from mailkeep.db.instance import write_whole
+from mailkeep.db.logged_process import LoggedProcess
 
 _PR_SET_PDEATHSIG = 1
 _PROC = Path("/proc")
-_LOG_BYTES = 10_000_000
 # Loaded here and not in the child: between fork and exec nothing may be imported.
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -66,19 +66,15 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
         if os.getppid() != parent:  # it died before we asked
             os._exit(1)
 
-    rotate(command.log)
-    with command.log.open("ab") as output:
-        return subprocess.Popen(
-            list(command.argv),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd="/",
-            env=dict(command.environ),
-            pass_fds=tuple(command.descriptors),
-            start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
-            preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call, its function loaded beforehand
-        )
+    return LoggedProcess(
+        command.argv,
+        command.log,
+        cwd="/",
+        env=dict(command.environ),
+        pass_fds=tuple(command.descriptors),
+        start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
+        preexec_fn=end_with_parent,  # one system call, its function loaded beforehand
+    )
 
 
 def write_pid(pid_file: Path, pid: int) -> None:
@@ -139,11 +135,3 @@ def _stat(path: Path) -> list[str]:
         return path.read_bytes().rpartition(b")")[2].decode("ascii").split()
     except (FileNotFoundError, ProcessLookupError):
         return []
-
-
-def rotate(log: Path) -> None:
-    """Put an overlong log aside; one old file is kept."""
-    log.parent.mkdir(mode=0o755, exist_ok=True)
-    with suppress(FileNotFoundError):
-        if log.stat().st_size > _LOG_BYTES:
-            log.replace(log.with_name(log.name + ".1"))

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 
 import mailkeep
@@ -28,32 +27,16 @@ from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.oidc.rules import callback_url
 from mailkeep.net.client import Outbound
 from mailkeep.net.openid import OpenId, ProviderFailed, Reach
-from mailkeep.run import install, ports, state
+from mailkeep.run import doctor_mail, install, ports, state
+from mailkeep.run.finding import Finding, Level
 from mailkeep.run.schema import pending_in
 from mailkeep.run.toolbox import SECRET
 from mailkeep.settings import Loaded, Settings, SettingsError, dns_servers, endpoint, load, networks
 
 _OLDEST_PYTHON = (3, 11)
 _DISK_WARNING, _DISK_WRONG = 1 << 30, 256 << 20
+_FILES_WARNING = 0.02
 _CLOCK_TOLERANCE_SECONDS = 300
-
-
-class Level(StrEnum):
-    """How grave a finding is."""
-
-    OK = "ok"
-    WARNING = "warning"
-    WRONG = "wrong"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check found, and what to do about it."""
-
-    check: str
-    level: Level
-    message: str
-    advice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +61,10 @@ async def examine(data_dir: Path) -> list[Finding]:
     findings = [check(subject) for check in before] + [settings]
     for check in after:
         findings += check(subject)
-    return [*findings, await _schema(subject), _initial_admin(subject), *await _providers(subject)]
+    findings += [await _schema(subject), _initial_admin(subject), *await _providers(subject)]
+    if subject.loaded and not install.plan().steps:
+        findings += await doctor_mail.examine(data_dir, subject.loaded.settings, utc_now())
+    return findings
 
 
 def _python(_: Subject) -> Finding:
@@ -116,7 +102,11 @@ def _owned(uid: int) -> str:
 def _disk(subject: Subject) -> Finding:
     path = next(folder for folder in (subject.data_dir, *subject.data_dir.parents) if folder.exists())
     free = shutil.disk_usage(path).free
+    told = os.statvfs(path)
     message = f"{free / 2**30:.1f} GiB free."
+    if told.f_files and told.f_favail < told.f_files * _FILES_WARNING:
+        message += f" {told.f_favail} files can still be made there."
+        return Finding("disk", Level.WARNING, message, "Remove small files, or make a file system with more inodes.")
     if free >= _DISK_WARNING:
         return Finding("disk", Level.OK, message)
     level = Level.WARNING if free >= _DISK_WRONG else Level.WRONG
@@ -227,8 +217,8 @@ def _mail_ports(settings: Settings) -> list[Finding]:
         return []
     if not (taken := ports.taken(settings)):
         return [Finding(name, Level.OK, "Those of the full profile are free.")]
-    advice = "For the full profile: end and disable who has it, or set another port."
-    return [Finding(name, Level.WARNING, f"{'; '.join(map(str, taken))}.", advice)]
+    advice = "The full profile does not start: stop and disable the program that has the port, or set another port."
+    return [Finding(name, Level.WRONG, f"{'; '.join(map(str, taken))}.", advice)]
 
 
 def _port(key: str, text: str) -> Finding:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import structlog
+
+from mailkeep.db.logged_process import was_renamed
+
+_LOOK_SECONDS = 2.0
 
 _SHARED: list[structlog.typing.Processor] = [
     structlog.stdlib.add_log_level,
@@ -46,3 +54,15 @@ def configure(level: str) -> None:
         logging.getLogger(name).setLevel(max(logging.ERROR, root.level))
     # psycopg gives its logger a level of its own, WARNING, which would hold against a higher one.
     logging.getLogger("psycopg").setLevel(max(logging.WARNING, root.level))
+
+
+async def keep_open(path: Path) -> None:
+    """Write standard output and error to the file that has this name now, also after each rotation, until cancelled."""
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        with suppress(OSError):  # the disk is full, or the file is just being made: the old one still takes lines
+            if was_renamed(path, sys.stderr.fileno()):
+                number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+                os.dup2(number, sys.stdout.fileno())
+                os.dup2(number, sys.stderr.fileno())
+                os.close(number)

@@ -10,7 +10,9 @@ It ends sessions that lost their access (`run/session_ends`), as soon as it is n
 
 And it writes and removes where only root may: it seals and prunes the audit log, and notes the newest seal outside the
 database; it removes the mail of mailboxes that are gone, and the first administrator's password file once it was
-emptied. And it has Dovecot count mailboxes (`run/counting`).
+emptied. It has Dovecot count mailboxes (`run/counting`) and Postfix
+try again what our own services held up (`run/recovery`), rotates the logs (`run/rotation`), and reports what the API
+tells of health (`run/node_health`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -40,9 +43,11 @@ from mailkeep.jobs.ending import end
 from mailkeep.mail import postfix_queue, srs
 from mailkeep.mail.places import Places
 from mailkeep.mail.tool import run
-from mailkeep.run import tasks
+from mailkeep.run import logs_agent, node_health, tasks
 from mailkeep.run.counting import Walk
 from mailkeep.run.process import Process
+from mailkeep.run.recovery import Recovery
+from mailkeep.run.rotation import Bounds, Rotation
 from mailkeep.run.session_ends import SessionEnder
 
 log = structlog.get_logger("mailkeep.node")
@@ -185,6 +190,23 @@ def _remove_where_empty(path: Path) -> None:
             path.unlink()
 
 
+def rotation_of(app: App, places: Places) -> Rotation:
+    """All logs of the instance. Postfix renames its own, and the agent `logs` reads that one to its end."""
+
+    async def is_read(path: Path) -> bool:
+        return not path.name.startswith(places.mail_log.name) or await fates.is_read(app, logs_agent.NAME, path)
+
+    return Rotation(
+        places.log,
+        Bounds.of(app.settings),
+        rotate={places.mail_log.name: partial(postfix_queue.rotate_log, places.postfix_conf)},
+        reopen={
+            "dovecot.log": partial(run, "doveadm", "-c", str(places.dovecot_conf / "dovecot.conf"), "log", "reopen")
+        },
+        is_read=is_read,
+    )
+
+
 async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     node = Node(app, process.places)
@@ -192,8 +214,17 @@ async def serve(app: App, process: Process) -> None:
     walk = Walk(app, process.places)
     counting = (walk.keep_up(), walk.keep_going())
     audit = (tasks.run_sealing(app), tasks.run_audit_pruning(app))
+    recovering, rotating = Recovery(app, process.places).run(), rotation_of(app, process.places).run()
     answering = (node.watch(), node.session_ender.keep_ending(), node.operate(), node.settle())
-    works = (*answering, removing, *counting, *audit)
+    works = (
+        *answering,
+        removing,
+        recovering,
+        rotating,
+        node_health.keep_reporting(app, process.places),
+        *counting,
+        *audit,
+    )
     running = [asyncio.create_task(work) for work in works]
     process.ready()
     await process.ended.wait()

@@ -25,6 +25,7 @@ from pathlib import Path
 import msgspec
 
 from mailkeep.core.errors import Failure
+from mailkeep.db.logged_process import open_log
 from mailkeep.run import child, process
 from mailkeep.run.privileges import Standing
 
@@ -164,7 +165,9 @@ def _live(birth: Birth, descriptors: Sequence[int]) -> None:
         os.setsid()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         ctypes.CDLL(None).prctl(_PR_SET_NAME, f"mailkeep-{birth.name}".encode(), 0, 0, 0)
-        log = os.open(birth.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640)
+        log = open_log(Path(birth.log))
+        if birth.standing:  # it opens the log again after a rotation
+            os.fchown(log, birth.standing.uid, birth.standing.gid)
         os.dup2(log, 1)
         os.dup2(log, 2)
         named = dict(zip(["life", *birth.descriptors], descriptors, strict=True))

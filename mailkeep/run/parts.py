@@ -12,7 +12,7 @@ from mailkeep.mail import dovecot_dict
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import Facts
 from mailkeep.run import configuration, install, privileges, process
-from mailkeep.run.child import Child, Command, rotate, spawn
+from mailkeep.run.child import Child, Command, spawn
 from mailkeep.run.nursery import Birth, Born, Nursery
 from mailkeep.run.postlog import Watch
 from mailkeep.run.supervisor import Part
@@ -56,7 +56,6 @@ def _own(
     birth = Birth(name, str(places.data), str(log), names, standing)
 
     async def launch() -> Born:
-        rotate(log)
         return await nursery.bear(birth, [sockets[key] for key in names])
 
     async def ready() -> bool:

@@ -1,7 +1,8 @@
 """The watch over postlogd: Postfix logs through it alone, and where it hangs every process of Postfix does.
 
 A log that grows is one that is written. Where it is silent a line is asked for, as any process of Postfix would log
-one, without waiting: where the line has not come after `_PATIENCE` seconds, nobody else's will.
+one, without waiting: where the line has not come after `_PATIENCE` seconds, nobody else's will. On a full disk no
+postlogd could write it, and nothing is restarted.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from mailkeep.mail.places import Places
 _PATIENCE = 12.0
 _LINE = b"mailkeep: is this written?"
 _LOOK_SECONDS = 0.5
+_LEAST_BYTES = 1 << 20
 
 
 def let_read(log: Path, group: int) -> None:
@@ -65,11 +67,21 @@ class Watch:
             self._asked_at = time.monotonic()
             self._ask()
             return True
-        return time.monotonic() - self._asked_at < _PATIENCE
+        if time.monotonic() - self._asked_at < _PATIENCE:
+            return True
+        if self._disk_is_full():
+            # Nobody can write a line, and a new postlogd could not either: asked again once there is room.
+            self._asked_at = None
+            return True
+        return False
 
     def forget(self) -> None:
         """Postfix was started anew: what was asked of the one before counts no more."""
         self._asked_at = None
+
+    def _disk_is_full(self) -> bool:
+        told = os.statvfs(self._log.parent)
+        return told.f_bavail * told.f_frsize < _LEAST_BYTES or bool(told.f_files and not told.f_favail)
 
     def _state(self) -> tuple[int, int]:
         try:

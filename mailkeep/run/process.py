@@ -19,6 +19,7 @@ from pathlib import Path
 import uvloop
 
 from mailkeep.db.instance import run_folder, write_whole
+from mailkeep.jobs.ending import end
 from mailkeep.mail.places import Places
 from mailkeep.run import logs, privileges
 from mailkeep.run.privileges import Standing
@@ -104,8 +105,10 @@ async def _run(name: str, found: Ground, places: Places, life: int, sockets: Map
 
     loop.add_reader(life, orphaned)
     module = importlib.import_module(f"mailkeep.run.{MODULES[name]}")
+    reopening = asyncio.create_task(logs.keep_open(places.log / f"{name}.log"))
     async with standing_on(found, name, seals=name in _SEALS) as app, tallying(app):
         await module.serve(app, Process(name, places, ended, sockets))
+    await end(reopening)
 
 
 def present() -> list[str]:

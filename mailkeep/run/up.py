@@ -40,7 +40,7 @@ from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.net.client import Outbound
-from mailkeep.run import descriptors, logs, sandbox, smtp, state, tasks, worker
+from mailkeep.run import descriptors, logs, rotation, sandbox, smtp, state, tasks, worker
 from mailkeep.run.http import HttpListener
 from mailkeep.run.http_connection import Bounds
 from mailkeep.run.router import ENDPOINTS, Gate
@@ -89,6 +89,8 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_audit_pruning(app)))
         stack.enter_context(background(tasks.run_housekeeping(app)))
+        if not settings.database.url:  # the database server's log is the only one in the data directory
+            stack.enter_context(background(rotation.of_database(data_dir, settings).run()))
         await stack.enter_async_context(worker.delivering(app))
         state.write(
             data_dir, state.State(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)

@@ -263,9 +263,16 @@ class Cors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """The log: JSON lines on standard error."""
+    """The log: JSON lines on standard error; in the full profile in files of `log/`, which are rotated."""
 
     level: Literal["debug", "info", "warning", "error"] = _setting("info", "The least severity that is logged.")
+    rotate_mb: int = _setting(
+        50,
+        "The size from which a log file is rotated, in units of 2^20 bytes; each is rotated once a day as well.",
+        low=1,
+        high=10_000,
+    )
+    keep_days: int = _setting(14, "How many days rotated logs are kept, compressed.", low=1, high=3650)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

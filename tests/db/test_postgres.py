@@ -375,15 +375,6 @@ async def test_what_postgresql_says_when_it_cannot_start_is_told(open_dir):
         assert ask(server.urls.app, "SELECT 1") == 1
 
 
-async def test_an_overlong_log_is_put_aside_at_start(made_dir, monkeypatch):
-    async with running(made_dir) as server:
-        log = server.log_path
-    monkeypatch.setattr(postgres, "_LOG_BYTES", 100)
-    async with running(made_dir):
-        assert log.with_suffix(".log.1").stat().st_size > 100
-        assert log.stat().st_size < 1500
-
-
 async def test_values_and_parameters_stay_out_of_the_log(made_dir):
     async with running(made_dir) as server:
         with psycopg.connect(server.urls.owner, autocommit=True) as conn:

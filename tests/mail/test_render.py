@@ -87,7 +87,7 @@ def test_what_protects_is_always_there():
     assert main["milter_default_action"] == "tempfail"
     assert main["smtpd_forbid_bare_newline"] == "normalize"
     assert main["smtpd_forbid_unauth_pipelining"] == "yes"
-    assert main["smtp_discard_ehlo_keywords"] == "dsn"
+    assert main["smtp_discard_ehlo_keywords"] == "dsn, silent-discard"
     assert main["smtpd_tls_auth_only"] == "yes"
     master = services(render.postfix(settings(), FACTS)["master.cf"])
     for name in ("api", "587", "465"):

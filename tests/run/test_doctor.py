@@ -1,5 +1,6 @@
 """What the doctor finds, each thing made wrong by hand; nothing is started here."""
 
+import asyncio
 import base64
 import json
 import os
@@ -7,17 +8,22 @@ import pwd
 import shutil
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import Migration, read_migrations
-from mailkeep.run import doctor, install
+from mailkeep.run import certificate, doctor, install
 from mailkeep.run.doctor import Finding, Level, examine
+from mailkeep.settings import load
 from tests.features.oidc.provider import Provider
 from tests.ports import free_port
+from tests.run.test_certificate import pair_of
+from tests.stack import names
 
 SECRET = base64.b64encode(bytes(32)).decode() + "\n"
 
@@ -31,6 +37,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"MAILKEEP_{name}", "127.0.0.1:0")
     for name in ("SMTP", "SUBMISSION", "SUBMISSIONS", "IMAP", "IMAPS", "POP3", "POP3S", "SIEVE", "REINJECTION"):
         monkeypatch.setenv(f"MAILKEEP_PORTS__{name}", str(free_port()))
+    monkeypatch.setenv("MAILKEEP_SERVER__HOSTNAME", "mx.example.test")
+    monkeypatch.setenv("MAILKEEP_SERVER__ADDRESSES", '["127.0.0.1"]')
     path = tmp_path / "data"
     path.mkdir(mode=0o700)
     secret = path / "secret"
@@ -213,7 +221,7 @@ async def test_a_port_of_the_mail_that_something_else_has(data: Path, monkeypatc
     monkeypatch.setenv("MAILKEEP_PORTS__IMAPS", str(taken))
     monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
     one = (await found(data))["mail ports"]
-    assert one.level is Level.WARNING
+    assert one.level is Level.WRONG  # exit code 1
     assert one.message.startswith(f"ports.imaps: 127.0.0.1:{taken}: taken by ")
     monkeypatch.setattr(install, "plan", lambda: install.Plan(("postfix",), ()))
     assert "mail ports" not in await found(data), "this machine has no full profile"
@@ -245,3 +253,91 @@ async def test_an_identity_provider_that_answers(data: Path, monkeypatch: pytest
     await provider.stop()
     assert (one.level, one.message) == (Level.OK, f"{provider.issuer} answers; keys: 1.")
     assert "http://localhost:8080/api/v1/auth/oidc/callback/acme" in (one.advice or "")
+
+
+@pytest.fixture
+async def name_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Path]:
+    """A name server on loopback; the folder of its zones."""
+    zones = tmp_path / "zones"
+    zones.mkdir()
+    port = free_port()
+    serving = asyncio.create_task(names.serve("127.0.0.1", port, zones))
+    monkeypatch.setenv("MAILKEEP_DNS__SERVERS", f'["127.0.0.1:{port}"]')
+    try:
+        yield zones
+    finally:
+        serving.cancel()
+        await asyncio.wait([serving])
+        await asyncio.sleep(0)  # what was closed is gone with the next turn of the loop
+
+
+@pytest.mark.parametrize(
+    "ptr, forward, level, told",
+    [
+        ("mx.example.test.", "192.0.2.10", Level.OK, "and back"),
+        (None, "192.0.2.10", Level.WARNING, "has no PTR record"),
+        ("host-10.isp.test.", "192.0.2.10", Level.WARNING, "is host-10.isp.test, not server.hostname"),
+        ("mx.example.test.", "192.0.2.99", Level.WARNING, "does not resolve to 192.0.2.10"),
+    ],
+)
+async def test_the_doctor_reports_the_ptr_record_of_the_sending_host(
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name_server: Path,
+    ptr: str | None,
+    forward: str,
+    level: Level,
+    told: str,
+):
+    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.setenv("MAILKEEP_SERVER__HOSTNAME", "mx.example.test")
+    monkeypatch.setenv("MAILKEEP_SERVER__ADDRESSES", '["192.0.2.10"]')
+    names.publish(name_server, "example.test", f"mx A {forward}")
+    names.publish(name_server, "2.0.192.in-addr.arpa", *([f"10 PTR {ptr}"] if ptr else []))
+    one = (await found(data))["PTR of 192.0.2.10"]
+    assert one.level is level
+    assert told in one.message
+
+
+async def test_the_doctor_reports_an_unset_host_name_the_certificate_and_the_queue(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.delenv("MAILKEEP_SERVER__HOSTNAME")
+    findings = await found(data)
+    assert findings["host name"].level is Level.WARNING
+    assert "certificate" not in findings
+    deferred = data / "postfix" / "queue" / "deferred" / "A"
+    deferred.mkdir(parents=True)
+    for number in range(1000):
+        (deferred / f"4jY7K401ksz1{number:04d}").touch()
+    ours = data / "tls"
+    ours.mkdir(mode=0o700)
+    at = utc_now()
+    settings = load(data).settings
+    certificate.files(settings, ours, "mx.example.test", at)
+    findings = await found(data)
+    assert findings["queue"].level is Level.WARNING
+    assert "1000 deferred" in findings["queue"].message
+    assert findings["certificate"].level is Level.OK
+    for name in ("self-signed.pem", "self-signed.key"):
+        (ours / name).unlink()
+    certificate.files(settings, ours, "mx.example.test", at - timedelta(days=3651))
+    assert (await found(data))["certificate"].level is Level.WRONG
+
+
+async def test_the_doctor_reports_a_failed_renewal(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    pair = pair_of("mx.example.test")
+    (data / "their.pem").write_bytes(pair.certificate)
+    (data / "their.key").write_bytes(pair.key)
+    monkeypatch.setenv("MAILKEEP_TLS__CERTIFICATE_FILE", str(data / "their.pem"))
+    monkeypatch.setenv("MAILKEEP_TLS__KEY_FILE", str(data / "their.key"))
+    (data / "postfix").mkdir()
+    (data / "tls").mkdir(mode=0o700)
+    certificate.files(load(data).settings, data / "tls", "mx.example.test", utc_now())
+    (data / "their.pem").write_bytes(pair_of("mx.example.test").certificate)  # of another key
+    one = (await found(data))["certificate"]
+    assert one.level is Level.WARNING
+    assert one.advice
+    assert "tls.key_file is not the key" in one.advice

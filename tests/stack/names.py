@@ -141,9 +141,12 @@ async def serve(host: str, port: int, folder: Path) -> None:
             pass
         writer.close()
 
-    await asyncio.get_running_loop().create_datagram_endpoint(lambda: _Udp(zones), (host, port))
-    server = await asyncio.start_server(by_tcp, host, port)
-    await server.serve_forever()
+    by_udp, _ = await asyncio.get_running_loop().create_datagram_endpoint(lambda: _Udp(zones), (host, port))
+    try:
+        async with await asyncio.start_server(by_tcp, host, port) as server:
+            await server.serve_forever()
+    finally:
+        by_udp.close()
 
 
 if __name__ == "__main__":

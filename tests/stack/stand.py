@@ -32,7 +32,7 @@ from urllib.parse import quote, urlsplit
 
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.places import Places
-from mailkeep.run.node import Node
+from mailkeep.run.node import Node, rotation_of
 from mailkeep.run.toolbox import attached
 from tests.instance import PROGRAM, ROOT
 from tests.ports import free_port
@@ -378,6 +378,20 @@ async def reconcile(data_dir: Path) -> None:
         node = Node(app, Places(data_dir, run_folder(data_dir)), grace=timedelta(0))
         for _ in range(2):
             await node.settle_once()
+
+
+async def rotate(data_dir: Path) -> None:
+    """Rotate all logs, as the node's agent does once a day, and compress what was rotated before."""
+    async with attached(data_dir, "tests") as app:
+        rotation = rotation_of(app, Places(data_dir, run_folder(data_dir)))
+        os.utime(data_dir / "log" / ".rotated", (0, 0))
+        await rotation.look(time.time())
+
+
+async def compress(data_dir: Path) -> None:
+    """Compress the rotated logs that nobody needs any more, as the node's agent does every half minute."""
+    async with attached(data_dir, "tests") as app:
+        await rotation_of(app, Places(data_dir, run_folder(data_dir))).compress()
 
 
 def trusting() -> ssl.SSLContext:

@@ -80,7 +80,17 @@ function useHealth() {
 
 /** Parts of the server that are not well, by name. */
 function Parts() {
-  const { ailing } = useHealth()
+  const account = useAccount()
+  const health = useHealth()
+  const details = useQuery({
+    queryKey: ['health', 'details'],
+    queryFn: () => ask(client.GET('/health/details')),
+    enabled: !barred(account, 'health.read'),
+    ...ANEW,
+  })
+  const explained = details.data?.components.filter((each) => each.status === 'degraded' || each.status === 'down') ?? []
+  const unexplained = health.ailing.filter((check) => !explained.some((each) => each.component === check.component))
+  const ailing = [...explained, ...unexplained.map((check) => ({ ...check, advice: null }))]
   if (ailing.length === 0) return null
   return (
     <div className="note note-bad" role="alert">
@@ -90,7 +100,7 @@ function Parts() {
         <ul>
           {ailing.map((check) => (
             <li key={check.component}>
-              <span className="strong">{check.component}</span> <Status of={check.status} />
+              <span className="strong">{check.component}</span> <Status of={check.status} /> {check.advice}
             </li>
           ))}
         </ul>

@@ -65,6 +65,11 @@ async def find_by_name(conn: Conn, name: str) -> Domain | None:
     return await store.find_by_name(conn, name)
 
 
+async def managed_among(conn: Conn, names: Sequence[str]) -> set[str]:
+    """Those of these lower-case names that are domains of this server, active or not."""
+    return await store.managed_among(conn, names)
+
+
 async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
     """What each of these domains holds; an unknown id is left out."""
     return await store.usage(conn, domain_ids)

@@ -87,6 +87,12 @@ async def find_by_name(conn: Conn, name: str) -> Domain | None:
     return _domain(await cursor.fetchone())
 
 
+async def managed_among(conn: Conn, names: Sequence[str]) -> set[str]:
+    """Those of these names that are domains here."""
+    cursor = await conn.execute("SELECT name FROM domains WHERE name = ANY(%(names)s::text[])", {"names": list(names)})
+    return {row["name"] for row in await cursor.fetchall()}
+
+
 async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Domain]:
     """A page of domains."""
     found = await fetch_page(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from uuid import UUID
 
 import structlog
@@ -25,7 +27,7 @@ from mailkeep.features.messages.model import Attempt, Fate, Message
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.receiving.service import RejectionBound
 from mailkeep.mail import postfix_log, srs
-from mailkeep.mail.log_files import LogFile, Piece
+from mailkeep.mail.log_files import LogFile, Piece, find_log_file
 
 log = structlog.get_logger("mailkeep.fates")
 
@@ -54,6 +56,12 @@ def start_of(file: LogFile, known: Mapping[int, Position]) -> int:
     """
     position = known.get(file.inode)
     return position.read_to if position and position.first_line == file.first_line else 0
+
+
+async def is_read(app: App, name: str, path: Path) -> bool:
+    """Whether a rotated file of the log was read to its end; so it is once it is gone. Raises `Unavailable`."""
+    file = await asyncio.to_thread(find_log_file, path)
+    return file is None or start_of(file, await positions(app, name)) == file.size
 
 
 async def pass_over(app: App, name: str, file: LogFile) -> None:

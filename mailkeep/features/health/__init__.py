@@ -5,4 +5,7 @@ and the disk; in the full profile its supervisor's word for each daemon and agen
 `down` (503), with another part failing `degraded`. An answer takes at most 2 seconds, whatever hangs. `/healthz` says
 only that the process lives, `/readyz` that it can serve: for supervisors and load balancers, also on the internal
 listener.
+
+`GET /health/details` (super_admin) explains each component: status, since when, advice, and what it was judged by. What
+needs root to be seen (the queue, the certificate) comes from the node's agent by a file (`mail/node_report`).
 """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
 
 Status = Literal["ok", "degraded", "down"]
+State = Literal["ok", "degraded", "down", "disabled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,21 @@ class Health:
 
     status: Status
     checks: Sequence[Check]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component in detail: how it does, since when as far as this process has seen, how long its answer took, and
+    what to do where it is not ok.
+    """
+
+    name: str
+    status: State
+    advice: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    latency_ms: float | None = None
+    version: str | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
+from mailkeep.core.errors import ApiKeyDomainScope, Unavailable
 from mailkeep.features.health import service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
 
@@ -13,6 +13,10 @@ async def _health(app: App, call: Call) -> Reply:
     if found.status == "down":
         raise Unavailable("The server is down.", **wire.details(found))
     return Reply(wire.health(found))
+
+
+async def _details(app: App, call: Call) -> Reply:
+    return Reply(wire.components(await service.details(app)))
 
 
 async def _version(app: App, call: Call) -> Reply:
@@ -58,6 +62,22 @@ ENDPOINTS = (
                 }
             ),
         ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/health/details",
+        handler=_details,
+        action="health.read",
+        summary="Show the health of each component",
+        description=(
+            "`database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed "
+            "renewals) and `dns` (`server.hostname`, and the PTR records of the addresses that mail leaves from). A "
+            "component that this profile does not have is `disabled`. `advice` says what to do. For super_admin."
+        ),
+        tag=_TAG,
+        data=wire.HealthDetails,
+        refusals=(ApiKeyDomainScope,),
+        examples=(Example(),),
     ),
     Endpoint(
         method="GET",

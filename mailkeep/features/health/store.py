@@ -10,3 +10,10 @@ async def applied(conn: Conn) -> list[Applied]:
     """The migrations that it has, in order."""
     cursor = await conn.execute("SELECT number, name, checksum, program_version FROM schema_migrations ORDER BY number")
     return [Applied(**row) for row in await cursor.fetchall()]
+
+
+async def server_version(conn: Conn) -> str:
+    """PostgreSQL's version, as 15.8."""
+    cursor = await conn.execute("SELECT current_setting('server_version') AS version")
+    row = await cursor.fetchone()
+    return str(row["version"]).partition(" ")[0] if row else ""

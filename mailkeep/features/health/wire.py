@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from mailkeep.features.health.model import Build, Health
+from mailkeep.core.clock import iso_or_none
+from mailkeep.features.health.model import Build, Component, Health
+from mailkeep.web.fields import Timestamp
 
 StatusTold = Literal["ok", "degraded", "down"]
 
@@ -26,6 +29,26 @@ class HealthTold(Struct, frozen=True):
 
     status: StatusTold
     checks: list[CheckTold]
+
+
+class ComponentTold(Struct, frozen=True):
+    """A component in detail: `since` when the process that answers has seen this status, `advice` what to do (null:
+    nothing), `details` what the status was judged by.
+    """
+
+    component: str
+    status: Literal["ok", "degraded", "down", "disabled"]
+    since: Timestamp | None
+    latency_ms: float | None
+    version: str | None
+    advice: str | None
+    details: dict[str, Any]
+
+
+class HealthDetails(Struct, frozen=True):
+    """All components."""
+
+    components: list[ComponentTold]
 
 
 class VersionTold(Struct, frozen=True):
@@ -49,6 +72,24 @@ def health(found: Health) -> HealthTold:
     """A state as it is answered."""
     checks = [CheckTold(check.component, check.status) for check in found.checks]
     return HealthTold(found.status, checks)
+
+
+def components(found: Sequence[Component]) -> HealthDetails:
+    """Components as they are answered."""
+    return HealthDetails(
+        [
+            ComponentTold(
+                component=each.name,
+                status=each.status,
+                since=iso_or_none(each.since),
+                latency_ms=each.latency_ms,
+                version=each.version,
+                advice=each.advice,
+                details=dict(each.details),
+            )
+            for each in found
+        ]
+    )
 
 
 def details(found: Health) -> dict[str, Any]:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 
 from mailkeep.features.queue.model import Cut, Filter, Queued, Recipient, Selection
 from mailkeep.mail import postfix_queue
+
+# What Postfix says of a recipient that it could not try because of this server itself: its look-ups, its processes,
+# its disk. These are whole reasons; what a remote server answers stands behind "host ... said:".
+_LOCAL_REASONS = (
+    "address resolver failure",
+    "bounce or trace service failure",
+    "defer service failure",
+    "mail transport unavailable",
+    "queue file write error",
+    "unknown mail transport error",
+)
+_SUSPENDED = "delivery temporarily suspended: "
+# A mailbox that is full, or a domain that is deactivated: the delivery service works, and trying at once is no use.
+_MAILBOX_STATE = re.compile(r" said: 4\d\d[ -]4\.2\.[12] ")
 
 
 def queued(found: postfix_queue.Queued) -> Queued:
@@ -51,3 +66,24 @@ def cut(found: Iterable[postfix_queue.Queued], part: Cut) -> list[postfix_queue.
         after = part.after
         ordered = [each for each in ordered if (key(each) < after if part.down else key(each) > after)]
     return ordered[: part.most + 1]
+
+
+def waits_for_us(message: postfix_queue.Queued, managed: Collection[str], agent: str) -> bool:
+    """Whether a deferred message waits because of a service of this server, not because of a remote server.
+
+    `managed` are the domains among its recipients that have their mailboxes here, `agent` is the LMTP agent's socket,
+    which Postfix names in its reasons. A message without any reason could not be recorded as deferred: the disk was
+    full, or a bounce could not be written.
+    """
+    if message.queue_name != "deferred":
+        return False
+    reasons = [each for each in message.recipients if each.delay_reason]
+    return not reasons or any(_is_local(each, managed, agent) for each in reasons)
+
+
+def _is_local(waiting: postfix_queue.Waiting, managed: Collection[str], agent: str) -> bool:
+    reason = waiting.delay_reason.removeprefix(_SUSPENDED)
+    if reason.startswith(_LOCAL_REASONS):
+        return True
+    domain = waiting.address.rpartition("@")[2].lower()
+    return (domain in managed or f"[{agent}]" in reason) and not _MAILBOX_STATE.search(reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
+from mailkeep.features.domains import service as domains
 from mailkeep.features.operations import service as operations
 from mailkeep.features.operations.service import Perform
 from mailkeep.features.queue import rules
@@ -62,6 +63,18 @@ def _deed(action: Action, wanted: Selection) -> Deed:
     if wanted.filter is not None:
         more = {"filter": {name: value for name, value in msgspec.to_builtins(wanted.filter).items() if value}}
     return Deed(f"queue.{action}", Target("queue", None), more=more)
+
+
+async def waiting_for_us(app: App, listing: Sequence[postfix_queue.Queued], agent: str) -> list[str]:
+    """The queue IDs of messages that were deferred because of our own services, oldest first. Raises `Unavailable`.
+
+    `agent` is the path of the LMTP agent's socket.
+    """
+    deferred = sorted((each for each in listing if each.queue_name == "deferred"), key=lambda each: each.arrival_time)
+    names = {to.address.rpartition("@")[2].lower() for each in deferred for to in each.recipients}
+    async with app.db.autocommit() as conn:
+        managed = await domains.managed_among(conn, sorted(names))
+    return [each.queue_id for each in deferred if rules.waits_for_us(each, managed, agent)]
 
 
 def performers(conf: Path, queue: Path, original: Callable[[str], str | None]) -> Mapping[str, Perform]:

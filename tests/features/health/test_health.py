@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import mailkeep
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.health import rules, service
 from mailkeep.features.health.model import Check, Status
+from mailkeep.mail.node_report import Certificate, NodeReport, SendingAddress
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
 from tests.client import Api
@@ -157,3 +159,72 @@ async def test_in_the_full_profile_each_part_is_told_as_its_supervisor_tells(api
         {"component": "postfix", "status": "ok"},
         {"component": "supervisor", "status": "ok"},
     ]
+
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+def certificate(days: float, lifetime: float = 90, problem: str | None = None) -> Certificate:
+    ends = NOW + timedelta(days=days)
+    return Certificate(ends - timedelta(days=lifetime), ends, False, problem)
+
+
+@pytest.mark.parametrize(
+    "found, status, advice",
+    [
+        (certificate(60), "ok", None),
+        (certificate(20), "degraded", "expires at 2026-12-13"),
+        (certificate(2.5, lifetime=6), "ok", None),
+        (certificate(1.5, lifetime=6), "degraded", "expires at"),
+        (
+            certificate(60, problem="tls.key_file is not the key."),
+            "degraded",
+            "not the key. The one before is served on",
+        ),
+        (certificate(-1), "down", "expired at 2026-11-22"),
+        (None, "degraded", "No certificate"),
+    ],
+)
+def test_health_reports_expiry_and_failed_renewals(found: Certificate | None, status: str, advice: str | None):
+    component = rules.certificates(found, NOW)
+    assert component.status == status
+    assert advice is None or advice in (component.advice or "")
+
+
+@pytest.mark.parametrize("deferred, status", [(10, "ok"), (1000, "degraded")])
+def test_health_reports_the_queue_length(deferred: int, status: str):
+    component = rules.queue({"incoming": 0, "active": 1, "deferred": deferred, "hold": 5000})
+    assert (component.status, component.details["messages"]) == (status, deferred + 1)
+
+
+def test_health_reports_an_unset_host_name_and_wrong_ptr_records():
+    assert "server.hostname" in (rules.dns("", None).advice or "")
+    assert rules.dns("mx.example.test", [SendingAddress("192.0.2.1", ["mx.example.test"], "ok")]).status == "ok"
+    wrong = rules.dns("mx.example.test", [SendingAddress("192.0.2.1", ["host1.isp.test"], "mismatch")])
+    assert wrong.status == "degraded"
+    assert "192.0.2.1 is host1.isp.test" in (wrong.advice or "")
+
+
+def test_health_reports_too_few_inodes():
+    assert rules.disk_component(50 << 30, 100 << 30, 10, 1000).status == "degraded"
+    assert rules.disk_component(50 << 30, 100 << 30, 0, 0).status == "ok"  # a file system without a fixed number
+
+
+def test_a_node_that_is_silent_is_degraded():
+    report = NodeReport(NOW - timedelta(minutes=2), {"deferred": 0}, certificate(60), [])
+    assert {each.status for each in rules.from_node(report, "mx.example.test", NOW)} == {"degraded"}
+
+
+async def test_health_details_explain_each_component(api: Api):
+    answer = await api.sue.get("/health/details")
+    assert answer.status == 200
+    found = {each["component"]: each for each in answer.data["components"]}
+    assert set(found) == {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns"}
+    assert found["database"]["status"] == "ok"
+    assert found["database"]["latency_ms"] >= 0
+    assert found["database"]["version"]
+    assert found["queue"]["status"] == "disabled"
+    assert found["disk"]["details"]["free_bytes"] > 0
+    again = await api.sue.get("/health/details")
+    since = {each["component"]: each["since"] for each in again.data["components"]}
+    assert since["database"] == found["database"]["since"]

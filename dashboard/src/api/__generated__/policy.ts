@@ -105,6 +105,11 @@ export const POLICY = {
     "reach": "credentials",
     "unenrolled": true
   },
+  "health.read": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "mailbox.list": {
     "role": "domain_admin",
     "reach": "listing",

@@ -841,6 +841,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/health/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the health of each component
+         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals) and `dns` (`server.hostname`, and the PTR records of the addresses that mail leaves from). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
+         */
+        get: operations["getHealthDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1937,6 +1957,24 @@ export interface components {
             message: string;
             removed: number;
         };
+        /**
+         * @description A component in detail: `since` when the process that answers has seen this status, `advice` what to do (null:
+         *         nothing), `details` what the status was judged by.
+         */
+        ComponentTold: {
+            advice: string | null;
+            component: string;
+            details: Record<string, unknown>;
+            latency_ms: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string | null;
+            /** @enum {string} */
+            status: "degraded" | "disabled" | "down" | "ok";
+            version: string | null;
+        };
         /** @description For `PublicKeyCredential.parseCreationOptionsFromJSON()`. */
         CreationOptions: {
             /** @enum {string} */
@@ -2199,6 +2237,10 @@ export interface components {
         HeaderField: {
             name: string;
             value: string;
+        };
+        /** @description All components. */
+        HealthDetails: {
+            components: components["schemas"]["ComponentTold"][];
         };
         /** @description The whole, and each part. */
         HealthTold: {
@@ -6276,6 +6318,42 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getHealthDetails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HealthDetails"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

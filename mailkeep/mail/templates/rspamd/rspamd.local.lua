@@ -151,3 +151,20 @@ rspamd_config:register_symbol{
     end
   end
 }
+
+-- One line for each message that is not simply let through: what was done and by which symbols.
+rspamd_config:register_symbol{
+  name = 'LOG_VERDICT',
+  type = 'idempotent',
+  callback = function(task)
+    local action = task:get_metric_action()
+    if action == 'no action' then return end
+    local score = task:get_metric_score() or {0, 0}
+    local symbols = {}
+    for _, each in ipairs(task:get_symbols_all() or {}) do
+      if each.score ~= 0 then symbols[#symbols + 1] = string.format('%s(%.2f)', each.name, each.score) end
+    end
+    log.errx(task, 'qid: <%s>, %s: [%s/%s] [%s]', task:get_queue_id() or '', action,
+      string.format('%.2f', score[1]), string.format('%.2f', score[2]), table.concat(symbols, ','))
+  end
+}

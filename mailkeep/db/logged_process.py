@@ -1,0 +1,119 @@
+"""A child process whose output goes to a log file that may be renamed at any time.
+
+The child writes into a pipe, and a thread of ours appends that to the file. A file that was rotated is left at the end
+of a line, and the log begins again under its own name: no line is lost, and no daemon needs a signal for it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_CHUNK = 1 << 16
+_PIPE_BYTES = 1 << 20  # what fits while the disk hangs: a daemon whose pipe is full would wait
+_LAST_WORDS_SECONDS = 1.0
+MODE = 0o640
+
+
+class LoggedProcess(subprocess.Popen[bytes]):
+    """A process with its standard output and error in a log file."""
+
+    def __init__(self, argv: Sequence[str], log: Path, **options: Any) -> None:
+        self._pipe = _Pipe(log)
+        try:
+            super().__init__(
+                list(argv), stdin=subprocess.DEVNULL, stdout=self._pipe.writer, stderr=self._pipe.writer, **options
+            )
+        finally:
+            self._pipe.begin()
+
+    def poll(self) -> int | None:
+        """Its exit status, once its last words are in the log; None while it runs."""
+        status = super().poll()
+        if status is not None:
+            self._pipe.settle()
+        return status
+
+
+class _Pipe:
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._reader, self.writer = os.pipe2(os.O_CLOEXEC)
+        with suppress(OSError):
+            fcntl.fcntl(self.writer, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        self._file = -1
+        self._whole_line = True
+        self._busy = False
+        self._settled = False
+
+    def begin(self) -> None:
+        os.close(self.writer)
+        threading.Thread(target=self._copy, name=f"log {self._log.name}", daemon=True).start()
+
+    def settle(self) -> None:
+        """Wait until what an ended process wrote is in the file; what it started may still hold the pipe."""
+        deadline = time.monotonic() + _LAST_WORDS_SECONDS
+        while not self._settled and time.monotonic() < deadline:
+            self._settled = not self._busy and not self._waiting()
+            time.sleep(0 if self._settled else 0.005)
+
+    def _waiting(self) -> int:
+        try:
+            return struct.unpack("i", fcntl.ioctl(self._reader, termios.FIONREAD, b"\0" * 4))[0]
+        except (OSError, ValueError):  # closed: all is in the file
+            return 0
+
+    def _copy(self) -> None:
+        readable = select.poll()
+        readable.register(self._reader, select.POLLIN)
+        while readable.poll():
+            self._busy = True  # before the pipe is empty: `settle` waits for one or the other
+            if not (content := os.read(self._reader, _CHUNK)):
+                break
+            with suppress(OSError):  # a full disk loses lines, never the daemon
+                self._append(content)
+            self._busy = False
+        self._busy = False
+        reader, self._reader = self._reader, -1
+        os.close(reader)
+        if self._file >= 0:
+            os.close(self._file)
+
+    def _append(self, content: bytes) -> None:
+        if self._file < 0 or (self._whole_line and was_renamed(self._log, self._file)):
+            file = open_log(self._log)
+            if self._file >= 0:
+                os.close(self._file)
+            self._file = file
+        self._whole_line = content.endswith(b"\n")
+        while content:
+            content = content[os.write(self._file, content) :]
+
+
+def open_log(path: Path) -> int:
+    """A log opened to append to it, readable for its owner and group alone; who had more in it keeps no more."""
+    path.parent.mkdir(mode=0o755, exist_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, MODE)
+    with suppress(OSError):
+        if os.fstat(file).st_mode & 0o7777 & ~MODE:
+            os.fchmod(file, MODE)
+    return file
+
+
+def was_renamed(path: Path, file: int) -> bool:
+    """Whether a log has another file by now than the one that is open."""
+    try:
+        found, ours = path.stat(), os.fstat(file)
+    except FileNotFoundError:
+        return True
+    return (found.st_dev, found.st_ino) != (ours.st_dev, ours.st_ino)

@@ -1,0 +1,228 @@
+"""Rotation of all logs of an instance, by size and age, without losing lines.
+
+`NAME.log` becomes `NAME.log.20261123-135000`, and a new, empty file takes its name in the same moment, with the same
+owner and mode. Who writes it notices (our own processes and captured output look at the name, `db/logged_process`) or
+is told (`reopen`). A rotated file is compressed when no process has it open any more and, where we read the file
+ourselves, it was read to its end. Compressed files are removed after `log.keep_days`.
+
+Each step can be repeated: a process that dies in the middle of one leaves a `.part` file, or a rotated file beside its
+compressed form, and the next look does it again. All state is in the names and times of files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import re
+import shutil
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from mailkeep.core.clock import utc_now
+from mailkeep.core.errors import Failure
+from mailkeep.settings import Settings
+
+log = structlog.get_logger("mailkeep.rotation")
+
+_LOOK_SECONDS = 30.0
+_DAY = 86_400.0
+_ROTATED = re.compile(r"\.log\.\d{8}-\d{6}(?:-\d+)?")
+_MARK = ".rotated"
+_COPY_BYTES = 1 << 20
+
+Rotate = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A log is rotated from `size_bytes` on and once a day; what was rotated is kept for `keep_seconds`."""
+
+    size_bytes: int
+    keep_seconds: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> Bounds:
+        """As the settings have it."""
+        return cls(settings.log.rotate_mb << 20, settings.log.keep_days * _DAY)
+
+
+async def _read(_: Path) -> bool:
+    """Nobody reads it but people."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """The logs in one folder.
+
+    `rotate` names logs whose daemon renames the file itself, `reopen` those whose daemon must be told after it was
+    renamed; `is_read` says whether a rotated file was read to its end by whoever follows it.
+    """
+
+    folder: Path
+    bounds: Bounds
+    rotate: Mapping[str, Rotate]
+    reopen: Mapping[str, Rotate]
+    is_read: Callable[[Path], Awaitable[bool]] = _read
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            try:
+                await self.look(utc_now().timestamp())
+            except Failure as failure:
+                log.warning("the logs could not be rotated", reason=str(failure))
+            except Exception:
+                log.exception("the logs could not be rotated")
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def look(self, now: float) -> None:
+        """Rotate what is due, compress what was rotated, remove what is old; `now` in seconds since 1970."""
+        await asyncio.to_thread(rotated_files, self.folder)  # what a rotation that broke off has left goes first
+        for path in await asyncio.to_thread(due, self.folder, self.bounds, now):
+            await self._rotate(path, now)
+        await self.compress()
+        await asyncio.to_thread(remove_old, self.folder, now - self.bounds.keep_seconds)
+
+    async def _rotate(self, path: Path, now: float) -> None:
+        if own := self.rotate.get(path.name):
+            await own()
+            return
+        await asyncio.to_thread(swap, path, now)
+        if reopen := self.reopen.get(path.name):
+            await reopen()
+
+    async def compress(self) -> None:
+        """Compress what nobody writes or reads any more."""
+        rotated = await asyncio.to_thread(rotated_files, self.folder)
+        if not rotated:
+            return
+        busy = await asyncio.to_thread(open_files, rotated)
+        for path in rotated:
+            if path not in busy and await self.is_read(path):
+                await asyncio.to_thread(compress, path)
+
+
+def of_database(data_dir: Path, settings: Settings) -> Rotation:
+    """The log of the private database server, the only one of an embedded instance."""
+    return Rotation(data_dir / "log", Bounds.of(settings), {}, {})
+
+
+def due(folder: Path, bounds: Bounds, now: float) -> list[Path]:
+    """The logs that are rotated now: the large ones, and once a day all that are not empty. Blocks."""
+    sizes = {path: path.stat().st_size for path in sorted(folder.glob("*.log")) if path.is_file()}
+    mark = folder / _MARK
+    try:
+        daily = now - mark.stat().st_mtime >= _DAY
+    except FileNotFoundError:
+        daily = False
+        _set_mark(mark, now)
+    if daily:
+        _set_mark(mark, now)
+    return [path for path, size in sizes.items() if size >= bounds.size_bytes or (daily and size)]
+
+
+def _set_mark(mark: Path, now: float) -> None:
+    mark.touch(0o600)
+    os.utime(mark, (now, now))
+
+
+def swap(path: Path, now: float) -> Path:
+    """Give a log a new, empty file with the same owner and mode; the name of the old one. Blocks.
+
+    The name is never absent: a process that may not create files there always finds one.
+    """
+    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
+    found = path.stat()
+    old = _link(path, stamp)
+    draft = path.with_name(f".{path.name}.part")
+    draft.unlink(missing_ok=True)
+    number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        if os.geteuid() == 0:
+            os.fchown(number, found.st_uid, found.st_gid)
+        os.fchmod(number, found.st_mode & 0o7777)
+    finally:
+        os.close(number)
+    draft.replace(path)
+    return old
+
+
+def _link(path: Path, stamp: str) -> Path:
+    for number in range(1000):
+        old = path.with_name(f"{path.name}.{stamp}" + (f"-{number}" if number else ""))
+        with suppress(FileExistsError):
+            os.link(path, old)
+            return old
+    raise Failure(f"{path}: a thousand rotations within one second")
+
+
+def rotated_files(folder: Path) -> list[Path]:
+    """What was rotated and is not compressed, oldest first; a broken-off compression is removed. Blocks."""
+    for part in folder.glob(".*.part"):
+        part.unlink(missing_ok=True)
+    names: list[Path] = []
+    for path in sorted(folder.iterdir()):
+        if (found := _ROTATED.search(path.name)) and found.end() == len(path.name):
+            with suppress(FileNotFoundError):  # a second name is what a swap that broke off has left
+                current = path.with_name(path.name[: found.start()] + ".log")
+                if current.exists() and current.samefile(path):
+                    path.unlink()
+                    continue
+            names.append(path)
+    return names
+
+
+def open_files(paths: Sequence[Path]) -> Collection[Path]:
+    """Which of these files some process has open, as far as this account may see. Blocks."""
+    wanted: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        with suppress(FileNotFoundError):
+            told = path.stat()
+            wanted[told.st_dev, told.st_ino] = path
+    found: set[Path] = set()
+    for folder in Path("/proc").glob("[0-9]*/fd"):
+        with suppress(OSError):  # another account's, or gone
+            for each in folder.iterdir():
+                with suppress(OSError):
+                    told = each.stat()
+                    if path := wanted.get((told.st_dev, told.st_ino)):
+                        found.add(path)
+    return found
+
+
+def compress(path: Path) -> None:
+    """A rotated file becomes its compressed form, with its owner, mode and time. Blocks."""
+    told = path.stat()
+    target = path.with_name(path.name + ".gz")
+    part = path.with_name(f".{path.name}.part")
+    try:
+        number = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with path.open("rb") as plain, os.fdopen(number, "wb") as raw:
+            with gzip.GzipFile(path.name, "wb", 6, raw, told.st_mtime) as packed:
+                shutil.copyfileobj(plain, packed, _COPY_BYTES)
+            raw.flush()
+            if os.geteuid() == 0:
+                os.fchown(raw.fileno(), told.st_uid, told.st_gid)
+            os.fchmod(raw.fileno(), told.st_mode & 0o7777)
+            os.fsync(raw.fileno())
+        os.utime(part, (told.st_mtime, told.st_mtime))
+        part.replace(target)
+        path.unlink()
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise Failure(f"{path} could not be compressed: {error.strerror}") from error
+
+
+def remove_old(folder: Path, before: float) -> None:
+    """Remove compressed logs that were written before an instant. Blocks."""
+    for path in folder.glob("*.log.*.gz"):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < before:
+                path.unlink()

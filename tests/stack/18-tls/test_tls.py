@@ -1,0 +1,112 @@
+"""What the mail ports offer by TLS, and who may read what the instance keeps."""
+
+from __future__ import annotations
+
+import contextlib
+import imaplib
+import poplib
+import smtplib
+import socket
+import ssl
+import stat
+from collections.abc import Callable
+
+import pytest
+
+from mailkeep.db.instance import run_folder
+from tests.stack.stand import ADDRESS, HOSTNAME, Stack
+
+WEAK = "ALL:COMPLEMENTOFALL:!ECDHE+AESGCM:!ECDHE+CHACHA20:!TLSv1.3@SECLEVEL=0"
+"""All that OpenSSL has but the suites of TLS 1.2 that may be offered: anonymous ones, CBC, RSA key exchange."""
+
+
+def client(ciphers: str, version: ssl.TLSVersion) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = context.maximum_version = version
+    context.set_ciphers(ciphers)
+    return context
+
+
+def by_smtp(port: int, context: ssl.SSLContext) -> tuple[str, str, int]:
+    with smtplib.SMTP(ADDRESS, port, timeout=30) as session:
+        session.starttls(context=context)
+        assert isinstance(session.sock, ssl.SSLSocket)
+        return session.sock.cipher() or ("", "", 0)
+
+
+def from_the_start(port: int, context: ssl.SSLContext) -> tuple[str, str, int]:
+    with socket.create_connection((ADDRESS, port), 30) as raw, context.wrap_socket(raw) as wrapped:
+        return wrapped.cipher() or ("", "", 0)
+
+
+def by_imap(port: int, context: ssl.SSLContext) -> tuple[str, str, int]:
+    session = imaplib.IMAP4(ADDRESS, port, 30)
+    try:
+        session.starttls(context)
+        assert isinstance(session.sock, ssl.SSLSocket)
+        return session.sock.cipher() or ("", "", 0)
+    finally:
+        with contextlib.suppress(OSError):  # a failed handshake has closed it
+            session.shutdown()
+
+
+def by_pop3(port: int, context: ssl.SSLContext) -> tuple[str, str, int]:
+    session = poplib.POP3(ADDRESS, port, 30)
+    try:
+        session.stls(context)
+        assert isinstance(session.sock, ssl.SSLSocket)
+        return session.sock.cipher() or ("", "", 0)
+    finally:
+        with contextlib.suppress(OSError):
+            session.close()
+
+
+def by_sieve(port: int, context: ssl.SSLContext) -> tuple[str, str, int]:
+    with socket.create_connection((ADDRESS, port), 30) as raw:
+        lines = raw.makefile("rwb")
+        while not lines.readline().startswith(b"OK"):
+            pass
+        lines.write(b"STARTTLS\r\n")
+        lines.flush()
+        assert lines.readline().startswith(b"OK")
+        with context.wrap_socket(raw) as wrapped:
+            return wrapped.cipher() or ("", "", 0)
+
+
+PORTS: dict[str, Callable[[int, ssl.SSLContext], tuple[str, str, int]]] = {
+    "smtp": by_smtp,
+    "submission": by_smtp,
+    "submissions": from_the_start,
+    "imap": by_imap,
+    "imaps": from_the_start,
+    "pop3": by_pop3,
+    "pop3s": from_the_start,
+    "sieve": by_sieve,
+}
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_tls_offers_no_anonymous_dh_and_no_cbc_suites(stack: Stack, name: str) -> None:
+    port, connect = stack.ports[name], PORTS[name]
+    with pytest.raises((ssl.SSLError, ConnectionError, smtplib.SMTPException)):
+        print(connect(port, client(WEAK, ssl.TLSVersion.TLSv1_2)))
+    for suite in ("ECDHE+AESGCM", "ECDHE+CHACHA20"):
+        assert connect(port, client(suite, ssl.TLSVersion.TLSv1_2))[0].startswith("ECDHE-")
+    assert connect(port, client("DEFAULT", ssl.TLSVersion.TLSv1_3))[1] == "TLSv1.3"
+
+
+def test_no_log_and_no_private_socket_is_open_to_everybody(stack: Stack) -> None:
+    run = run_folder(stack.data_dir)
+    loose = [path.name for path in (stack.data_dir / "log").iterdir() if path.stat().st_mode & 0o007]
+    assert loose == []
+    sockets = {"lmtp", "auth-userdb"}
+    found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (run / "dovecot").iterdir()}
+    assert {name: mode for name, mode in found.items() if name in sockets and mode & 0o007} == {}
+    secret = ("dovecot/conf/dovecot.conf", "dovecot/conf/sql.conf", "rspamd/conf/rspamd.local.lua", "secret")
+    for name in secret:
+        with contextlib.suppress(FileNotFoundError):
+            assert not (stack.data_dir / name).stat().st_mode & 0o007, name
+    with smtplib.SMTP(ADDRESS, stack.ports["smtp"], timeout=30) as session:
+        assert HOSTNAME in (session.ehlo()[1]).decode()
