@@ -33,6 +33,9 @@ class Try:
 
     `next_at`: when what was deferred is due again. `to_server`: it was a try of another mail server, by SMTP or through
     a relay.
+    `hidden`: `recipient` lies behind an alias or forward of a domain whose settings the domain of the message may not
+    see, so that only `asked` is shown of it. `forwarded_by`: the name of the domain that passes incoming mail on to
+    `recipient`, where that is not the domain of `asked`; empty if it is not known.
     """
 
     asked: str
@@ -42,6 +45,8 @@ class Try:
     at: datetime
     next_at: datetime | None = None
     to_server: bool = False
+    hidden: bool = False
+    forwarded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

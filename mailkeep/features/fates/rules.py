@@ -209,7 +209,8 @@ def _place(tried: Try) -> tuple[str, str]:
 
 
 def _fate(mail: Tracked, message_id: UUID, asked: str, tried: Try) -> Fate:
-    return Fate(message_id, asked, tried.status, None, tried.reply, tried.next_at, mail.queue_id, tried.at)
+    reply = replace(tried.reply, diagnostic=None, remote_host=None) if tried.hidden else tried.reply
+    return Fate(message_id, asked, tried.status, None, reply, tried.next_at, mail.queue_id, tried.at)
 
 
 def passed_on(story: Story) -> list[Fate]:
@@ -224,7 +225,7 @@ def passer(mail: Tracked, tried: Try) -> str:
     What Dovecot hands in comes from a mailbox: by its sender, or where it has none (answers, RFC 5230 §5.1) by From.
     """
     if mail.origin == "inbound":
-        return domain_of(tried.asked)
+        return domain_of(tried.asked) if tried.forwarded_by is None else tried.forwarded_by
     return domain_of(mail.sender or from_address(mail))
 
 

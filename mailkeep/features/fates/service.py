@@ -21,11 +21,12 @@ from mailkeep.features.domains.model import Domain
 from mailkeep.features.events import service as events
 from mailkeep.features.events.model import Event
 from mailkeep.features.fates import rules, store
-from mailkeep.features.fates.model import Missing, Pauses, Position, Story, Submission, Tracked
+from mailkeep.features.fates.model import Missing, Pauses, Position, Story, Submission, Tracked, Try
 from mailkeep.features.messages import service as messages
 from mailkeep.features.messages.model import Attempt, Fate, Message
 from mailkeep.features.receiving import service as receiving
 from mailkeep.features.receiving.service import RejectionBound
+from mailkeep.features.routing import service as routing
 from mailkeep.mail import postfix_log, srs
 from mailkeep.mail.log_files import LogFile, Piece, find_log_file
 
@@ -115,6 +116,7 @@ async def _learn(
     if strangers := rules.strangers((line for _, line in timed), known):
         known |= await store.adopted(conn, strangers, at)
     stories = await _with_messages(conn, at, rules.tell(timed, known, pauses))
+    stories = [await _hidden(conn, story) for story in stories]
     stories = await _passed_on(conn, at, stories)
     for source, new in rules.newly_accepted(stories, known):
         counted.add("messages_accepted", "outbound", source, times=new)
@@ -164,7 +166,7 @@ def _tries(story: Story, at: datetime) -> list[Attempt]:
     return [
         Attempt(uuid7(at), mail.message_id, each.at, each.status, each.recipient, 0, each.reply, each.next_at)
         for each in story.tries
-        if each.recipient != each.asked
+        if each.recipient != each.asked and not each.hidden
     ]
 
 
@@ -173,6 +175,41 @@ async def _add_recipients(conn: Conn, stories: Sequence[Story]) -> None:
     for story in stories:
         if story.tries and story.mail.message_id and story.mail.origin == "submission" and not story.mail.noted:
             await messages.add_recipients(conn, story.mail.message_id, [each.asked for each in story.tries])
+
+
+async def _hidden(conn: Conn, story: Story) -> Story:
+    """The story of sent mail, its tries marked that lie behind what the sender's domain may not see."""
+    mail = story.mail
+    if mail.is_passing or all(each.recipient == each.asked for each in story.tries):
+        return story
+    domain = await domains.find_by_name(conn, rules.domain_of(mail.sender))
+    seen: dict[str, Collection[str]] = {}
+    tries: list[Try] = []
+    for each in story.tries:
+        if each.asked not in seen:
+            seen[each.asked] = await routing.seen_destinations(conn, each.asked, domain.id) if domain else ()
+        is_hidden = each.recipient != each.asked and each.recipient.lower() not in seen[each.asked]
+        tries.append(replace(each, hidden=is_hidden))
+    return replace(story, tries=tuple(tries))
+
+
+async def _forwarded(conn: Conn, mail: Tracked, tried: Try) -> Try:
+    """A try of incoming mail with the domain that passes it on: the last of those that lead to the recipient."""
+    if mail.origin != "inbound" or tried.recipient == tried.asked:
+        return tried
+    waiting, done = [tried.asked], set[str]()
+    while waiting:
+        address = waiting.pop(0)
+        name = rules.domain_of(address)
+        domain = await domains.find_by_name(conn, name)
+        if domain is None or address in done:
+            continue
+        done.add(address)
+        seen = await routing.seen_destinations(conn, address, domain.id)
+        if tried.recipient.lower() in seen:
+            return tried if name == rules.domain_of(tried.asked) else replace(tried, forwarded_by=name)
+        waiting += seen
+    return replace(tried, forwarded_by="")
 
 
 async def _passed_on(conn: Conn, at: datetime, stories: Sequence[Story]) -> list[Story]:
@@ -194,6 +231,7 @@ async def _passed_on(conn: Conn, at: datetime, stories: Sequence[Story]) -> list
             continue
         # Where the way to the mailboxes is shut, others than the lmtp client tell of it.
         tries = [each for each in story.tries if each.to_server or not await domain(rules.domain_of(each.recipient))]
+        tries = [await _forwarded(conn, story.mail, each) for each in tries]
         rows = dict(story.mail.passed_on)
         for name, recipients in rules.by_passer(story.mail, tries).items():
             if name in rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from mailkeep.core.address import Address
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
@@ -14,6 +16,14 @@ from mailkeep.settings.tree import Limits
 async def route(conn: Conn, recipient: str) -> Route:
     """Where mail for a recipient goes, for those who deliver it; any text is taken."""
     return await store.route(conn, rules.looked_up(recipient))
+
+
+async def seen_destinations(conn: Conn, address: str, domain_id: UUID) -> frozenset[str]:
+    """Where mail for an address goes, as far as those may see who administer this domain alone: the addresses, in
+    lower case. What lies behind another domain is not among them, but the address in that domain is.
+    """
+    found = await store.explain(conn, rules.looked_up(address), [domain_id])
+    return frozenset(place.address.lower() for place in found.route.deliveries)
 
 
 async def recipient(conn: Conn, address: str, size: int = 0) -> Route:

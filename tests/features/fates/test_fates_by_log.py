@@ -208,6 +208,7 @@ async def test_a_message_that_leaves_without_a_word_of_a_recipient_is_unknown_wi
 
 
 async def test_an_alias_has_the_fate_of_its_expansions(api: Api, log: Log) -> None:
+    await api.alias(f"sales@{EXAMPLE}", ["x@far.test", "y@far.test"])
     sent = await begun(api, outbound(api, f"sales@{EXAMPLE}", "a@far.test"))
     log.api(_ID, sent.message_id, 3)
     log.tried(_ID, "x@far.test", DEFERRED, asked=f"sales@{EXAMPLE}")

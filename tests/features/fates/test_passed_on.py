@@ -23,6 +23,14 @@ def log(api: Api, tmp_path: Path) -> Log:
     return Log(api, tmp_path / "log" / "mail.log")
 
 
+@pytest.fixture(autouse=True)
+async def routes(api: Api) -> None:
+    """What the log tells of leads there."""
+    await api.mailbox()
+    await api.alias(SALES, [f"alice@{EXAMPLE}", "a@far.test", "b@far.test"])
+    await api.alias(TEAM, ["b@far.test"])
+
+
 async def rows(api: Api, **wanted: str) -> list[dict[str, Any]]:
     return (await api.sue.get("/messages", direction="outbound", **wanted)).data
 
