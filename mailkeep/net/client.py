@@ -41,12 +41,16 @@ class OutboundFailed(Exception):
     url: not one to call · dns: the host has no address · address_refused: it has one that is not to be reached ·
     connect: nobody takes the connection · tls: whom it reaches is not who it should be · timeout: it took longer than
     it may · protocol: what came is no HTTP, or ended early.
+
+    `detail` may name addresses of the inside network, and is for operators only. `certificate` says what is wrong with
+    the server's certificate, without an address, if that is the cause.
     """
 
-    def __init__(self, kind: str, detail: str) -> None:
+    def __init__(self, kind: str, detail: str, certificate: str | None = None) -> None:
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
         self.detail = detail
+        self.certificate = certificate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +146,8 @@ class Outbound:
             try:
                 return await self._ask(request, target, address, context, None if last else share), address
             except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
-                raise OutboundFailed("tls", f"{target.host.text} at {address}: {_told(error)}") from error
+                detail = f"{target.host.text} at {address}: {_told(error)}"
+                raise OutboundFailed("tls", detail, _certificate_fault(error)) from error
             except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
                 if last:
                     raise OutboundFailed("connect", f"{target.host.text} at {address}: {_told(error)}") from error
@@ -259,6 +264,12 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, bo
         return bytes(pieces[:limit]), True
     finally:
         response.close()
+
+
+def _certificate_fault(error: BaseException) -> str | None:
+    """What OpenSSL has against a certificate: "self-signed certificate", "certificate has expired"."""
+    inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
+    return inner.verify_message if isinstance(inner, ssl.SSLCertVerificationError) else None
 
 
 def _told(error: BaseException) -> str:

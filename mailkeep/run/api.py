@@ -39,9 +39,10 @@ async def serve(app: App, process: Process) -> None:
         public = HttpListener.on(process.sockets["public"])
         internal = HttpListener.on(process.sockets["internal"])
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
-        await internal.start(
-            internal_app(metrics, lambda: health.ready(app), lambda: tallies.sums(app)), grace_seconds=1
+        served = internal_app(
+            metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token
         )
+        await internal.start(served, grace_seconds=1)
         stack.push_async_callback(internal.stop)
         pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
         await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))

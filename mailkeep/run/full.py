@@ -90,10 +90,10 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         stack.callback(acquire_lock(data_dir).release)
         settings = loaded.settings
         sockets = {
-            "public": http.bind(*endpoint(settings.http.listen), "The API"),
-            "internal": http.bind(*endpoint(settings.http.internal), "The internal listener"),
-            "keys": http.bind("127.0.0.1", 0, "The listener of keys"),
-            "logins": http.bind("127.0.0.1", 0, "The listener of logins"),
+            "public": http.bind(*endpoint(settings.http.listen), http.API),
+            "internal": http.bind_internal(loaded),
+            "keys": http.bind("127.0.0.1", 0, http.Place("The listener of keys")),
+            "logins": http.bind("127.0.0.1", 0, http.Place("The listener of logins")),
         }
         for listening in sockets.values():
             stack.callback(listening.close)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 import socket
 from collections.abc import Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+import structlog
 import uvicorn
 
 from mailkeep.core.errors import Failure
 from mailkeep.run.http_connection import Bounds, Connection, Door
+from mailkeep.run.ports import find_holder
+from mailkeep.settings import Loaded, endpoint
+
+log = structlog.get_logger("mailkeep.http")
 
 _BACKLOG = 2048
 
@@ -27,8 +35,8 @@ class _Server(uvicorn.Server):
 class HttpListener:
     """A listener that has its port from the start and serves once `start` was awaited."""
 
-    def __init__(self, host: str, port: int, what: str) -> None:
-        self._take(bind(host, port, what))
+    def __init__(self, host: str, port: int, name: str) -> None:
+        self._take(bind(host, port, Place(name)))
 
     @classmethod
     def on(cls, listening: socket.socket) -> HttpListener:
@@ -80,7 +88,53 @@ class HttpListener:
         self._socket.close()
 
 
-def bind(host: str, port: int, what: str) -> socket.socket:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A listener's name for people, and how its address is set: the setting and the option of `mailkeep up`."""
+
+    name: str
+    setting: str | None = None
+    option: str | None = None
+
+
+API = Place("The API", "http.listen", "--http")
+INTERNAL = Place("The internal listener", "http.internal", "--internal")
+SMTP = Place("The SMTP listener", "smtp.listen", "--smtp")
+
+
+def port_failure(place: Place, host: str, port: int, error: OSError) -> Failure:
+    """A listener has no port: why, who has it, and how to choose another one."""
+    holder = find_holder(port) if error.errno == errno.EADDRINUSE else None
+    said = os.strerror(error.errno) if error.errno else str(error)
+    why = f"{said}, by {holder}" if holder else said
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    advice = f" Choose another address: option {place.option} HOST:PORT or setting {place.setting}."
+    return Failure(f"{place.name} can't listen on {address}: {why}.{advice if place.setting else ''}", permanent=True)
+
+
+def bind_internal(loaded: Loaded) -> socket.socket:
+    """A socket for the internal listener: on a free port if the default one is taken, so that a second instance starts.
+
+    Failure if the address comes from a setting.
+    """
+    host, port = endpoint(loaded.settings.http.internal)
+    if loaded.sources["http.internal"] != "default":
+        return bind(host, port, INTERNAL)
+    try:
+        return bind(host, port, INTERNAL)
+    except Failure as failure:
+        if not (isinstance(failure.__cause__, OSError) and failure.__cause__.errno == errno.EADDRINUSE):
+            raise
+    listener = bind(host, 0, INTERNAL)
+    log.warning(
+        "the internal listener uses a free port: its default one is taken, and http.internal is not set",
+        default=port,
+        port=listener.getsockname()[1],
+    )
+    return listener
+
+
+def bind(host: str, port: int, place: Place) -> socket.socket:
     """A socket that listens; Failure where the address is not to be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
@@ -90,5 +144,5 @@ def bind(host: str, port: int, what: str) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
-        raise Failure(f"{what} can't listen on {host}:{port}: {error.strerror}.", permanent=True) from error
+        raise port_failure(place, host, port, error) from error
     return listener

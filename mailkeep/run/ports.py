@@ -52,7 +52,10 @@ async def expect_free(settings: Settings) -> None:
         found = await asyncio.to_thread(taken, settings)
     if found:
         told = "; ".join(map(str, found))
-        raise Failure(f"{told}. End and disable who has it, or set another port.", permanent=True)
+        raise Failure(
+            f"{told}. End and disable the program that has it, or set another port: the settings are named above.",
+            permanent=True,
+        )
 
 
 def taken(settings: Settings) -> list[Taken]:

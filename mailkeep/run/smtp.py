@@ -22,6 +22,7 @@ from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Envelope, Limits, Session
 from mailkeep.mail.smtp_server import Server, serve
 from mailkeep.mail.spool import Received
+from mailkeep.run.http import SMTP, port_failure
 from mailkeep.settings import endpoint
 from mailkeep.web.metrics import Metrics
 
@@ -133,6 +134,9 @@ async def start(app: App, handler: InboundHandler) -> Server:
         sessions=app.settings.smtp.max_sessions,
         spool_folder=app.data_dir / "tmp",
     )
-    server = await serve(host, port, handler, limits, hostname=app.settings.server.hostname or "localhost")
+    try:
+        server = await serve(host, port, handler, limits, hostname=app.settings.server.hostname or "localhost")
+    except OSError as error:
+        raise port_failure(SMTP, host, port, error) from error
     server.on_session = partial(handler.metrics.smtp_session, "inbound")
     return server

@@ -40,7 +40,7 @@ from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.net.client import Outbound
-from mailkeep.run import descriptors, logs, rotation, sandbox, smtp, state, tasks, worker
+from mailkeep.run import descriptors, http, logs, rotation, sandbox, smtp, state, tasks, worker
 from mailkeep.run.http import HttpListener
 from mailkeep.run.http_connection import Bounds
 from mailkeep.run.router import ENDPOINTS, Gate
@@ -75,8 +75,8 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         stack.callback(acquire_lock(data_dir).release)
         # The ports first: a fault that the operator can mend should show before anything is started.
         settings = loaded.settings
-        public = HttpListener(*endpoint(settings.http.listen), "The API")
-        internal = HttpListener(*endpoint(settings.http.internal), "The internal listener")
+        public = HttpListener.on(http.bind(*endpoint(settings.http.listen), http.API))
+        internal = HttpListener.on(http.bind_internal(loaded))
         app = await stack.enter_async_context(_application(data_dir, loaded))
         await stack.enter_async_context(tallying(app))
         first = await first_admin(app, loaded.first_start)
@@ -144,6 +144,9 @@ async def first_admin(app: App, given: FirstStart) -> str | None:
         return None
     if not made.generated:
         return f"First administrator: {made.email}, with the password given."
+    # What is no terminal may be a log, which keeps the password and is read by others.
+    if not sys.stdout.isatty():
+        return f"First administrator: {made.email}. Its password is in {path} until the first login."
     return f"First administrator: {made.email}, password {made.password} (also in {path} until the first login)"
 
 
@@ -180,7 +183,10 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.push_async_callback(inbound.settle)
     stack.push_async_callback(server.close, _SMTP_GRACE)
     pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
-    await internal.start(internal_app(metrics, lambda: health.ready(app), lambda: tallies.sums(app)), grace_seconds=1)
+    served = internal_app(
+        metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token
+    )
+    await internal.start(served, grace_seconds=1)
     stack.push_async_callback(internal.stop)
     await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
     stack.push_async_callback(public.stop)
@@ -192,22 +198,22 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
 def bounds_of(app: App) -> Bounds:
     """What HTTP clients are held to; no more connections than there are descriptors for."""
     settings = app.settings
-    http = settings.http
+    wanted = settings.http
     limit = descriptors.raise_limit()
     room = descriptors.left_for_http(
         limit, smtp_sessions=settings.smtp.max_sessions, pool_size=settings.database.pool_size
     )
-    if room < http.max_connections:
+    if room < wanted.max_connections:
         log.warning("fewer HTTP connections than http.max_connections", connections=room, descriptors=limit)
     return Bounds(
-        connections=min(http.max_connections, room),
-        per_address=http.max_connections_per_address,
-        trusted=http.trusted_proxies,
-        header_seconds=http.header_timeout_seconds,
-        body_seconds=http.body_timeout_seconds,
+        connections=min(wanted.max_connections, room),
+        per_address=wanted.max_connections_per_address,
+        trusted=wanted.trusted_proxies,
+        header_seconds=wanted.header_timeout_seconds,
+        body_seconds=wanted.body_timeout_seconds,
         unread_bytes=2 * body_limit(settings),
-        read_seconds=http.read_timeout_seconds,
-        slowest_bytes_per_second=http.slowest_bytes_per_second,
+        read_seconds=wanted.read_timeout_seconds,
+        slowest_bytes_per_second=wanted.slowest_bytes_per_second,
     )
 
 

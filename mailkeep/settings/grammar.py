@@ -88,6 +88,11 @@ def _check_delays(delays: tuple[int, ...]) -> None:
         raise ValueError("no schedule")
 
 
+def _check_ports(ports: tuple[int, ...]) -> None:
+    if not all(1 <= port <= 65_535 for port in ports):
+        raise ValueError("no port")
+
+
 def _check_roles(texts: Iterable[str]) -> None:
     for text in texts:
         Role(text)
@@ -113,6 +118,7 @@ NETWORKS = Grammar("a list of networks in CIDR form", networks)
 HOST = Grammar("a host name", _check_host)
 DNS_SERVERS = Grammar("a list of DNS servers, each an IP address, with :port or without", dns_servers)
 DELAYS = Grammar("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
+PORTS = Grammar("a list of ports, each 1 to 65535", _check_ports)
 URL = Grammar("http:// or https:// with a host, without path", _check_url)
 DSN = Grammar("postgresql://…", _check_dsn)
 ADDRESSES = Grammar("a list of IP addresses", lambda texts: [ipaddress.ip_address(text) for text in texts])

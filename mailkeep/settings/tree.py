@@ -18,6 +18,7 @@ from mailkeep.settings.grammar import (
     NETWORKS,
     ORIGINS,
     PATH,
+    PORTS,
     PROVIDERS,
     ROLES,
     URL,
@@ -35,7 +36,14 @@ class Http:
         (), "Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; no others are.", NETWORKS
     )
     internal: str = _setting(
-        "127.0.0.1:8081", "Where metrics are served, not to the public; port 0: a free one.", ENDPOINT
+        "127.0.0.1:8081",
+        "Where metrics are served, not to the public; port 0: a free one, which is also used if this default is taken.",
+        ENDPOINT,
+    )
+    metrics_token: str = _setting(
+        "",
+        "The token that `/metrics` requires (`Authorization: Bearer`); empty: only loopback may read the metrics.",
+        secret=True,
     )
     header_timeout_seconds: float = _setting(10, "How long a client may take for a request's head.", low=1, high=300)
     body_timeout_seconds: float = _setting(30, "How long a client may stay silent within a body.", low=1, high=600)
@@ -211,6 +219,7 @@ class Webhooks:
     allowed_networks: tuple[str, ...] = _setting(
         (), "Networks that webhooks may reach although they are private, loopback or otherwise special.", NETWORKS
     )
+    allowed_ports: tuple[int, ...] = _setting((), "Ports below 1024 that webhooks may use in addition to 443.", PORTS)
     extra_ca_file: str = _setting(
         "", "Certificates (PEM) of authorities that webhooks trust beside the system's.", PATH
     )

@@ -6,6 +6,8 @@ No address, domain or id ever becomes a label.
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 
@@ -103,10 +105,15 @@ class _Tallied(Collector):
 
 
 def internal_app(
-    metrics: Metrics, ready: Callable[[], Awaitable[bool]], tallied: Callable[[], Awaitable[Iterable[Count]]]
+    metrics: Metrics,
+    ready: Callable[[], Awaitable[bool]],
+    tallied: Callable[[], Awaitable[Iterable[Count]]],
+    *,
+    token: str = "",
 ) -> ASGIApp:
     """What the internal listener answers: `/metrics`, `/healthz` (the process lives), `/readyz` (it can serve).
 
+    `/metrics` requires `token` (`Authorization: Bearer`); if it is empty, only loopback may read the metrics.
     `tallied` reads what all processes have counted; left out while the database is away.
     """
 
@@ -116,7 +123,10 @@ def internal_app(
         except Unavailable:
             return ()
 
-    async def answer(path: str) -> Response:
+    async def answer(scope: Scope) -> Response:
+        path = scope["path"]
+        if path == "/metrics" and (refused := _refusal(scope, token)):
+            return refused
         if path == "/metrics":
             return Response(metrics.text(await counts()), media_type=prometheus.CONTENT_TYPE_LATEST)
         if path == "/healthz":
@@ -130,7 +140,34 @@ def internal_app(
         if scope["type"] != "http":
             return
         known = scope["method"] in ("GET", "HEAD")
-        response = await answer(scope["path"]) if known else Response(status_code=405, headers={"allow": "GET, HEAD"})
+        response = await answer(scope) if known else Response(status_code=405, headers={"allow": "GET, HEAD"})
         await response(scope, receive, send)
 
     return application
+
+
+def _refusal(scope: Scope, token: str) -> Response | None:
+    """Why this client may not read the metrics; None if it may."""
+    if token:
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        scheme, _, shown = (given[0] if len(given) == 1 else b"").partition(b" ")
+        if scheme.lower() == b"bearer" and hmac.compare_digest(shown.strip(), token.encode()):
+            return None
+        said = {"status": "The metrics need the token of the setting http.metrics_token: Authorization: Bearer."}
+        return JSONResponse(said, 401, headers={"www-authenticate": "Bearer"})
+    if _is_loopback(scope):
+        return None
+    said = {"status": "The metrics are read from loopback only, unless the setting http.metrics_token is set."}
+    return JSONResponse(said, 403)
+
+
+def _is_loopback(scope: Scope) -> bool:
+    """Whether the client is on this machine: 127.0.0.0/8, ::1 and their IPv4-mapped form."""
+    client = scope.get("client")
+    try:
+        address = ipaddress.ip_address(client[0]) if client else None
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address is not None and address.is_loopback

@@ -79,7 +79,7 @@ async def test_the_internal_listener(method: str, path: str, ready: bool, status
     async def counted() -> list[Count]:
         return [(("deliveries", ("outbound", "delivered")), 7)]
 
-    answer = await Caller(internal_app(Metrics(), is_ready, counted))(method, path)
+    answer = await Caller(internal_app(Metrics(), is_ready, counted), "127.0.0.1")(method, path)
     assert answer.status == status
     if path == "/metrics" and status == 200:
         assert answer.headers["content-type"].startswith("text/plain")
@@ -94,7 +94,39 @@ async def test_without_the_database_the_counts_of_this_process_are_shown():
     async def away() -> list[Count]:
         raise Unavailable
 
-    answer = await Caller(internal_app(Metrics(), is_ready, away))("GET", "/metrics")
+    answer = await Caller(internal_app(Metrics(), is_ready, away), "::1")("GET", "/metrics")
     assert answer.status == 200
     assert b"mailkeep_http_requests_in_flight" in answer.body
     assert b"mailkeep_deliveries_total{" not in answer.body
+
+
+async def _ready() -> bool:
+    return True
+
+
+async def _nothing() -> list[Count]:
+    return []
+
+
+@pytest.mark.parametrize("client", ["192.0.2.1", "10.0.0.1", "::ffff:192.0.2.1", "2001:db8::1", "unix"])
+async def test_without_a_token_only_loopback_reads_the_metrics(client: str):
+    """Issue 17, number 19: whoever reached the internal listener read the metrics."""
+    served = internal_app(Metrics(), _ready, _nothing)
+    answer = await Caller(served, client)("GET", "/metrics")
+    assert answer.status == 403
+    assert b"http.metrics_token" in answer.body
+    assert b"process_" not in answer.body
+    assert (await Caller(served, client)("GET", "/healthz")).status == 200
+    for near in ("127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"):
+        assert (await Caller(served, near)("GET", "/metrics")).status == 200
+
+
+async def test_with_a_token_it_is_required_from_everywhere():
+    served = internal_app(Metrics(), _ready, _nothing, token="a long token")
+    for client in ("127.0.0.1", "192.0.2.1"):
+        call = Caller(served, client)
+        for given in ({}, {"authorization": "Bearer another"}, {"authorization": "Basic a long token"}):
+            answer = await call("GET", "/metrics", given)
+            assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+            assert b"process_" not in answer.body
+        assert (await call("GET", "/metrics", {"authorization": "Bearer a long token"})).status == 200

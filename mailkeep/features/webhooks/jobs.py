@@ -75,14 +75,14 @@ class Deliveries:
         try:
             outcome = await self._attempt(job)
         except asyncio.CancelledError:
-            await self._give_back(job, rules.unanswered(self._app.clock(), rules.INTERRUPTED, None, None))
+            await self._give_back(job, rules.unanswered(self._app.clock(), rules.INTERRUPTED, None))
             raise
         except Unavailable:
             raise
         except Exception:
             # A fault of ours, too, is tried again on the schedule, and given up in the end.
             log.exception("a delivery stumbled", delivery=str(job.id))
-            outcome = self._outcome(job, rules.unanswered(self._app.clock(), rules.INTERNAL, None, None))
+            outcome = self._outcome(job, rules.unanswered(self._app.clock(), rules.INTERNAL, None))
         if outcome is None:
             await self._give_back(job, None)
             return True
@@ -92,7 +92,7 @@ class Deliveries:
     async def _attempt(self, job: Claimed) -> Outcome | None:
         """What an attempt has made of it; None where its lease is too near its end to begin one."""
         if job.content is None:
-            return self._outcome(job, rules.unanswered(self._app.clock(), rules.EVENT_GONE, None, None))
+            return self._outcome(job, rules.unanswered(self._app.clock(), rules.EVENT_GONE, None))
         if job.content.kind != _FULL:
             body = rules.body(job.content, msgspec.Raw(job.content.data.encode()))
             return self._outcome(job, await self._post(job, job.content, body))

@@ -22,7 +22,7 @@ async def _create(app: App, call: Call) -> Reply:
     given = call.body
     new = NewWebhook(given.url, given.events, given.domain_id)
     async with app.db.tx() as conn:
-        webhook, secret = await service.create(conn, app.vault, call.caller(), app.clock(), new)
+        webhook, secret = await service.create(conn, app, call.caller(), app.clock(), new)
     return Reply(wire.made(webhook, secret))
 
 
@@ -38,7 +38,7 @@ async def _get(app: App, call: Call) -> Reply:
 
 async def _change(app: App, call: Call) -> Reply:
     async with app.db.tx() as conn:
-        webhook = await service.change(conn, call.caller(), app.clock(), call.id(), wire.changes(call.body))
+        webhook = await service.change(conn, app, call.caller(), app.clock(), call.id(), wire.changes(call.body))
     return Reply(wire.record(webhook))
 
 

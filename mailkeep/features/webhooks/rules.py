@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,9 @@ import msgspec
 
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import Conflict, InvalidUrl, invalid_field
+from mailkeep.core.network import Network
 from mailkeep.features.webhooks.model import Attempt, Claimed, Content, Outcome, Span, Webhook
+from mailkeep.net.guard import refuse_address
 from mailkeep.net.target import UrlRefused, parse_target
 
 _EXCERPT_CHARACTERS = 1000
@@ -20,14 +22,43 @@ _NO_NUL = {0: "\ufffd"}
 EVENT_GONE = "event_gone"
 INTERRUPTED = "interrupted"
 INTERNAL = "internal"
+_HTTPS, _FIRST_FREE_PORT = 443, 1024
+_FAILURES = {
+    "url": "The URL is not allowed.",
+    "dns": "The name of the host could not be resolved.",
+    "address_refused": "The host has an address that is not allowed (setting webhooks.allowed_networks).",
+    "connect": "No connection could be opened.",
+    "timeout": "No answer within 10 seconds.",
+    "protocol": "The answer is not valid HTTP, or the connection ended before it was complete.",
+}
+"""Why an attempt has no answer, as administrators see it: without the addresses behind a name, ours or others'."""
 
 
-def check_url(url: str) -> None:
-    """INVALID_URL for what is not https, has userinfo, a fragment, control characters, or an odd host."""
+def check_url(url: str, allowed_networks: Sequence[Network], allowed_ports: Collection[int]) -> None:
+    """INVALID_URL for what is not https, has userinfo, a fragment, control characters, or an odd host; with
+    `details.setting` for an IP address or a port that only a setting allows.
+
+    Names are not resolved here: each attempt checks the address that it connects to.
+    """
     try:
-        parse_target(url)
+        target = parse_target(url)
     except UrlRefused as error:
         raise InvalidUrl(f"The URL {error}.", field="url") from None
+    address = target.host.address
+    if address is not None and refuse_address(address, allowed_networks):
+        raise _needs_setting("webhooks.allowed_networks", f"The URL has a private or special address ({address}).")
+    if target.port < _FIRST_FREE_PORT and target.port != _HTTPS and target.port not in allowed_ports:
+        raise _needs_setting(
+            "webhooks.allowed_ports", f"The URL has the port {target.port}: 443 and 1024 to 65535 are allowed."
+        )
+
+
+def _needs_setting(setting: str, what: str) -> InvalidUrl:
+    advice = (
+        f"The setting {setting} can allow it. To receive events in a program on your own machine, run "
+        "`mailkeep listen --forward URL`: no webhook is needed."
+    )
+    return InvalidUrl(f"{what} {advice}", field="url", setting=setting)
 
 
 def each_once(events: Sequence[str]) -> tuple[str, ...]:
@@ -74,10 +105,15 @@ def answered(at: datetime, status: int, duration_ms: int, answer: bytes) -> Atte
     return Attempt(iso(at), status, duration_ms, None, excerpt(answer))
 
 
-def unanswered(at: datetime, error: str, detail: str | None, duration_ms: int | None) -> Attempt:
-    """An attempt without an answer: why, and in words."""
-    told = detail[:_EXCERPT_CHARACTERS].translate(_NO_NUL) if detail else None
-    return Attempt(iso(at), None, duration_ms, f"{error}: {told}" if told else error, None)
+def unanswered(at: datetime, error: str, duration_ms: int | None, certificate: str | None = None) -> Attempt:
+    """An attempt without an answer, and why; `certificate`: what is wrong with the server's, for the kind `tls`."""
+    words = (
+        f"The TLS handshake failed: {(certificate or 'no common version or cipher').rstrip('.')}."
+        if error == "tls"
+        else None
+    )
+    words = words or _FAILURES.get(error)
+    return Attempt(iso(at), None, duration_ms, f"{error}: {words}" if words else error, None)
 
 
 def outcome(job: Claimed, attempt: Attempt, ended_at: datetime, waits: Sequence[int]) -> Outcome:

@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 import msgspec
+import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
@@ -46,6 +47,8 @@ from mailkeep.features.webhooks.model import (
 from mailkeep.net.client import OutboundFailed, OutboundRequest
 from mailkeep.settings import networks
 
+log = structlog.get_logger("mailkeep.webhooks")
+
 _READ, _WRITE = "webhook.read", "webhook.write"
 # A global webhook belongs to no domain, so that no scope holds it.
 _NO_DOMAIN = UUID(int=0)
@@ -63,12 +66,12 @@ async def get(conn: Conn, who: Principal, webhook_id: UUID) -> Webhook:
     return _permitted(await store.find(conn, webhook_id), who, _READ)
 
 
-async def create(conn: Conn, vault: Vault, who: Principal, at: datetime, new: NewWebhook) -> tuple[Webhook, str]:
+async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWebhook) -> tuple[Webhook, str]:
     """Make a webhook: its record, and its secret, which is shown once.
 
     INVALID_URL; DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE (also for a global one, by a scoped key).
     """
-    rules.check_url(new.url)
+    _check_url(app, new.url)
     domain = await domains.get(conn, who, _WRITE, new.domain_id) if new.domain_id else None
     allow_on(who, _WRITE, domain.id if domain else _NO_DOMAIN)
     assert who.admin_id is not None
@@ -87,18 +90,18 @@ async def create(conn: Conn, vault: Vault, who: Principal, at: datetime, new: Ne
         updated_at=at,
     )
     secret = signature.new_secret()
-    await store.insert(conn, webhook, _seal(vault, webhook.id, secret))
+    await store.insert(conn, webhook, _seal(app.vault, webhook.id, secret))
     await audit.record(conn, who, at, Deed("webhook.create", _target(webhook), after=wire.audited(webhook)))
     return webhook, secret
 
 
-async def change(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, wanted: Changes) -> Webhook:
+async def change(conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, wanted: Changes) -> Webhook:
     """Change a webhook; answers it as it is then. Activated, it is no longer held to have failed.
 
     INVALID_URL; NOT_FOUND, API_KEY_DOMAIN_SCOPE.
     """
     if wanted.url is not None:
-        rules.check_url(wanted.url)
+        _check_url(app, wanted.url)
     before = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
     after = replace(
         before,
@@ -236,9 +239,15 @@ async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Co
         answer = await app.outbound.send(request)
     except OutboundFailed as failed:
         elapsed = round((asyncio.get_running_loop().time() - started) * 1000)
-        return rules.unanswered(at, failed.kind, failed.detail, elapsed)
+        log.info("webhook attempt failed", webhook=str(webhook_id), kind=failed.kind, detail=failed.detail)
+        return rules.unanswered(at, failed.kind, elapsed, failed.certificate)
     failpoint.reach("webhook.answered")
     return rules.answered(at, answer.status, answer.duration_ms, answer.body)
+
+
+def _check_url(app: App, url: str) -> None:
+    settings = app.settings.webhooks
+    rules.check_url(url, _networks(settings.allowed_networks), settings.allowed_ports)
 
 
 _networks = lru_cache(networks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -62,7 +63,8 @@ async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Ho
         dead = await hooks.webhook(url=f"https://{HERE}:{port}/")
         nobody.bind((HERE, 0))  # which keeps the port from others, and does not listen
         refused = await hooks.webhook(url=f"https://{HERE}:{nobody.getsockname()[1]}/")
-        inside = await hooks.webhook(url="https://[::1]/")
+        inside = await hooks.webhook(url="https://localhost/")
+        await hooks.api.sql("UPDATE webhooks SET url = 'https://[::1]/' WHERE id = %(id)s", id=inside["id"])
         await hooks.emit()
         begun = time.monotonic()
         await hooks.deliver()
@@ -94,6 +96,9 @@ async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Ho
     assert (await ended(dead))["error"].startswith("timeout")
     assert (await ended(refused))["error"].startswith("connect")
     assert (await ended(inside))["error"].startswith("address_refused")
+    for webhook in [*made.values(), *untrusted.values(), dead, refused, inside]:
+        error = ((await ended(webhook))["error"] or "").replace(f"not valid for '{HERE}'", "")  # as the URL says
+        assert not re.search(r"[0-9]+\.[0-9]+\.[0-9]+|::1", error), "no address of the inside network is shown"
     redirected = [each for each in hooks.sink.posted if each.path in ("/301", "/307", "/200")]
     assert len(redirected) == 3, "redirects are not followed, nothing untrusted is told anything"
 

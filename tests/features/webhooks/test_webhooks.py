@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -59,6 +60,41 @@ async def test_an_idempotency_key_makes_one_and_shows_no_secret_again(api: Api):
     assert again.status == 201
     assert again.data == first.data | {"secret": None}
     assert len((await api.sue.get("/webhooks")).data) == 1
+
+
+@pytest.mark.parametrize(
+    "url, setting",
+    [
+        ("https://192.168.1.1/", "webhooks.allowed_networks"),
+        ("https://10.1.2.3:8443/", "webhooks.allowed_networks"),
+        ("https://169.254.169.254/latest", "webhooks.allowed_networks"),
+        ("https://[::1]/", "webhooks.allowed_networks"),
+        ("https://[::ffff:192.168.0.1]/", "webhooks.allowed_networks"),
+        ("https://[fd00::1]/", "webhooks.allowed_networks"),
+        ("https://hooks.elsewhere.test:25/", "webhooks.allowed_ports"),
+        ("https://hooks.elsewhere.test:80/", "webhooks.allowed_ports"),
+        ("https://hooks.elsewhere.test:1023/", "webhooks.allowed_ports"),
+    ],
+)
+async def test_a_private_address_or_port_is_refused_and_names_the_setting(api: Api, url: str, setting: str):
+    made = await api.webhook()
+    for answer in (
+        await api.sue.post("/webhooks", asked(url=url)),
+        await api.sue.patch(f"/webhooks/{made}", {"url": url}),
+    ):
+        assert (answer.status, answer.code) == (400, "INVALID_URL"), answer.body
+        assert answer.json["error"]["details"] == {"field": "url", "setting": setting}
+        assert setting in answer.json["error"]["message"]
+        assert "mailkeep listen" in answer.json["error"]["message"]
+    webhooks = replace(api.app.settings.webhooks, allowed_networks=("0.0.0.0/0", "::/0"), allowed_ports=(25, 80, 1023))
+    api.app.settings = replace(api.app.settings, webhooks=webhooks)
+    assert (await api.sue.post("/webhooks", asked(url=url))).status == 201
+    assert (await api.sue.patch(f"/webhooks/{made}", {"url": url})).status == 200
+
+
+@pytest.mark.parametrize("url", ["https://192.0.0.8.example:1024/", "https://8.8.8.8/", "https://a.test:65535/"])
+async def test_public_addresses_and_high_ports_need_no_setting(api: Api, url: str):
+    assert (await api.sue.post("/webhooks", asked(url=url))).status == 201
 
 
 @pytest.mark.parametrize(
