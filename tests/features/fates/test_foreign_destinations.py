@@ -1,4 +1,4 @@
-"""Two tenants (design/security.md T41): a sender sees the address that it wrote to, and nothing of what lies behind it."""
+"""Two tenants (design/security.md T41): a sender sees the address it wrote to, and nothing of what lies behind it."""
 
 from __future__ import annotations
 
