@@ -7,6 +7,7 @@ the template. A name that is not known, or a value with a line break in it, is a
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping
@@ -35,7 +36,7 @@ MAPS = {
     "relays": "SELECT 'smarthost:unix:@@relay_socket@@' FROM mta_relay(mta_asked('%u'), '%d')",
     "senders": "SELECT mta_told(r) FROM mta_senders(mta_asked('%u'), '%d') r",
 }
-_SENDERS = ("foreign_senders", "rewritten_senders")
+_SENDERS = ("foreign_senders", "rewritten_senders", "recipient_forms")
 # Modules of Rspamd that ask the network about a message or its sender.
 _ASKS_NETWORK = (
     "arc", "asn", "bimi", "dcc", "dkim", "dmarc", "fuzzy_check", "hfilter", "mx_check", "p0f", "phishing", "rbl",
@@ -191,7 +192,9 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "bind6": v6[0] if v6 else "",
         "lmtp_socket": str(facts.lmtp_socket),
         "policy_socket": str(facts.policy_socket or ""),
+        "no_policy": "" if facts.policy_socket else "yes",
         "senders_socket": str(places.senders_socket),
+        "double_bounce": hashlib.sha256(b"double bounce " + facts.keys_token.encode()).hexdigest()[:16],
         "hostname_pattern": re.escape(facts.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(settings.limits.largest_message_bytes),

@@ -1,4 +1,5 @@
-"""The process `policy`: what Postfix asks about mail that clients hand in (587, 465), and about senders to rewrite.
+"""The process `policy`: what Postfix asks about mail that clients hand in (587, 465), about recipients with copies for
+the outside, and about senders to rewrite.
 
 A session whose login has lost its access since (`features/mailbox_sessions`) is disconnected at its next message. The
 version of that access stands in the login's name (`mail/submission_login`).
@@ -6,6 +7,10 @@ version of that access stands in the login's name (`mail/submission_login`).
 The same counters, thresholds and suspensions as the API's (`features/abuse`), asked once the whole message is there:
 then the number of its recipients is known. Its envelope is noted for the history (`features/fates`): the recipients
 have been shown before, one by one, for the last question names only their number.
+
+On every port Postfix asks about a recipient whose aliases or forwards lead outside (context `expanding`; of Sieve's
+mail, context `redirect`, about all): limits of expansion at RCPT, the counter of forwarded copies at RCPT, which is
+charged at the end of the message. `features/receiving` has the rules.
 
 Senders of other servers' mail are rewritten (`mail/srs`), by the tables of a second socket.
 """
@@ -29,6 +34,9 @@ from mailkeep.features.domains import service as domains
 from mailkeep.features.fates import service as fates
 from mailkeep.features.fates.model import Submission
 from mailkeep.features.mailbox_sessions import service as mailbox_sessions
+from mailkeep.features.receiving import service as receiving
+from mailkeep.features.routing import service as routing
+from mailkeep.features.routing.model import Route
 from mailkeep.mail import srs
 from mailkeep.mail.policy import DUNNO, serve_policy
 from mailkeep.mail.socketmap import Table, serve_tables
@@ -42,6 +50,8 @@ _ENDED = "421 4.7.0 The account has changed: log in again"
 _DISABLED = "550 5.7.1 Sending is disabled for this domain"
 _DEACTIVATED = "450 4.2.1 The domain is deactivated for now"
 _NO_SENDER = "553 5.1.7 The sender is no address of ours"
+_FORWARDS_TOO_MUCH = "450 4.7.1 The domain forwards too much mail at present, try again later"
+_OUTSIDE = Route("deliver", (), 1)
 _NOT_REWRITTEN = "550 5.1.1 User unknown"
 _TRANSACTIONS = 10_000  # shown recipients of so many are remembered; those of a client that went away are let go
 
@@ -52,6 +62,7 @@ class Policy:
     def __init__(self, app: App) -> None:
         self._app = app
         self._shown: OrderedDict[str, list[str]] = OrderedDict()
+        self._expanding: OrderedDict[str, dict[str, Route]] = OrderedDict()
 
     async def decide(self, request: Mapping[str, str]) -> str:
         """The action for a request; with the database away the client is to come again."""
@@ -64,15 +75,24 @@ class Policy:
         return AWAY
 
     async def _decide(self, request: Mapping[str, str]) -> str:
-        instance = request.get("instance", "")
+        instance, context = request.get("instance", ""), request.get("policy_context", "")
         match request.get("protocol_state"):
+            case "RCPT" if context == "expanding":
+                return await self._expand(request)
+            case "RCPT" if context == "redirect":
+                return await self._redirect(request)
             case "RCPT":
                 if instance not in self._shown and not await self._may_submit(request):
                     return _ENDED
                 self._show(instance, request.get("recipient", ""))
                 return DUNNO
             case "END-OF-MESSAGE":
-                return await self._judge(request, self._shown.pop(instance, []))
+                routes = self._expanding.pop(instance, {})
+                if context not in ("inbound", "redirect"):
+                    action = await self._judge(request, self._shown.pop(instance, []))
+                    if action != DUNNO:
+                        return action
+                return await self._charge(request, routes) if routes else DUNNO
             case _:
                 return DUNNO
 
@@ -80,6 +100,72 @@ class Policy:
         login = parse_login(request.get("sasl_username", ""))
         async with self._app.db.autocommit() as conn:
             return await mailbox_sessions.may_submit(conn, login.address, login.version)
+
+    async def _expand(self, request: Mapping[str, str]) -> str:
+        """A recipient with copies for the outside, or of mailboxes with a small quota: whether it is accepted."""
+        address = request.get("recipient", "")
+        routes = self._routes(request)
+        reply, route = await receiving.judge(self._app, address, _number(request.get("size")), self._copies(routes))
+        if not reply.accepted:
+            return f"{reply.code} {reply.enhanced} {reply.text}"
+        if route.external or route.depends_on_size:
+            routes[address] = route
+        return DUNNO
+
+    async def _redirect(self, request: Mapping[str, str]) -> str:
+        """A recipient of mail that Sieve redirects: outside it counts for the mailbox's domain. Replies and rejections
+        have no sender, and are no copies.
+        """
+        address, sender = request.get("recipient", ""), _sender(request.get("sender", ""), "")
+        if sender is None:
+            return DUNNO
+        async with self._app.db.autocommit() as conn:
+            route = await routing.route(conn, address)
+        if route.decision == "deliver":
+            return await self._expand(request) if route.external else DUNNO
+        if route.decision != "not_managed":
+            return DUNNO
+        routes, limit = self._routes(request), self._app.settings.abuse.forward_per_hour
+        # Kept under an address of the mailbox's domain, which forwards it.
+        key = f"{address}@{sender.domain}"
+        copies = self._copies({**routes, key: _OUTSIDE}).get(sender.domain, 1)
+        async with self._app.db.autocommit() as conn:
+            if not await abuse.may_forward(conn, self._app.clock(), sender.domain, copies, limit):
+                return _FORWARDS_TOO_MUCH
+        routes[key] = _OUTSIDE
+        return DUNNO
+
+    def _routes(self, request: Mapping[str, str]) -> dict[str, Route]:
+        """The routes of a transaction's recipients so far that Postfix has asked about."""
+        instance = request.get("instance", "")
+        routes = self._expanding.setdefault(instance, {})
+        self._expanding.move_to_end(instance)
+        if len(self._expanding) > _TRANSACTIONS:
+            self._expanding.popitem(last=False)
+        return routes
+
+    def _copies(self, routes: Mapping[str, Route]) -> dict[str, int]:
+        copies: dict[str, int] = {}
+        for address, route in routes.items():
+            if route.external:
+                domain = receiving.forwarding_domain(self._app, address)
+                copies[domain] = copies.get(domain, 0) + route.external
+        return copies
+
+    async def _charge(self, request: Mapping[str, str], routes: Mapping[str, Route]) -> str:
+        """At the end of the message: its size is known now, and its copies are counted."""
+        size = _number(request.get("size"))
+        sized = [address for address, route in routes.items() if route.depends_on_size]
+        if sized and str(len(sized)) == request.get("recipient_count"):
+            replies = [(await receiving.judge(self._app, address, size))[0] for address in sized]
+            if not any(reply.accepted for reply in replies):
+                return f"{replies[0].code} {replies[0].enhanced} {replies[0].text}"
+        copies = self._copies(routes)
+        if not copies:
+            return DUNNO
+        charge_id = request.get("queue_id") or None
+        refusal = await abuse.charge_forwards(self._app, self._app.clock(), charge_id, copies)
+        return DUNNO if refusal is None else action_for(refusal)
 
     def _show(self, instance: str, recipient: str) -> None:
         shown = self._shown.setdefault(instance, [])
@@ -132,6 +218,10 @@ def action_for(refusal: Refusal) -> str:
     )
     permanent = too_large or isinstance(refusal, MailboxSuspended)
     return f"{'550 5.7.1' if permanent else '450 4.7.1'} {refusal.message}"
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
 def _sender(mail_from: str, login: str) -> Address | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -13,6 +14,7 @@ from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7
+from mailkeep.features.abuse import service as abuse
 from mailkeep.features.receiving import service
 from mailkeep.features.receiving.model import Arrived, Rejected
 from mailkeep.features.routing.model import Route
@@ -48,7 +50,7 @@ class InboundHandler:
     async def rcpt(self, session: Session, address: str) -> Reply:
         """The routing function's word, and whether there is room."""
         declared = session.envelope.size if session.envelope else None
-        reply, route = await service.judge(self._app, address, declared or 0)
+        reply, route = await service.judge(self._app, address, declared or 0, self._copies(session))
         if reply.accepted:
             _routes(session)[address] = route
             failpoint.reach("inbound.recipient_taken")
@@ -75,12 +77,42 @@ class InboundHandler:
             source="smtp",
             trace=self._received(session, queue_id, at),
         )
-        outcome = await service.deliver(self._app, arrived)
+        if refused := await self._charge(session, queue_id, at):
+            return refused
+        outcome = "unknown_user"
+        try:
+            outcome = await service.deliver(self._app, arrived)
+        finally:
+            if outcome != "deliver":
+                await self._take_back(session, queue_id)
         if outcome != "deliver":
             return service.reply_to(outcome)
         self._app.tally.add("messages_accepted", "inbound", "smtp")
         self._app.tally.add("deliveries", "inbound", "received", times=len(arrived.recipients))
         return Reply(250, "2.0.0", f"Ok: queued as {queue_id}")
+
+    def _copies(self, session: Session) -> dict[str, int]:
+        """The external copies of the recipients so far, by the domain that forwards them."""
+        found: dict[str, int] = {}
+        for address, route in _routes(session).items():
+            if route.external:
+                domain = service.forwarding_domain(self._app, address)
+                found[domain] = found.get(domain, 0) + route.external
+        return found
+
+    async def _charge(self, session: Session, queue_id: str, at: datetime) -> Reply | None:
+        copies = self._copies(session)
+        refusal = await abuse.charge_forwards(self._app, at, queue_id, copies) if copies else None
+        if refusal is None:
+            return None
+        for_good = (refusal.details or {}).get("reason") == "message_above_threshold"
+        return Reply(550 if for_good else 450, "5.7.1" if for_good else "4.7.1", refusal.message)
+
+    async def _take_back(self, session: Session, queue_id: str) -> None:
+        if self._copies(session):
+            with contextlib.suppress(Unavailable):
+                async with self._app.db.autocommit() as conn:
+                    await abuse.take_back_forwards(conn, [queue_id])
 
     def _received(self, session: Session, queue_id: str, at: datetime) -> bytes:
         """The trace field (RFC 5321 §4.4); `with` as RFC 3848 has it."""

@@ -134,6 +134,77 @@ async def test_the_null_sender_is_counted_for_the_login(api: Api, client: Client
     assert await api.sql("SELECT subject FROM send_counts WHERE subject = %(one)s", one=ALICE)
 
 
+async def forwards(api: Api, domain: str = EXAMPLE) -> int:
+    (row,) = await api.sql("SELECT forwards_counted(%(at)s, %(domain)s) AS n", at=api.clock(), domain=domain)
+    return row["n"]
+
+
+async def ask_expanding(client: Client, recipient: str, **given: object) -> str:
+    return await client.ask("RCPT", recipient=recipient, policy_context="expanding", **given)
+
+
+async def test_one_counted_recipient_does_not_become_many_external_messages(api: Api, client: Client) -> None:
+    """An alias led to as many external recipients as it had, and nothing counted them."""
+    limit(api, forward_per_hour=5)
+    await api.alias(f"team@{EXAMPLE}", ["a@far.test", "b@far.test", ALICE])
+    await api.alias(f"more@{OTHER}", ["c@far.test"])
+    for instance, sasl in (("1", ALICE), ("2", "")):
+        given = {"instance": instance, "queue_id": f"4jW9T1xz0bz{instance}", "sasl_username": sasl}
+        context = {} if sasl else {"policy_context": "inbound"}
+        assert await ask_expanding(client, f"team@{EXAMPLE}", **given) == "DUNNO"
+        assert await ask_expanding(client, f"more@{OTHER}", **given) == "DUNNO"
+        assert await client.ask("END-OF-MESSAGE", recipient_count=2, **context, **given) == "DUNNO"
+    assert (await forwards(api), await forwards(api, OTHER)) == (4, 2)
+    assert (await ask_expanding(client, f"team@{EXAMPLE}", instance="3")).startswith("450 4.7.1 ")
+    assert await ask_expanding(client, f"more@{OTHER}", instance="3") == "DUNNO"
+
+
+async def test_the_counter_holds_when_messages_come_at_the_same_time(api: Api, client: Client) -> None:
+    limit(api, forward_per_hour=5)
+    await api.alias(f"team@{EXAMPLE}", ["a@far.test", "b@far.test"])
+    for instance in "123":
+        assert await ask_expanding(client, f"team@{EXAMPLE}", instance=instance) == "DUNNO"
+    told = [
+        await client.ask("END-OF-MESSAGE", instance=each, queue_id=f"q{each}", policy_context="inbound")
+        for each in "123"
+    ]
+    assert [each[:9] for each in told] == ["DUNNO", "DUNNO", "450 4.7.1"]
+    assert await forwards(api) == 4
+
+
+async def test_a_message_has_a_limited_number_of_external_copies(api: Api, client: Client) -> None:
+    limits = replace(api.app.settings.limits, external_expansion=3)
+    api.app.settings = replace(api.app.settings, limits=limits)
+    await api.sql("UPDATE routing_settings SET external_expansion = 3 RETURNING hostname")
+    await api.alias(f"two@{EXAMPLE}", ["a@far.test", "b@far.test"])
+    await api.alias(f"tow@{EXAMPLE}", ["a@far.test", "c@far.test"])
+    await api.alias(f"four@{EXAMPLE}", [f"{name}@far.test" for name in "abcd"])
+    assert await ask_expanding(client, f"two@{EXAMPLE}") == "DUNNO"
+    assert (await ask_expanding(client, f"tow@{EXAMPLE}")).startswith("452 4.5.3 ")
+    assert (await ask_expanding(client, f"four@{EXAMPLE}")).startswith("550 5.7.1 ")
+
+
+async def test_what_sieve_redirects_counts_for_the_domain_of_the_mailbox(api: Api, client: Client) -> None:
+    limit(api, forward_per_hour=2)
+    context = {"policy_context": "redirect", "sasl_username": ""}
+    for instance in "12":
+        given = context | {"instance": instance, "queue_id": f"q{instance}"}
+        assert await client.ask("RCPT", recipient="a@far.test", **given) == "DUNNO"
+        assert await client.ask("END-OF-MESSAGE", recipient_count=1, **given) == "DUNNO"
+    assert await forwards(api) == 2
+    assert (await client.ask("RCPT", recipient="a@far.test", **context)).startswith("450 4.7.1 ")
+    assert await client.ask("RCPT", recipient=ALICE, **context) == "DUNNO"
+    assert await client.ask("RCPT", recipient="a@far.test", **context | {"sender": ""}) == "DUNNO"  # a reply
+
+
+async def test_a_message_larger_than_the_whole_quota_is_refused_at_its_end(api: Api, client: Client) -> None:
+    await api.sql("UPDATE mailboxes SET quota_bytes = 1000 RETURNING id")
+    assert await ask_expanding(client, ALICE, size=0) == "DUNNO"
+    told = await client.ask("END-OF-MESSAGE", recipient_count=1, size=1001, policy_context="inbound")
+    assert told.startswith("552 5.2.2 ")
+    assert (await ask_expanding(client, ALICE, size=1001, instance="2")).startswith("552 5.2.2 ")
+
+
 async def counts(api: Api) -> dict[str, int]:
     rows = await api.sql("SELECT subject, sum(recipients)::integer AS n FROM send_counts GROUP BY subject")
     return {row["subject"]: row["n"] for row in rows}

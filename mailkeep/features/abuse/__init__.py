@@ -12,6 +12,11 @@ An address with a tag counts for the mailbox that answers for it, and is suspend
 counts for the mailbox that logged in, whichever of its addresses it goes out under. A suspension of just that address
 holds as well. By the API, who is behind an alias is not known: it counts for itself.
 
+The external recipients that aliases, forwards and Sieve redirects lead to are counted for the domain whose address has
+received the mail, in a counter of its own (`abuse.forward_per_hour`). It is asked at RCPT and charged when a message is
+accepted: a message beyond it is deferred (450 4.7.1; by the API 429 `forward_rate`). Aliases and forwards add at most
+`limits.external_expansion` external recipients to one message.
+
 A suspension is a row on a sender address, whether or not it has a mailbox; it holds for every way of sending
 (403 MAILBOX_SUSPENDED) and is shown on the mailbox. It goes with its domain, not with its mailbox: an address
 that is given out anew is still suspended. Lifting it starts the sender's count anew.

@@ -57,6 +57,23 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Expansion:
+    """A recipient of a managed domain whose aliases and forwards lead outside: to how many addresses (`external`).
+
+    `too_many`: routing refuses it, whatever the message's other recipients are.
+    """
+
+    address: str
+    external: int
+    too_many: bool
+
+    @property
+    def domain(self) -> str:
+        """The domain that forwards the copies."""
+        return self.address.rpartition("@")[2]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether a message may go out; `retry_after` (seconds) where it is over a rate."""
 

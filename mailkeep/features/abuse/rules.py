@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import UUID
 
 from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.abuse.model import Suspension, Use, Verdict
+from mailkeep.features.abuse.model import Expansion, Suspension, Use, Verdict
 from mailkeep.features.events.model import Event
 
 
@@ -66,6 +67,36 @@ def refusal(use: Use, verdict: Verdict, sender_threshold: int, domain_threshold:
             text = f"{use.sender.domain} may send to {limit} recipients an hour."
     wait = verdict.retry_after or 1
     return RateLimitExceeded(text, retry_after=wait, reason=verdict.kind, limit=limit)
+
+
+def beyond_expansion(found: Iterable[Expansion], limit: int) -> Expansion | None:
+    """The first of a message's recipients with which it has more than `limit` external copies."""
+    total = 0
+    for each in found:
+        total += each.external
+        if each.too_many or total > limit:
+            return each
+    return None
+
+
+def copies_by_domain(found: Iterable[Expansion]) -> dict[str, int]:
+    """How many copies each domain forwards."""
+    copies: dict[str, int] = {}
+    for each in found:
+        copies[each.domain] = copies.get(each.domain, 0) + each.external
+    return copies
+
+
+def forward_refusal(full: Mapping[str, int | None], limit: int) -> RateLimitExceeded:
+    """RATE_LIMIT_EXCEEDED for the domains that forward too much: `forward_rate`, or `message_above_threshold` where the
+    message alone is beyond the limit.
+    """
+    domain, wait = max(full.items(), key=lambda each: (each[1] is None, each[1] or 0))
+    if wait is None:
+        text = f"{domain} may forward at most {limit} copies an hour to external recipients; this message needs more."
+        return RateLimitExceeded(text, retry_after=3600, reason="message_above_threshold", limit=limit)
+    text = f"{domain} has forwarded its {limit} copies of this hour (abuse.forward_per_hour). Try again later."
+    return RateLimitExceeded(text, retry_after=max(1, wait), reason="forward_rate", limit=limit)
 
 
 def _rank(present: Suspension) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Actor, Principal, Role, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.abuse import rules, store
-from mailkeep.features.abuse.model import Standing, Suspension, Use, Verdict
+from mailkeep.features.abuse.model import Expansion, Standing, Suspension, Use, Verdict
 from mailkeep.features.admins import service as admins
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
@@ -99,6 +99,38 @@ async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
 async def forget_counts(conn: Conn, at: datetime) -> None:
     """Drop counts that no hour reaches back to. Run it a few times an hour."""
     await store.forget_counts(conn, at - _COUNTS_KEPT)
+
+
+async def expansions(conn: Conn, addresses: Sequence[Address]) -> list[Expansion]:
+    """The recipients among these that aliases and forwards of managed domains lead outside, in their order."""
+    return await store.expansions(conn, [f"{each.local_part}@{each.domain}" for each in addresses])
+
+
+beyond_expansion = rules.beyond_expansion
+copies_by_domain = rules.copies_by_domain
+
+
+async def charge_forwards(app: App, at: datetime, charge_id: str | None, copies: Mapping[str, int]) -> Refusal | None:
+    """Count the external copies that domains forward for a message that is about to be accepted; why it may not be.
+
+    RATE_LIMIT_EXCEEDED `forward_rate` or `message_above_threshold`: then nothing is counted. A message is counted once
+    for its charge_id (the queue id), by which it is taken back where it is not accepted after all.
+    """
+    limit = app.settings.abuse.forward_per_hour
+    async with app.db.autocommit() as conn:
+        full = await store.count_forwards(conn, at, charge_id, copies, limit)
+    return rules.forward_refusal(full, limit) if full else None
+
+
+async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit: int) -> bool:
+    """Whether a domain may forward so many copies now. Nothing is counted."""
+    return await store.forwards_counted(conn, at, domain) + copies <= limit
+
+
+async def take_back_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
+    """Messages that were charged under these ids are not accepted."""
+    if charge_ids:
+        await store.uncount_forwards(conn, charge_ids)
 
 
 async def _suspend_by_rules(

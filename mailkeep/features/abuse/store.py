@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from mailkeep.core.address import Address
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.abuse.model import Standing, Suspension, Use, Verdict
+from mailkeep.features.abuse.model import Expansion, Standing, Suspension, Use, Verdict
 from mailkeep.settings.tree import Abuse
 
 _SELECT = """
@@ -136,6 +136,61 @@ async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
 async def forget_counts(conn: Conn, before: datetime) -> None:
     """Drop the counts of minutes before `before`."""
     await conn.execute("DELETE FROM send_counts WHERE minute < %(before)s", {"before": before})
+    await conn.execute("DELETE FROM forward_charges WHERE charged_at < %(before)s", {"before": before})
+
+
+async def expansions(conn: Conn, addresses: Sequence[str]) -> list[Expansion]:
+    """Those of these addresses (A-labels) that lead outside from a managed domain, in their order."""
+    cursor = await conn.execute(
+        """
+        WITH ours AS MATERIALIZED (
+            SELECT a.address, a.place
+            FROM unnest(%(addresses)s::text[]) WITH ORDINALITY a (address, place)
+            WHERE EXISTS (SELECT FROM domains d WHERE d.name = split_part(a.address, '@', -1))
+        )
+        SELECT o.address, r.external, r.decision IN ('expansion_limit', 'too_many_destinations') AS too_many
+        FROM ours o CROSS JOIN LATERAL route_address(o.address) r
+        WHERE r.external > 0 OR r.decision IN ('expansion_limit', 'too_many_destinations')
+        ORDER BY o.place
+        """,
+        {"addresses": list(addresses)},
+    )
+    return [Expansion(**row) for row in await cursor.fetchall()]
+
+
+async def count_forwards(
+    conn: Conn, at: datetime, charge_id: str | None, copies: Mapping[str, int], limit: int
+) -> dict[str, int | None]:
+    """Count forwarded copies by their domains, all or none: then the domains without room, and the seconds until they
+    have it (None: never). In autocommit. Idempotent for a charge_id.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT f.domain, f.retry_after
+        FROM count_forwards(%(at)s, %(charge_id)s, %(domains)s::text[], %(copies)s::integer[], %(limit)s) f
+        """,
+        {
+            "at": at,
+            "charge_id": charge_id,
+            "domains": list(copies),
+            "copies": list(copies.values()),
+            "limit": limit,
+        },
+    )
+    return {row["domain"]: row["retry_after"] for row in await cursor.fetchall()}
+
+
+async def forwards_counted(conn: Conn, at: datetime, domain: str) -> int:
+    """How many copies a domain has forwarded in the hour before `at`."""
+    cursor = await conn.execute("SELECT forwards_counted(%(at)s, %(domain)s) AS counted", {"at": at, "domain": domain})
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["counted"]
+
+
+async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
+    """Take back what `count_forwards` counted under these ids."""
+    await conn.execute("SELECT uncount_forwards(%(ids)s::text[])", {"ids": list(charge_ids)})
 
 
 def _used(uses: Sequence[Use]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Aliases: addresses of a managed domain whose mail goes to one to ten destinations.
+"""Aliases: addresses of a managed domain whose mail goes to one or more destinations.
 
 `source_local_part` is unique in its domain, compared folded; empty it is the domain's catch-all. `destination` is one
-address or several with commas between them, trimmed, each once. An alias may share a mailbox's address: the mailbox
-wins (`features.routing` has the order). Changes hold for the next message; nothing is reloaded.
+address or several with commas between them, trimmed, each once, at most `limits.alias_destinations`. An
+alias may share a mailbox's address: the mailbox wins (`features.routing` has the order). Changes hold for the next
+message; nothing is reloaded.
 
 Aliases do not chain: a destination may not be the source of another alias of the same domain. Refused from both
 sides (`alias_chain`): my destination is a source, my source is a destination. An exact source counts to the letter,

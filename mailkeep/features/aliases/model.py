@@ -9,6 +9,7 @@ from uuid import UUID
 from msgspec import Struct
 
 MAX_DESTINATIONS = 10
+"""The default of limits.alias_destinations."""
 
 
 class Alias(Struct, frozen=True):

@@ -31,7 +31,7 @@ async def _list(app: App, call: Call) -> Reply:
 async def _create(app: App, call: Call) -> Reply:
     who = call.caller()
     async with app.db.tx() as conn:
-        alias = await service.create(conn, who, app.clock(), wire.new(call.body))
+        alias = await service.create(conn, who, app.clock(), wire.new(call.body), most=_most(app))
         return await _detail(conn, who, alias)
 
 
@@ -44,7 +44,8 @@ async def _get(app: App, call: Call) -> Reply:
 async def _change(app: App, call: Call) -> Reply:
     who = call.caller()
     async with app.db.tx() as conn:
-        alias = await service.change(conn, who, app.clock(), call.id(), wire.changes(call.body))
+        wanted = wire.changes(call.body)
+        alias = await service.change(conn, who, app.clock(), call.id(), wanted, most=_most(app))
         return await _detail(conn, who, alias)
 
 
@@ -52,6 +53,10 @@ async def _delete(app: App, call: Call) -> Reply:
     async with app.db.tx() as conn:
         alias = await service.delete(conn, call.caller(), app.clock(), call.id())
     return Reply(wire.Deleted("The alias is deleted.", alias.id))
+
+
+def _most(app: App) -> int:
+    return app.settings.limits.alias_destinations
 
 
 async def _detail(conn: Conn, who: Principal, alias: Alias) -> Reply:
@@ -81,7 +86,8 @@ ENDPOINTS = (
         summary="Make an alias",
         description=(
             "An empty `source_local_part` is the catch-all. CONFLICT tells in `details.reason` why: `source_taken`,"
-            " `alias_chain`, `alias_loop` or `limit_reached`."
+            " `alias_chain`, `alias_loop` or `limit_reached`. More external destinations, nested ones included, than"
+            " `limits.external_expansion` are accepted with a warning; mail for the alias is rejected then."
         ),
         tag="Aliases",
         body=wire.AliasCreate,

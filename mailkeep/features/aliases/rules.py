@@ -11,19 +11,19 @@ from mailkeep.core.principal import Principal, Role
 from mailkeep.features.aliases.model import MAX_DESTINATIONS
 
 
-def parse_new(source: str, destination: str) -> tuple[str, tuple[Address, ...]]:
-    """Source (in NFC) and destinations of an alias to make; INVALID_FIELD with all faults."""
+def parse_new(source: str, destination: str, most: int = MAX_DESTINATIONS) -> tuple[str, tuple[Address, ...]]:
+    """Source (in NFC) and at most `most` destinations of an alias to make; INVALID_FIELD with all faults."""
     faults: list[FieldFault] = []
-    parsed = (_source(source, faults), _destinations(destination, faults))
+    parsed = (_source(source, faults), _destinations(destination, most, faults))
     if faults:
         raise InvalidField(faults)
     return parsed
 
 
-def parse_destinations(text: str) -> tuple[Address, ...]:
-    """The addresses in `text`, trimmed, each once, in the order given; INVALID_FIELD with all faults."""
+def parse_destinations(text: str, most: int = MAX_DESTINATIONS) -> tuple[Address, ...]:
+    """The addresses in `text`, trimmed, each once, in their order, at most `most`; INVALID_FIELD with all faults."""
     faults: list[FieldFault] = []
-    parsed = _destinations(text, faults)
+    parsed = _destinations(text, most, faults)
     if faults:
         raise InvalidField(faults)
     return parsed
@@ -41,18 +41,22 @@ def _source(text: str, faults: list[FieldFault]) -> str:
     return normalize("NFC", text)
 
 
-def _destinations(text: str, faults: list[FieldFault]) -> tuple[Address, ...]:
+def _destinations(text: str, most: int, faults: list[FieldFault]) -> tuple[Address, ...]:
     found: dict[str, Address] = {}
-    for one in text.split(","):
+    written = dict.fromkeys(one.strip() for one in text.split(","))
+    # More cannot be as few addresses but for the case of their letters: nothing of them is parsed.
+    if len(written) > 2 * most:
+        faults.append({"field": "destination", "reason": f"must have at most {most} different addresses"})
+        return ()
+    for one in written:
         try:
             address = parse_address(one.strip())
         except AddressError as error:
             faults.append({"field": "destination", "reason": f"{one.strip()[:100]!r}: {error.reason}"})
         else:
             found.setdefault(address.key, address)
-    if len(found) > MAX_DESTINATIONS:
-        reason = f"must have at most {MAX_DESTINATIONS} different addresses"
-        faults.append({"field": "destination", "reason": reason})
+    if len(found) > most:
+        faults.append({"field": "destination", "reason": f"must have at most {most} different addresses"})
     return tuple(found.values())
 
 

@@ -5,7 +5,10 @@ Locks are taken in one order: routes, then the domain.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -16,12 +19,15 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.aliases import rules, store, wire
-from mailkeep.features.aliases.model import Alias, Changes, NewAlias
+from mailkeep.features.aliases.model import MAX_DESTINATIONS, Alias, Changes, NewAlias
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.domains import rules as domain_rules, service as domains
 from mailkeep.features.domains.model import Domain
 
+T = TypeVar("T")
+
+_LONG = 4000  # characters of destinations
 _READ, _WRITE = "alias.read", "alias.write"
 
 
@@ -47,13 +53,13 @@ async def warnings(conn: Conn, who: Principal, alias: Alias) -> list[str]:
     return await store.warnings(conn, alias, who.domains())
 
 
-async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias) -> Alias:
-    """Make an alias.
+async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, most: int = MAX_DESTINATIONS) -> Alias:
+    """Make an alias with at most `most` destinations.
 
     INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT
     `limit_reached`, `source_taken`, `alias_loop`, `alias_chain`. Roll back where it refuses.
     """
-    source, destinations = rules.parse_new(new.source_local_part, new.destination)
+    source, destinations = await _parsed(rules.parse_new, new.source_local_part, new.destination, most)
     await store.lock_routes(conn)
     domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
     rules.check_length(source, domain.name)
@@ -75,13 +81,17 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias) -> Ali
     return alias
 
 
-async def change(conn: Conn, who: Principal, at: datetime, alias_id: UUID, wanted: Changes) -> Alias:
-    """Change an alias; answers it as it is then.
+async def change(
+    conn: Conn, who: Principal, at: datetime, alias_id: UUID, wanted: Changes, *, most: int = MAX_DESTINATIONS
+) -> Alias:
+    """Change an alias, to at most `most` destinations; answers it as it is then.
 
     INVALID_FIELD; then NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `alias_loop`,
     `alias_chain`. Roll back where it refuses.
     """
-    destinations = None if wanted.destination is None else rules.parse_destinations(wanted.destination)
+    destinations = None
+    if wanted.destination is not None:
+        destinations = await _parsed(rules.parse_destinations, wanted.destination, most)
     await store.lock_routes(conn)
     before = await _permitted(conn, who, _WRITE, alias_id)
     domain = await domains.get_active_locked(conn, who, _WRITE, before.domain_id)
@@ -110,6 +120,12 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Al
     await store.delete(conn, alias_id)
     await audit.record(conn, who, at, Deed("alias.delete", _target(alias, domain), before=wire.audited(alias)))
     return alias
+
+
+async def _parsed(parse: Callable[..., T], *given: str | int) -> T:
+    """What `parse` finds; a long list is parsed in a thread, since it may take longer than the event loop may."""
+    long = any(isinstance(text, str) and len(text) > _LONG for text in given)
+    return await asyncio.to_thread(parse, *given) if long else parse(*given)
 
 
 async def _refuse_circling(conn: Conn, alias: Alias, before: Alias | None) -> None:

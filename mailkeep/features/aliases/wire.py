@@ -14,7 +14,13 @@ from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Timestamp
 Source = Annotated[
     str, Meta(max_length=64, extra=MAY_BE_EMPTY, description="Local part matched; empty is the catch-all")
 ]
-Destination = Annotated[str, Meta(max_length=4000, description="One address, or up to ten with commas between them")]
+Destination = Annotated[
+    str,
+    Meta(
+        max_length=330_000,
+        description="One address, or several separated by commas: at most `limits.alias_destinations` (default 10)",
+    ),
+]
 
 
 class AliasRecord(Struct, frozen=True):
@@ -30,7 +36,7 @@ class AliasRecord(Struct, frozen=True):
 
 
 class AliasDetail(AliasRecord, frozen=True):
-    """An alias by itself; `warnings` tell which of its destinations lead nowhere at present."""
+    """An alias by itself; `warnings`: destinations that lead nowhere at present, limits that reject its mail."""
 
     warnings: list[str]
 

@@ -43,6 +43,11 @@ def by_who_wrote(line: log.Line, original: Callable[[str], str | None]) -> log.L
     return line
 
 
+def is_refused_at_end(line: log.Line) -> bool:
+    """Whether a message was refused at the end of its data."""
+    return isinstance(line.fact, log.Rejected) and line.fact.stage == "END-OF-MESSAGE"
+
+
 def rejection(line: log.Line) -> Rejected | None:
     """What was refused to another server about a recipient; None for any other line."""
     fact = line.fact

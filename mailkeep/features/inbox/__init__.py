@@ -19,5 +19,7 @@ to whoever stands as its sender. The sender that was rewritten for the outside (
 
 What Dovecot took is told at once to who adds it to the mailbox's figures (`run/arrivals`); no delivery waits for that.
 
-A mailbox without room is Dovecot's word (552 5.2.2): the sender is told by Postfix, and the history has a row.
+A mailbox without room is refused at RCPT. Where the limit is crossed after that, or the mailbox is removed, another
+server's message ends here: 250, with a row in the history (rejected), since a bounce could go to a forged sender. Of
+our own mail Dovecot's refusal (552 5.2.2) is the recipient's status.
 """

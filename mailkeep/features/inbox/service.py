@@ -15,6 +15,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
+from mailkeep.features.domains import service as domains
 from mailkeep.features.events.model import Event
 from mailkeep.features.inbox import rules, store
 from mailkeep.features.inbox.journal import Journal
@@ -22,7 +23,7 @@ from mailkeep.features.inbox.model import Brought, Letter, Place
 from mailkeep.features.messages import service as messages
 from mailkeep.features.messages.model import Message, Recipient, Reply as Said
 from mailkeep.features.receiving import service as receiving
-from mailkeep.features.receiving.model import Arrived, Home
+from mailkeep.features.receiving.model import Arrived, Home, Rejected
 from mailkeep.features.receiving.rules import HAM, unquoted
 from mailkeep.jobs.grouped import Grouped
 from mailkeep.mail.parse import Unparsable
@@ -44,7 +45,7 @@ Came = Callable[[UUID, int], None]
 _MOST = 100  # letters filed by one transaction
 _PACE = 0.01  # seconds at least from one transaction to the next
 _NOT_PASSED_ON = Reply(250, "2.0.0", "Spam is not passed on")
-_NOT_KEPT = Reply(250, "2.0.0", "Spam that is refused is not sent back")
+_NOT_KEPT = Reply(250, "2.0.0", "Refused by the mailbox, and not sent back")
 _TAKEN = Reply(250, "2.0.0", "Delivered before")
 _EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has nothing of a message
 
@@ -74,8 +75,8 @@ class Filing:
 async def deliver(
     app: App, filing: Filing, mail: Arrived, recipients: Sequence[Brought], hand_over: Handover
 ) -> list[Reply]:
-    """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed. Spam that
-    Dovecot refuses for good (a mailbox without room) is filed as rejected, and ends here.
+    """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed. What Dovecot
+    refuses for good (a mailbox without room) of another server's mail is filed as rejected, and ends here.
 
     Raises `Unavailable`, before Dovecot has it or after: it is to come again then. So it is with `Lost` and `Refused`.
     """
@@ -114,7 +115,25 @@ async def _deliver(
             filing.journal.end(mail.queue_id, known)
         finally:
             filing.journal.leave(mail.queue_id, homes)
-    return [_reply(mail, places.get(each.address), said) for each in recipients]
+    removed: set[str] = set()
+    if mail.source == "smtp" and not rules.is_spam(mail.head):
+        removed = await _file_removed(app, mail, [each for each in recipients if each.address not in places])
+    return [
+        _NOT_KEPT if each.address in removed else _reply(mail, places.get(each.address), said) for each in recipients
+    ]
+
+
+async def _file_removed(app: App, mail: Arrived, recipients: Sequence[Brought]) -> set[str]:
+    """Show in the history that recipients' mailboxes were removed after Postfix had accepted the message; whose."""
+    reply, at = receiving.reply_to("unknown_user"), app.clock()
+    removed: set[str] = set()
+    for each in recipients:
+        row = Rejected("", mail.mail_from, each.asked, reply.code, reply.enhanced, reply.text)
+        async with app.db.tx() as conn:
+            if await domains.find_by_name(conn, each.address.rpartition("@")[2]):
+                await receiving.file_rejected(conn, [(at, row)])
+                removed.add(each.address)
+    return removed
 
 
 async def _hand_over(
@@ -143,8 +162,8 @@ def _reply(mail: Arrived, place: Place | None, said: dict[UUID, Reply]) -> Reply
     if place.filed:
         return _TAKEN
     reply = said[place.home.mailbox_id]
-    # Postfix has taken it: a refusal would be a bounce to whoever the spam names as its sender.
-    return _NOT_KEPT if reply.permanent and rules.is_spam(mail.head) else reply
+    # Postfix has accepted it: a refusal would bounce to whoever another server's mail names as its sender.
+    return _NOT_KEPT if reply.permanent and mail.source == "smtp" else reply
 
 
 async def _places(app: App, queue_id: str, recipients: Sequence[Brought]) -> dict[str, Place]:

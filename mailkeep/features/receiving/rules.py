@@ -32,6 +32,8 @@ _REPLIES = {
 }
 # Of a mailbox without room beside others that have it, in the history: its copy is not tried again.
 NO_COPY = Reply(552, "5.2.2", "Mailbox full")
+TOO_MANY_COPIES = Reply(452, "4.5.3", "The message has too many external recipients by now, send another one")
+FORWARDS_TOO_MUCH = Reply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
 _ESCAPED = re.compile(r"\\(.)")
 _WAITS = (5, 60, 300, 900, 3600)
 _GIVE_UP_AFTER = 40

@@ -19,6 +19,7 @@ from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
+from mailkeep.features.abuse import service as abuse
 from mailkeep.features.domains import service as domains
 from mailkeep.features.domains.model import Domain
 from mailkeep.features.events.model import Event
@@ -47,14 +48,34 @@ reply_to = rules.reply_to
 MAX_HOPS = rules.MAX_HOPS
 
 
-async def judge(app: App, address: str, size: int = 0) -> tuple[Reply, Route]:
+async def judge(app: App, address: str, size: int = 0, copies: Mapping[str, int] | None = None) -> tuple[Reply, Route]:
     """What a sender is answered for a recipient (as given), and where it goes.
+
+    `copies` are the external copies, by the domain that forwards them, of the recipients that were accepted before.
 
     `size` is what was declared of the message, in bytes, 0 where nothing was.
     """
     async with app.db.autocommit() as conn:
         route = await routing.recipient(conn, rules.unquoted(address) if "@" in address else address, size)
-    return rules.reply_to(route.decision), route
+        refused = await _refuse_copies(app, conn, route, forwarding_domain(app, address), copies or {})
+    return refused or rules.reply_to(route.decision), route
+
+
+async def _refuse_copies(app: App, conn: Conn, route: Route, domain: str, copies: Mapping[str, int]) -> Reply | None:
+    if route.decision != "deliver" or not route.external:
+        return None
+    if sum(copies.values()) + route.external > app.settings.limits.external_expansion:
+        return rules.TOO_MANY_COPIES
+    limit, new = app.settings.abuse.forward_per_hour, copies.get(domain, 0) + route.external
+    # More than the whole limit never fits: the end of the message says so for good.
+    if new <= limit and not await abuse.may_forward(conn, app.clock(), domain, new, limit):
+        return rules.FORWARDS_TOO_MUCH
+    return None
+
+
+def forwarding_domain(app: App, address: str) -> str:
+    """The domain that the external copies of a recipient are counted for; the server's own for a bare `postmaster`."""
+    return _domain_of(address) or app.settings.server.hostname.lower() or "localhost"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from mailkeep.core.errors import (
     Unavailable,
     invalid_field,
 )
+from mailkeep.features.abuse.model import Expansion
 from mailkeep.features.messages.model import Message
 from mailkeep.features.sending.model import Asked, AskedAttachment, Named, SenderDomain
 from mailkeep.mail.attachments import Attachment, check_content_id, check_content_type, clean_file_name
@@ -41,6 +42,11 @@ def sender(asked: Asked) -> Mailbox:
         return Mailbox(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
     except AddressError as error:
         raise InvalidSender(f"from.email: {error.reason}.") from error
+
+
+def recipient_domains(asked: Asked) -> set[str]:
+    """The domains of a message's recipients as written, in lower case: nothing is parsed yet."""
+    return {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
 
 
 def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
@@ -75,6 +81,17 @@ def _mailbox(field: str, index: int | None, named: Named) -> Mailbox:
 def envelope(recipients: Iterable[Mailbox]) -> list[Address]:
     """Every recipient once, compared as mail is routed. Decoding has limited their number (`MAX_RECIPIENTS`)."""
     return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
+
+
+def refuse_expansion(beyond: Expansion, asked: Asked, limit: int) -> InvalidRecipient:
+    """INVALID_RECIPIENT for a recipient with which a message has too many external copies."""
+    for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc)):
+        for index, each in enumerate(named):
+            if f"{(found := parse_address(each.email)).local_part}@{found.domain}" == beyond.address:
+                text = f"{field}[{index}].email: {beyond.address} forwards the message to too many external recipients"
+                more = f"(at most {limit} for one message, limits.external_expansion)."
+                return InvalidRecipient(f"{text} {more}", field=field, index=index, reason="expansion_limit")
+    raise AssertionError(f"{beyond.address} is no recipient of the message")
 
 
 def headers(given: Any) -> dict[str, str]:
@@ -174,6 +191,11 @@ def ending(result: Refused | Lost) -> tuple[str, str]:
     if isinstance(result, Refused):
         return ("lost" if result.stage in _BEFORE_ANY_MESSAGE else "failed"), str(result.reply)
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
+
+
+def certainly_not_taken(result: Submitted | Refused | Lost) -> bool:
+    """Whether the MTA does not have a message."""
+    return isinstance(result, Refused) or (isinstance(result, Lost) and result.submitted == "no")
 
 
 def not_taken(result: Refused | Lost) -> SendFailed | Unavailable:

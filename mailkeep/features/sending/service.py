@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from mailkeep.core import failpoint
 from mailkeep.core.address import Address
 from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable
 from mailkeep.core.principal import Principal, allow_on
+from mailkeep.features.abuse import service as abuse
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.messages import service as messages
@@ -64,7 +65,7 @@ def _refused(refused: Sequence[Refusal]) -> Deed:
 async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
     """Send messages; an outcome for each, in order. What was refused before stays refused."""
     at = app.clock()
-    prepared = await _prepare_all(app, who, asked)
+    prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, asked))
     attempts = {
         each.id: _attempt(who, each, at, index) for index, each in enumerate(prepared) if isinstance(each, Prepared)
     }
@@ -74,6 +75,8 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
         refused = await begin(app, who, at, list(attempts.values()))
         prepared = [each if isinstance(each, Refusal) else refused.get(each.id, each) for each in prepared]
     ready = [each for each in prepared if isinstance(each, Prepared)]
+    if charged:
+        await _take_back(app, charged - {each.id for each in ready})
     if not ready:
         return [each for each in prepared if isinstance(each, Refusal)]
     if app.mta is None:
@@ -81,6 +84,8 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
     failpoint.reach("send.attempt_written")
     submitted = await _submit_all(app, app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
+    if charged:
+        await _take_back(app, charged & {each for each, result in results.items() if rules.certainly_not_taken(result)})
     settling = writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
     taken = [each for each in ready if isinstance(results[each.id], Submitted)]
     await asyncio.gather(_keep_contents(app, taken), settling)
@@ -131,9 +136,42 @@ async def _keep_together(app: App, taken: Sequence[Prepared]) -> list[None]:
     return [None] * len(taken)
 
 
-async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Prepared | Refusal]:
+async def _charge_forwards(
+    app: App, at: datetime, prepared: list[Prepared | Refusal], managed: Collection[str]
+) -> tuple[list[Prepared | Refusal], set[UUID]]:
+    """The messages, those refused that aliases and forwards lead too far outside; and those whose copies count."""
+    charged: set[UUID] = set()
+    for place, each in enumerate(prepared):
+        # What is not ASCII was not asked about: which domain it is, is only known now.
+        if isinstance(each, Refusal) or not any(one.domain in managed or "xn--" in one.domain for one in each.envelope):
+            continue
+        async with app.db.autocommit() as conn:
+            found = await abuse.expansions(conn, each.envelope)
+        limit = app.settings.limits.external_expansion
+        if beyond := abuse.beyond_expansion(found, limit):
+            prepared[place] = rules.refuse_expansion(beyond, each.asked, limit)
+        elif found:
+            refusal = await abuse.charge_forwards(app, at, str(each.id), abuse.copies_by_domain(found))
+            prepared[place] = refusal or each
+            charged |= {each.id} if refusal is None else set()
+    return prepared, charged
+
+
+async def _take_back(app: App, ids: Collection[UUID]) -> None:
+    async with app.db.autocommit() as conn:
+        await abuse.take_back_forwards(conn, [str(each) for each in ids])
+
+
+async def _prepare_all(
+    app: App, who: Principal, asked: Sequence[Asked | Refusal]
+) -> tuple[list[Prepared | Refusal], Collection[str]]:
+    """The messages, checked; and which of their domains are managed, senders' and recipients'."""
     known = [address for each in asked if isinstance(each, Asked) and (address := _sender_or_none(each))]
-    domains = await app.together(_sender_domains, {address.domain for address in known})
+    names = {address.domain for address in known}
+    for message in asked:
+        if isinstance(message, Asked):
+            names |= rules.recipient_domains(message)
+    domains = await app.together(_sender_domains, names)
     at, limit = app.clock(), app.settings.limits.message_size_bytes
     prepared: list[Prepared | Refusal] = []
     for each in asked:
@@ -143,7 +181,7 @@ async def _prepare_all(app: App, who: Principal, asked: Sequence[Asked | Refusal
         heavy = sum(len(one.content) for one in each.attachments) > _IN_THREAD
         work = (who, each, domains, at, limit)
         prepared.append(await asyncio.to_thread(_try_prepare, *work) if heavy else _try_prepare(*work))
-    return prepared
+    return prepared, domains.keys()
 
 
 async def _sender_domains(app: App, names: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -288,3 +289,22 @@ async def test_a_change_holds_for_the_next_message(api: Api) -> None:
     assert await decision() == "deliver"
     await api.dora.delete(f"/aliases/{alias}")
     assert await decision() == "unknown_user"
+
+
+async def test_an_alias_has_as_many_destinations_as_the_setting_allows(api: Api) -> None:
+    def named(count: int) -> dict[str, str]:
+        destination = ", ".join(f"person.number.{n}@elsewhere.test" for n in range(count))
+        return {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "source_local_part": f"list{count}", "destination": destination}
+
+    refused = await api.sue.post("/aliases", named(11))
+    assert faults(refused) == ["destination"]
+    limits = replace(api.app.settings.limits, alias_destinations=1000)
+    api.app.settings = replace(api.app.settings, limits=limits)
+    made = await api.sue.post("/aliases", named(1000))
+    assert made.status == 201
+    (warning,) = made.data["warnings"]
+    assert warning.startswith("Mail is rejected: there are 1000 external destinations in all, and at most 100 are")
+    assert (await api.sue.post("/aliases", named(100))).data["warnings"] == []
+    assert faults(await api.sue.post("/aliases", named(1001))) == ["destination"]
+    (fault,) = (await api.sue.post("/aliases", named(5000))).json["error"]["details"]["fields"]
+    assert fault["reason"] == "must have at most 1000 different addresses"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import smtplib
 import time
 from typing import Any
+
+import pytest
 
 from tests.stack.stand import Stack, eventually, letter
 
@@ -82,7 +85,7 @@ def test_what_sieve_redirects_and_answers_has_its_row_and_fate(stack: Stack) -> 
     assert told(stack, domain) == [("mail.bounced", "bounce+sieve@remote.test"), ("mail.delivered", sender)]
 
 
-def test_a_bounce_of_postfix_and_what_stays_here_leave_no_such_row(stack: Stack) -> None:
+def test_what_stays_here_leaves_no_such_row_and_what_has_no_room_no_bounce(stack: Stack) -> None:
     domain = stack.make_domain("staying.test")
     stack.make_mailbox(domain, "alice")
     stack.do(
@@ -90,8 +93,18 @@ def test_a_bounce_of_postfix_and_what_stays_here_leave_no_such_row(stack: Stack)
     )
     stack.make_mailbox(domain, "tiny", quota_bytes=2000)
     stack.deliver("team@staying.test", "Stays here")
-    stack.deliver("tiny@staying.test", "Too large", body="A line that fills a mailbox.\r\n" * 200)
-    eventually(lambda: any(b"5.2.2" in each for each in stack.caught("someone@remote.test")), what="the bounce")
-    eventually(lambda: stack.mail_of("alice@staying.test"))
+    long = "A line that fills a mailbox.\r\n" * 200
+    with pytest.raises(smtplib.SMTPRecipientsRefused) as refused:
+        stack.deliver("tiny@staying.test", "Too large", body=long)
+    assert refused.value.recipients["tiny@staying.test"][0] == 552
+    # Beside a mailbox that has room nothing is refused, and nothing is sent back.
+    body = {"domain_id": domain, "source_local_part": "both", "destination": "alice@staying.test, tiny@staying.test"}
+    stack.do("POST", "/aliases", body)
+    before = len(stack.caught("someone@remote.test"))
+    stack.deliver("both@staying.test", "Too large for one", body=long)
+    eventually(lambda: stack.do("GET", f"/messages?status=rejected&domain_id={domain}"), what="the row of tiny")
+    eventually(lambda: len(stack.mail_of("alice@staying.test")) == 2)
+    eventually(lambda: not stack.do("GET", "/queue"), what="the end of the queue")
+    assert len(stack.caught("someone@remote.test")) == before
     assert stack.do("GET", f"/messages?direction=outbound&domain_id={domain}") == []
     assert told(stack, domain) == []

@@ -102,7 +102,7 @@ export interface paths {
         put?: never;
         /**
          * Make an alias
-         * @description An empty `source_local_part` is the catch-all. CONFLICT tells in `details.reason` why: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`.
+         * @description An empty `source_local_part` is the catch-all. CONFLICT tells in `details.reason` why: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`. More external destinations, nested ones included, than `limits.external_expansion` are accepted with a warning; mail for the alias is rejected then.
          */
         post: operations["postAliases"];
         delete?: never;
@@ -1778,14 +1778,14 @@ export interface components {
         AliasCreate: {
             /** @default true */
             active?: boolean;
-            /** @description One address, or up to ten with commas between them */
+            /** @description One address, or several separated by commas: at most `limits.alias_destinations` (default 10) */
             destination: string;
             /** Format: uuid */
             domain_id: string;
             /** @description Local part matched; empty is the catch-all */
             source_local_part: string;
         };
-        /** @description An alias by itself; `warnings` tell which of its destinations lead nowhere at present. */
+        /** @description An alias by itself; `warnings`: destinations that lead nowhere at present, limits that reject its mail. */
         AliasDetail: {
             active: boolean;
             /**
@@ -1815,7 +1815,7 @@ export interface components {
         /** @description What may change of an alias; its source is fixed. */
         AliasPatch: {
             active?: boolean;
-            /** @description One address, or up to ten with commas between them */
+            /** @description One address, or several separated by commas: at most `limits.alias_destinations` (default 10) */
             destination?: string;
         };
         /** @description An alias. */
