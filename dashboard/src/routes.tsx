@@ -3,10 +3,11 @@ import { isLoggedOut } from './api/errors'
 import { me, queryClient, version } from './api/queries'
 import { PATHS } from './paths'
 import { LIST, readSearch, search, writeSearch } from './search'
-import { Broken, NoSuchScreen } from './ui/Broken'
+import { Broken } from './ui/Broken'
 import { Layout } from './ui/Layout'
+import { NotFound } from './ui/NotFound'
 
-const root = createRootRoute({ component: Outlet, errorComponent: Broken, notFoundComponent: NoSuchScreen })
+const root = createRootRoute({ component: Outlet, errorComponent: Broken, notFoundComponent: NotFound })
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -19,7 +20,7 @@ const login = createRoute({
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
-  component: Layout,
+  component: () => <Layout />,
   errorComponent: Broken,
   beforeLoad: async ({ location }) => {
     try {
@@ -192,6 +193,8 @@ export const router = createRouter({
   stringifySearch: writeSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
+  // An unknown address below a screen's is as unknown as any other.
+  notFoundMode: 'root',
 })
 
 declare module '@tanstack/react-router' {

@@ -1,4 +1,5 @@
-import { Checkbox, createTheme, Drawer, Modal, PasswordInput, Tooltip } from '@mantine/core'
+import { Checkbox, createTheme, Drawer, InputWrapper, Modal, MultiSelect, PasswordInput, Select, Tooltip } from '@mantine/core'
+import { comboboxProps } from './ui/combobox'
 
 /**
  * Colours stand in styles.css: a strict content policy allows no style element, so Mantine writes none
@@ -13,13 +14,20 @@ export const theme = createTheme({
   components: {
     // Rounder, it looks like a choice of one.
     Checkbox: Checkbox.extend({ defaultProps: { radius: 'sm' } }),
-    Modal: Modal.extend({
-      defaultProps: { lockScroll: false, centered: true, closeButtonProps: { 'aria-label': 'Close' } },
-    }),
+    ComboboxEventsTarget: { defaultProps: { withExpandedAttribute: true } },
+    ComboboxTarget: { defaultProps: { withExpandedAttribute: true } },
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, closeButtonProps: { 'aria-label': 'Close' } } }),
+    // Help stands below the input, where an error takes its place: see `.form` in styles.css.
+    InputWrapper: InputWrapper.extend({ defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } }),
+    // Anchored at the top, and faded in where it stays: what is in it never moves under the pointer.
+    Modal: Modal.extend({
+      defaultProps: { lockScroll: false, yOffset: '5dvh', transitionProps: { duration: 150, transition: 'fade' }, closeButtonProps: { 'aria-label': 'Close' } },
+    }),
+    MultiSelect: MultiSelect.extend({ defaultProps: comboboxProps }),
     PasswordInput: PasswordInput.extend({
       defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide what is typed', tabIndex: 0 } },
     }),
+    Select: Select.extend({ defaultProps: comboboxProps }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, multiline: true, openDelay: 150, events: { hover: true, focus: true, touch: true } } }),
   },
 })

@@ -23,18 +23,13 @@ WRITERS = ("super_admin", "admin")
 async def choose(within: Page | Locator, label: str, option: str) -> None:
     """Choose in a box that opens a list."""
     page = within if isinstance(within, Page) else within.page
-    await within.get_by_role("textbox", name=label, exact=True).click()
+    await within.get_by_role("combobox", name=label, exact=True).click()
     await page.get_by_role("option", name=option, exact=True).click()
 
 
-async def barred(page: Page, name: str, reason: str) -> None:
-    """The way to a screen is there, can't be taken, and says why."""
-    entry = page.get_by_role("link", name=name, exact=True)
-    await expect(entry).to_have_attribute("aria-disabled", "true")
-    await page.mouse.move(0, 0)
-    await expect(page.get_by_role("tooltip")).to_have_count(0)  # that of the one before
-    await entry.hover()
-    await expect(page.get_by_role("tooltip").filter(has_text=reason)).to_be_visible()
+async def barred(page: Page, name: str) -> None:
+    """No link leads to the screen."""
+    await expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
 
 
 async def caught_as(scene: Scene, subject: str) -> Any:
@@ -60,7 +55,7 @@ async def test_a_key_is_made_shown_once_and_revoked(browser: Browser, scene: Sce
         await dialog.get_by_role("button", name="Make key").click()
         await expect(dialog.get_by_text("This is needed.")).to_be_visible()
         await dialog.get_by_label("Name").fill(name)
-        await dialog.get_by_role("textbox", name="Only for these domains").click()
+        await dialog.get_by_role("combobox", name="Only for these domains").click()
         await page.get_by_role("option", name=EXAMPLE, exact=True).click()
         await page.keyboard.press("Escape")
         await dialog.get_by_role("button", name="Make key").click()
@@ -179,9 +174,9 @@ async def test_a_stream_is_taken_up_again_when_the_server_says(browser: Browser,
 async def test_what_roles_may_not_see_says_why(browser: Browser, scene: Scene):
     async with watched(browser, scene, "domain_admin") as page:
         await visit(page, scene.http, "/")
-        await barred(page, "Webhooks", "Only administrators may do this.")
-        await barred(page, "Live events", "Only administrators")
-        await barred(page, "Sandbox inbox", "Only super administrators")
+        await barred(page, "Webhooks")
+        await barred(page, "Live events")
+        await barred(page, "Sandbox inbox")
         for path in ("/webhooks", f"/webhooks/{scene.ids['webhook_id']}", "/events", "/sandbox", "/suspensions"):
             await visit(page, scene.http, path)
             await expect(
@@ -189,7 +184,7 @@ async def test_what_roles_may_not_see_says_why(browser: Browser, scene: Scene):
             ).to_be_visible()
     async with watched(browser, scene, "admin") as page:
         await visit(page, scene.http, "/admins")
-        await barred(page, "Sandbox inbox", "Only super administrators")
+        await barred(page, "Sandbox inbox")
         await expect(page.get_by_role("button", name="New administrator")).to_have_attribute("aria-disabled", "true")
         await visit(page, scene.http, "/audit")
         await expect(page.get_by_role("button", name="Verify")).to_have_attribute("aria-disabled", "true")
@@ -265,7 +260,7 @@ async def test_an_administrator_is_made_assigned_changed_and_deleted(browser: Br
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Email").fill(email)
         await dialog.get_by_label("Password", exact=True).fill("password")
-        await dialog.get_by_role("textbox", name="Domains").click()
+        await dialog.get_by_role("combobox", name="Domains").click()
         await page.get_by_role("option", name=EXAMPLE, exact=True).click()
         await page.keyboard.press("Escape")
         await dialog.get_by_role("button", name="Make administrator").click()

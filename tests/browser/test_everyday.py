@@ -17,7 +17,7 @@ WRITERS = ("super_admin", "admin")
 async def choose(within: Page | Locator, label: str, option: str) -> None:
     """Choose in a box that opens a list."""
     page = within if isinstance(within, Page) else within.page
-    await within.get_by_role("textbox", name=label, exact=True).click()
+    await within.get_by_role("combobox", name=label, exact=True).click()
     await page.get_by_role("option", name=option, exact=True).click()
 
 
@@ -75,7 +75,7 @@ async def test_what_a_role_may_not_do_is_disabled_with_the_reason(browser: Brows
         await button.press("Enter")
         await expect(page.get_by_role("dialog")).to_have_count(0)
         suspensions = page.get_by_role("navigation").get_by_text("Suspensions")
-        await expect(suspensions).to_have_attribute("aria-disabled", "true")
+        await expect(suspensions).to_have_count(0)
         await visit(page, scene.http, "/suspensions")
         await expect(page.get_by_text("Only administrators may do this.").first).to_be_visible()
 
@@ -134,7 +134,7 @@ async def test_an_alias_shows_where_it_leads_while_it_is_made(browser: Browser, 
         await page.get_by_role("button", name="New alias").click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Name before the @").fill(source)
-        chosen = dialog.get_by_role("textbox", name="Domain", exact=True)
+        chosen = dialog.get_by_role("combobox", name="Domain", exact=True)
         if not await chosen.input_value():
             await chosen.click()
             await page.get_by_role("option", name=EXAMPLE, exact=True).click()
@@ -171,7 +171,7 @@ async def test_who_has_two_domains_sees_whose_aliases_are_listed(browser: Browse
     async with context(browser, await log_in(scene.http, email, PASSWORD)) as opened:
         page = await opened.new_page()
         await visit(page, scene.http, "/aliases")
-        chosen = page.get_by_role("textbox", name="Domain", exact=True)
+        chosen = page.get_by_role("combobox", name="Domain", exact=True)
         await expect(page.get_by_text("of-first")).to_be_visible()
         await expect(chosen).to_have_value("first.test")
         await choose(page, "Domain", "second.test")

@@ -45,7 +45,7 @@ async def test_what_waits_is_shown_with_the_remote_s_words(browser: Browser, fro
         await page.get_by_label("Recipient").fill("zoe@")
         await expect(page.get_by_role("row")).to_have_count(2)
         await page.get_by_role("button", name="Clear", exact=True).click()
-        await page.get_by_role("textbox", name="State").click()
+        await page.get_by_role("combobox", name="State").click()
         await page.get_by_role("option", name="on hold").click()
         await expect(row(page, "owen@elsewhere.test")).to_be_visible()
         await expect(page.get_by_role("row")).to_have_count(2)
@@ -120,8 +120,7 @@ async def test_who_may_not_is_told_so(browser: Browser, front: Front):
     async with watched(browser, front, "domain_admin") as page:
         await visit(page, front.http, "/queue")
         await expect(page.locator("main").get_by_text("Only administrators may do this.")).to_be_visible()
-        entry = page.get_by_role("navigation").get_by_role("link", name="Queue")
-        await expect(entry).to_have_attribute("aria-disabled", "true")
+        await expect(page.get_by_role("navigation").get_by_role("link", name="Queue")).to_have_count(0)
 
 
 @pytest.mark.parametrize("role", WRITERS)
@@ -129,10 +128,7 @@ async def test_where_there_is_none_its_screen_says_so_and_asks_for_nothing(brows
     reason = "Only the full profile has this"
     async with watched(browser, scene, role) as page:
         await visit(page, scene.http, "/")
-        entry = page.get_by_role("navigation").get_by_role("link", name="Queue")
-        await expect(entry).to_have_attribute("aria-disabled", "true")
-        await entry.hover()
-        await expect(page.get_by_role("tooltip").filter(has_text=reason)).to_be_visible()
+        await expect(page.get_by_role("navigation").get_by_role("link", name="Queue")).to_have_count(0)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/queue") else None)
         await visit(page, scene.http, "/queue")

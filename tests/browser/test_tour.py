@@ -18,7 +18,7 @@ async def follow(page: Page, name: str) -> None:
 
 
 async def in_domain(page: Page, dialog: Locator) -> None:
-    await dialog.get_by_role("textbox", name="Domain", exact=True).click()
+    await dialog.get_by_role("combobox", name="Domain", exact=True).click()
     await page.get_by_role("option", name=DOMAIN, exact=True).click()
 
 
@@ -66,7 +66,7 @@ async def _key(page: Page, dialog: Locator) -> str:
     await follow(page, "API keys")
     await page.get_by_role("button", name="New key").first.click()
     await dialog.get_by_label("Name").fill("shop of the tour")
-    await dialog.get_by_role("textbox", name="Only for these domains").click()
+    await dialog.get_by_role("combobox", name="Only for these domains").click()
     await page.get_by_role("option", name=DOMAIN, exact=True).click()
     await page.keyboard.press("Escape")
     await dialog.get_by_role("button", name="Make key").click()

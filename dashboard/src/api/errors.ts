@@ -56,6 +56,8 @@ export function fieldFaults(error: unknown): Record<string, string> {
     return Object.fromEntries(
       details['fields'].filter(isRecord).map((fault) => [text(fault['field']) ?? '', sentence(text(fault['reason']))]),
     )
+  const setting = text(details['setting'])
+  if (code === 'INVALID_URL') return { url: setting ? `${message} The setting ${setting} can allow it. For a program on your own machine use mailkeep listen.` : message }
   const field = text(details['field'])
   if (field) return { [field]: message }
   return code in ONE_FIELD ? { [ONE_FIELD[code] as string]: message } : {}
@@ -65,7 +67,6 @@ const ONE_FIELD: Readonly<Record<string, string>> = {
   WEAK_PASSWORD: 'password',
   INVALID_SENDER: 'from',
   INVALID_HEADER: 'headers',
-  INVALID_URL: 'url',
   DOMAIN_EXISTS: 'name',
 }
 

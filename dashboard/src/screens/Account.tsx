@@ -1,16 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
 import { ROLE_NAMES } from '../policy'
 import { useAccount } from '../ui/Allowed'
+import { Lines } from '../ui/DataList'
 import { Icon } from '../ui/Icon'
 import { Facts, Page, Section } from '../ui/Page'
+import { useReady } from '../ui/ready'
 import { Time } from '../ui/Time'
 import { Authenticator } from './account/Authenticator'
-import { Identity } from './account/Identity'
-import { Passkeys } from './account/Passkeys'
+import { Identity, providersQuery } from './account/Identity'
+import { Passkeys, passkeysQuery } from './account/Passkeys'
 import { Password } from './account/Password'
-import { Sessions } from './account/Sessions'
+import { Sessions, sessionsQuery } from './account/Sessions'
 
 export function Account() {
   const account = useAccount()
+  const isWhole = !account.second_factor_required
+  // All at once: what is below a section must not move when it is filled.
+  const passkeys = useQuery(passkeysQuery())
+  const providers = useQuery({ ...providersQuery(), enabled: isWhole })
+  const sessions = useQuery({ ...sessionsQuery(), enabled: isWhole })
+  const isComplete = !passkeys.isPending && (!isWhole || !(providers.isPending || sessions.isPending))
+  const isReady = useReady(isComplete)
   return (
     <Page title="Your account" lead={account.email}>
       {account.second_factor_required && (
@@ -27,17 +37,23 @@ export function Account() {
           rows={[
             ['Role', ROLE_NAMES[account.role]],
             ['Last login', <Time at={account.last_login_at} form="ago" />],
-            ['Made', <Time at={account.created_at} />],
+            ['Created', <Time at={account.created_at} />],
           ]}
         />
       </Section>
-      <Authenticator account={account} />
-      <Passkeys account={account} />
-      {!account.second_factor_required && (
+      {!isReady ? (
+        <Lines count={8} />
+      ) : (
         <>
-          <Password />
-          <Identity account={account} />
-          <Sessions />
+          <Authenticator account={account} />
+          <Passkeys account={account} />
+          {isWhole && (
+            <>
+              <Password />
+              <Identity account={account} />
+              <Sessions />
+            </>
+          )}
         </>
       )}
     </Page>

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Modal, Switch, TextInput, Tooltip } from '@m
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ask, askPage, client, type Schema } from '../api/client'
 import { useAddress } from '../search'
 import { Addresses } from '../ui/Addresses'
@@ -10,10 +10,11 @@ import { Allowed, useAccount, useBarred } from '../ui/Allowed'
 import { Badge } from '../ui/Badge'
 import { Confirm } from '../ui/Confirm'
 import { type Column, DataList, Lines } from '../ui/DataList'
-import { DomainName, domainQuery, DomainSelect, domainsQuery } from '../ui/Domains'
+import { DomainName, domainQuery, DomainSelect, domainsQuery, useOnlyDomain } from '../ui/Domains'
 import { Empty } from '../ui/Empty'
 import { ErrorNote } from '../ui/ErrorNote'
 import { DomainFilter, Filters } from '../ui/Filters'
+import { Form } from '../ui/Form'
 import { useChange, useFields } from '../ui/form'
 import { Icon } from '../ui/Icon'
 import { Page } from '../ui/Page'
@@ -169,16 +170,28 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
     { source: alias?.source_local_part ?? '', domain_id: alias?.domain_id ?? domainId ?? null, destinations: alias?.destination.split(',') ?? [], active: alias?.active ?? true },
     save.error,
   )
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate(form.values)
-  }
+  const only = useOnlyDomain()
+  const domain_id = form.values.domain_id ?? only
   return (
-    <form onSubmit={submit} className="stack" noValidate>
+    <Form
+      onSubmit={() => save.mutate({ ...form.values, domain_id })}
+      error={save.error}
+      besides={[...form.names, 'source_local_part', 'destination']}
+      actions={
+        <>
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {alias ? 'Save' : 'Make alias'}
+          </Button>
+        </>
+      }
+    >
       {!alias && (
         <div className="pair">
           <TextInput label="Name before the @" description="Empty catches all that nobody else takes" placeholder="sales" data-autofocus autoComplete="off" spellCheck={false} {...form.text('source')} error={form.faultOf('source_local_part')} />
-          <DomainSelect label="Domain" description="What stands after the @" placeholder="Choose one" {...form.value('domain_id')} />
+          <DomainSelect label="Domain" description="What stands after the @" placeholder="Choose one" {...form.value('domain_id')} value={domain_id} />
         </div>
       )}
       <Addresses
@@ -189,18 +202,9 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
         {...form.value('destinations')}
         error={form.faultOf('destination')}
       />
-      {form.values.destinations.length > 0 && <Preview addresses={form.values.destinations} />}
+      <Preview addresses={form.values.destinations} />
       <Switch label="Active" {...form.checked('active')} />
-      <ErrorNote error={save.error} besides={[...form.names, 'source_local_part', 'destination']} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onDone}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={save.isPending}>
-          {alias ? 'Save' : 'Make alias'}
-        </Button>
-      </Group>
-    </form>
+    </Form>
   )
 }
 
@@ -211,14 +215,15 @@ interface Values {
   active: boolean
 }
 
-/** Where each of the destinations leads at present. */
+/** Where mail for each of the destinations goes at present; of one size, whatever it shows. */
 function Preview({ addresses }: { addresses: readonly string[] }) {
   const [asked] = useDebouncedValue(addresses, 250)
   return (
-    <div className="note">
+    <div className="note preview" role="region" aria-label="Routing of the destinations" tabIndex={0}>
       <Icon name="route" />
       <div>
-        <p className="note-title">Where mail for these goes now</p>
+        <p className="note-title">Where mail for these addresses goes now</p>
+        {asked.length === 0 && <p className="soft">Add an address to see its route.</p>}
         {asked.map((address) => (
           <Destination key={address} address={address} />
         ))}

@@ -3,8 +3,11 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, askPage, client, type Schema } from '../api/client'
+import { adminsQuery } from '../api/lists'
+import { number } from '../locale'
 import { instant } from '../search'
 import { Allowed } from '../ui/Allowed'
+import { AuditObject } from '../ui/AuditObject'
 import { AuditChange } from '../ui/AuditChange'
 import { Badge, type Tone } from '../ui/Badge'
 import { plural } from '../ui/bytes'
@@ -34,6 +37,8 @@ const OUTCOMES: Readonly<Record<string, Tone>> = { success: 'good', denied: 'war
 export function Audit() {
   const search = route.useSearch()
   const [shown, setShown] = useState<Entry | null>(null)
+  // What one entry says of an object names it in the others.
+  const [page, setPage] = useState<readonly Entry[]>([])
   const [opened] = useState(() => new Date().toISOString())
   // A later page belongs to the span that the first one had, however much later it is asked for.
   const at = (search.cursor && instant(search.at)) || opened
@@ -55,7 +60,8 @@ export function Audit() {
       ),
     },
     { head: 'Outcome', cell: (row) => <Outcome of={row} /> },
-    { head: 'Who', wide: true, cell: (row) => <Who of={row} /> },
+    { head: 'Object', wide: true, cell: (row) => <AuditObject of={row} rows={page} /> },
+    { head: 'Who', cell: (row) => <Who of={row} /> },
     { head: 'Domain', cell: (row) => row.domain_name ?? '' },
     { head: 'From', cell: (row) => row.ip_address ?? '' },
     { head: 'When', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="exact" /> },
@@ -73,17 +79,21 @@ export function Audit() {
         label="Audit log"
         of={['audit', 'list', filter]}
         {...(span && { pinned: { at } })}
-        load={(page) => askPage(client.GET('/audit', { params: { query: { ...filter, ...page, sort: 'created_at' } } }))}
+        load={async (asked) => {
+          const found = await askPage(client.GET('/audit', { params: { query: { ...filter, ...asked, sort: 'created_at' } } }))
+          setPage(found.rows)
+          return found
+        }}
         columns={columns}
         rowKey={(row) => row.id}
         empty={
-          <Empty icon="scroll" title="No entry is like that">
+          <Empty icon="scroll" title="No matching entries">
             {Object.keys(filter).length ? 'Clear the filters to see all that you may see.' : 'You see what happened to your domains, once something did.'}
           </Empty>
         }
       />
       <Modal opened={shown !== null} onClose={() => setShown(null)} title={shown?.action ?? ''} size="xl">
-        {shown && <Detail of={shown} />}
+        {shown && <Detail of={shown} rows={page} />}
       </Modal>
     </Page>
   )
@@ -105,7 +115,7 @@ function Who({ of }: { of: Entry }) {
 }
 
 function AdminFilter() {
-  const { data } = useQuery({ queryKey: ['admins', 'list', 'choice'], queryFn: () => ask(client.GET('/admins')), staleTime: 30_000 })
+  const { data } = useQuery(adminsQuery())
   return <ChoiceFilter name="admin" label="Anybody" data={(data ?? []).map((row) => ({ value: row.id, label: row.email }))} />
 }
 
@@ -168,7 +178,7 @@ function Verdict({ of }: { of: Schema['Verification'] }) {
       )}
       <Facts
         rows={[
-          ['Last seal', of.head ? <>{of.head.sequence.toLocaleString()}, <Time at={of.head.sealed_at} /></> : 'none yet'],
+          ['Last seal', of.head ? <>{number(of.head.sequence)}, <Time at={of.head.sealed_at} /></> : 'none yet'],
           ['Its hash', of.head ? <code>{of.head.hash}</code> : ''],
           ['Public key', <span className="row"><code>{of.public_key}</code><Copy text={of.public_key} what="public key" /></span>],
         ]}
@@ -180,12 +190,13 @@ function Verdict({ of }: { of: Schema['Verification'] }) {
   )
 }
 
-function Detail({ of }: { of: Entry }) {
-  const rows = [
+function Detail({ of, rows }: { of: Entry; rows: readonly Entry[] }) {
+  const facts = [
     ['Who', <Who of={of} />],
     ['When', <Time at={of.created_at} form="exact" />],
     ['Outcome', <><Outcome of={of} /> {of.error_code && <code>{of.error_code}</code>}</>],
-    ['What', of.resource_id ? <>{of.resource_type.replaceAll('_', ' ')} <code>{of.resource_id}</code></> : of.resource_type.replaceAll('_', ' ')],
+    ['Object', <AuditObject of={of} rows={rows} />],
+    ['ID', of.resource_id ? <span className="copyable"><code>{of.resource_id}</code><Copy text={of.resource_id} what="ID" /></span> : 'none'],
     ['Domain', of.domain_name ?? 'none'],
     ['From', of.ip_address ?? 'this machine'],
     ['By', of.user_agent ?? 'not told'],
@@ -193,7 +204,7 @@ function Detail({ of }: { of: Entry }) {
   ] as const
   return (
     <div className="stack">
-      <Facts rows={rows} />
+      <Facts rows={facts} />
       <AuditChange details={of.details} />
     </div>
   )

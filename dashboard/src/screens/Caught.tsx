@@ -7,6 +7,7 @@ import { useAddress } from '../search'
 import { bytes } from '../ui/bytes'
 import { Lines } from '../ui/DataList'
 import { ErrorNote } from '../ui/ErrorNote'
+import { isMissing, Missing } from '../ui/Missing'
 import { Icon } from '../ui/Icon'
 import { Facts, Page } from '../ui/Page'
 
@@ -25,6 +26,7 @@ export function Caught() {
     staleTime: Infinity,
   })
   const back = <Link to={PATHS.sandbox}>← Sandbox inbox</Link>
+  if (isMissing(error)) return <Missing title="No such message in the sandbox" back={back} error={error} />
   if (!data)
     return (
       <Page title="Caught message" back={back}>

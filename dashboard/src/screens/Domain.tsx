@@ -1,8 +1,9 @@
 import { Button, Modal } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
+import { number } from '../locale'
 import { PATHS } from '../paths'
 import { Allowed } from '../ui/Allowed'
 import { Status } from '../ui/Badge'
@@ -13,9 +14,11 @@ import { Lines } from '../ui/DataList'
 import { DomainForm } from '../ui/DomainForm'
 import { domainQuery } from '../ui/Domains'
 import { ErrorNote } from '../ui/ErrorNote'
+import { isMissing, Missing } from '../ui/Missing'
 import { useChange } from '../ui/form'
 import { Icon } from '../ui/Icon'
 import { Facts, Page, Section } from '../ui/Page'
+import { useReady } from '../ui/ready'
 import { Time } from '../ui/Time'
 import { DomainState } from './Domains'
 
@@ -24,11 +27,15 @@ const route = getRouteApi('/inside/domains/$id')
 export function Domain() {
   const { id } = route.useParams()
   const { data, error } = useQuery(domainQuery(id))
+  // Both at once: what is below the keys must not move when they come.
+  const keys = useQuery(keysQuery(id))
+  const isReady = useReady(!keys.isPending)
   const [asked, setAsked] = useState<'change' | 'delete' | null>(null)
   const back = <Link to={PATHS.domains}>← Domains</Link>
-  if (!data)
+  if (isMissing(error)) return <Missing title="No such domain" back={back} error={error} />
+  if (!data || !isReady)
     return (
-      <Page title="Domain" back={back}>
+      <Page title={data?.unicode_name ?? 'Domain'} back={back}>
         {error ? <ErrorNote error={error} /> : <Lines />}
       </Page>
     )
@@ -53,7 +60,7 @@ export function Domain() {
         <Facts rows={facts(data)} />
       </Section>
       <DkimKeys domain={data} />
-      <Section title="With care">
+      <Section title="Danger zone">
         <div className="between">
           <p className="soft">A domain can be deleted once it has no mailboxes and no aliases left.</p>
           <Allowed to="domain.write" unless={left(data)}>
@@ -72,11 +79,11 @@ export function Domain() {
 }
 
 function facts(domain: Schema['DomainRecord']) {
-  const most = (limit: number | null) => (limit === null ? '' : ` of ${limit.toLocaleString()}`)
+  const most = (limit: number | null) => (limit === null ? '' : ` of ${number(limit)}`)
   const { usage } = domain
   return [
-    ['Mailboxes', <Link to={PATHS.mailboxes} search={{ domain: domain.id }}>{`${usage.mailboxes.toLocaleString()}${most(domain.max_mailboxes)}`}</Link>],
-    ['Aliases', <Link to={PATHS.aliases} search={{ domain: domain.id }}>{`${usage.aliases.toLocaleString()}${most(domain.max_aliases)}`}</Link>],
+    ['Mailboxes', <Link to={PATHS.mailboxes} search={{ domain: domain.id }}>{`${number(usage.mailboxes)}${most(domain.max_mailboxes)}`}</Link>],
+    ['Aliases', <Link to={PATHS.aliases} search={{ domain: domain.id }}>{`${number(usage.aliases)}${most(domain.max_aliases)}`}</Link>],
     ['Stored', bytes(usage.bytes)],
     ['Messages', <Link to={PATHS.messages} search={{ domain: domain.id }}>Show them</Link>],
     ['Quota of a new mailbox', domain.default_quota_bytes ? bytes(domain.default_quota_bytes) : 'without limit'],
@@ -95,15 +102,18 @@ function left({ usage }: Schema['DomainRecord']): string | null {
   return `It still has ${plural(usage.mailboxes, 'mailbox', 'mailboxes')} and ${plural(usage.aliases, 'alias', 'aliases')}; delete these first.`
 }
 
-function DkimKeys({ domain }: { domain: Schema['DomainRecord'] }) {
-  const { data, error } = useQuery({
-    queryKey: ['domains', 'dkim', domain.id],
-    queryFn: () => ask(client.GET('/domains/{id}/dkim-keys', { params: { path: { id: domain.id } } })),
+function keysQuery(id: string) {
+  return queryOptions({
+    queryKey: ['domains', 'dkim', id],
+    queryFn: () => ask(client.GET('/domains/{id}/dkim-keys', { params: { path: { id } } })),
   })
+}
+
+function DkimKeys({ domain }: { domain: Schema['DomainRecord'] }) {
+  const { data, error } = useQuery(keysQuery(domain.id))
   return (
     <Section title="DKIM" lead="What is sent is signed with these keys. Who gets it looks for them in the domain's DNS: publish each as a TXT record.">
       <ErrorNote error={error} />
-      {!data && !error && <Lines />}
       {data?.map((key) => (
         <div className="stack dkim" key={key.id}>
           <div className="row">

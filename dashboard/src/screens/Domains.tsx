@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { askPage, client, type Schema } from '../api/client'
+import { number } from '../locale'
 import { PATHS } from '../paths'
 import { useAddress } from '../search'
 import { Allowed, useBarred } from '../ui/Allowed'
@@ -31,8 +32,8 @@ const COLUMNS: readonly Column<Domain>[] = [
   },
   { head: 'State', cell: (row) => <DomainState domain={row} /> },
   { head: 'DNS', cell: (row) => <Status of={row.dns.status} /> },
-  { head: 'Mailboxes', align: 'right', cell: (row) => row.usage.mailboxes.toLocaleString() },
-  { head: 'Aliases', align: 'right', cell: (row) => row.usage.aliases.toLocaleString() },
+  { head: 'Mailboxes', align: 'right', cell: (row) => number(row.usage.mailboxes) },
+  { head: 'Aliases', align: 'right', cell: (row) => number(row.usage.aliases) },
   { head: 'Stored', align: 'right', cell: (row) => bytes(row.usage.bytes) },
   { head: 'Made', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="ago" /> },
 ]

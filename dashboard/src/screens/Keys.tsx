@@ -2,6 +2,7 @@ import { Button, Modal } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
+import { number } from '../locale'
 import { useAddress } from '../search'
 import { Allowed, useAccount } from '../ui/Allowed'
 import { Badge } from '../ui/Badge'
@@ -15,6 +16,7 @@ import { KeyForm } from '../ui/KeyForm'
 import { Page } from '../ui/Page'
 import { Snippet } from '../ui/Request'
 import { Secret } from '../ui/Secret'
+import { HOLDS_SECRET } from '../ui/SecretModal'
 import { Time } from '../ui/Time'
 
 type Key = Schema['KeyRecord']
@@ -44,7 +46,7 @@ export function Keys() {
       ),
     },
     { head: 'Reaches', cell: (row) => <Reach of={row} /> },
-    { head: 'Per minute', align: 'right', cell: (row) => (row.rate_limit ? row.rate_limit.toLocaleString() : 'no limit') },
+    { head: 'Per minute', align: 'right', cell: (row) => (row.rate_limit ? number(row.rate_limit) : 'no limit') },
     { head: 'Last used', cell: (row) => <Time at={row.last_used_at} form="ago" /> },
     { head: 'Expires', cell: (row) => <Time at={row.expires_at} /> },
     ...(account.role === 'super_admin' ? [{ head: 'Whose', cell: (row: Key) => (row.admin_id === account.id ? 'yours' : 'another administrator’s') }] : []),
@@ -74,9 +76,7 @@ export function Keys() {
           </Empty>
         }
       />
-      <Modal opened={isNew !== undefined} onClose={() => change({ new: undefined })} title="New API key" size="lg" closeOnClickOutside={false}>
-        {isNew !== undefined && <NewKey onClose={() => change({ new: undefined })} />}
-      </Modal>
+      <NewKey opened={isNew !== undefined} onClose={() => change({ new: undefined })} />
       <Revoke of={revoked} onClose={() => setRevoked(null)} />
     </Page>
   )
@@ -95,11 +95,18 @@ function Reach({ of }: { of: Key }) {
 }
 
 /** The form, then what it made: shown until it is closed. */
-function NewKey({ onClose }: { onClose: () => void }) {
+function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [made, setMade] = useState<Schema['KeyMade'] | null>(null)
-  if (!made) return <KeyForm onDone={setMade} onCancel={onClose} />
   return (
-    <div className="stack">
+    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={() => setMade(null)} title="New API key" size="lg" closeOnClickOutside={false} {...(made && HOLDS_SECRET)}>
+      {opened && (made ? <MadeKey made={made} onClose={onClose} /> : <KeyForm onDone={setMade} onCancel={onClose} />)}
+    </Modal>
+  )
+}
+
+function MadeKey({ made, onClose }: { made: Schema['KeyMade']; onClose: () => void }) {
+  return (
+    <div className="stack" data-holds-secret>
       <div className="note note-good" role="status">
         <Icon name="check" />
         <div>

@@ -8,7 +8,7 @@ import { useAddress } from '../search'
 import { useBarred } from '../ui/Allowed'
 import { Badge, type Tone } from '../ui/Badge'
 import { Empty } from '../ui/Empty'
-import { ErrorNote } from '../ui/ErrorNote'
+import { ErrorBar } from '../ui/ErrorBar'
 import { EventKind } from '../ui/EventKind'
 import { ChoiceFilter, DomainFilter, Filters } from '../ui/Filters'
 import { Icon } from '../ui/Icon'
@@ -44,7 +44,7 @@ export function Live() {
         <DomainFilter />
         <LinkState of={live} />
       </Filters>
-      {live.link === 'lost' && <ErrorNote error={live.error} />}
+      {live.link === 'lost' && <ErrorBar error={live.error} />}
       {live.events.length === 0 ? (
         <div className="card">
           <Empty

@@ -7,7 +7,7 @@ import { ApiError } from '../api/errors'
 import { hasPasskeys, logInByPasskey } from '../api/passkeys'
 import { clearAll } from '../api/queries'
 import { PATHS } from '../paths'
-import { ErrorNote } from '../ui/ErrorNote'
+import { ErrorBar } from '../ui/ErrorBar'
 import { Icon, Logo } from '../ui/Icon'
 import { SchemeSwitch } from '../ui/Layout'
 
@@ -117,7 +117,7 @@ function FirstStep({ onDone }: { onDone: (answer: Opened) => void }) {
       <form onSubmit={submit} className="stack" noValidate>
         <TextInput label="Email" type="email" name="email" autoComplete="username" autoFocus value={email} onChange={(event) => setEmail(event.currentTarget.value)} />
         <PasswordInput label="Password" name="password" autoComplete="current-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} />
-        <ErrorNote error={login.error} />
+        <ErrorBar error={login.error} />
         <Button type="submit" size="md" fullWidth loading={login.isPending}>
           Log in
         </Button>
@@ -136,7 +136,7 @@ function OtherWays({ onDone }: { onDone: (answer: Opened) => void }) {
   return (
     <div className="stack">
       <div className="or">or</div>
-      <ErrorNote error={byPasskey.error} />
+      <ErrorBar error={byPasskey.error} />
       {hasPasskeys() && (
         <Button variant="default" fullWidth leftSection={<Icon name="key" size={16} />} loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
           Sign in with a passkey
@@ -168,7 +168,7 @@ function SecondStep(props: { pending: Pending; onDone: (answer: Opened) => void;
   }
   return (
     <div className="stack">
-      <ErrorNote error={error} />
+      <ErrorBar error={error} />
       {isOver ? (
         <Button onClick={props.onBack} size="md" fullWidth>
           Begin again

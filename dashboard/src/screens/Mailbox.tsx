@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Switch, TextInput } from '@mantine/core'
+import { Button, Modal, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
+import { number } from '../locale'
 import { PATHS } from '../paths'
 import { Allowed, useAccount } from '../ui/Allowed'
 import { bytes, plural } from '../ui/bytes'
@@ -10,7 +11,10 @@ import { Confirm } from '../ui/Confirm'
 import { Copy } from '../ui/Copy'
 import { Lines } from '../ui/DataList'
 import { DomainName } from '../ui/Domains'
+import { ErrorBar } from '../ui/ErrorBar'
 import { ErrorNote } from '../ui/ErrorNote'
+import { isMissing, Missing } from '../ui/Missing'
+import { Form } from '../ui/Form'
 import { useChange } from '../ui/form'
 import { Icon } from '../ui/Icon'
 import { LinkButton } from '../ui/links'
@@ -32,6 +36,7 @@ export function Mailbox() {
   })
   const [isEditing, setEditing] = useState(false)
   const back = <Link to={PATHS.mailboxes}>← Mailboxes</Link>
+  if (isMissing(error)) return <Missing title="No such mailbox" back={back} error={error} />
   if (!data)
     return (
       <Page title="Mailbox" back={back}>
@@ -65,7 +70,7 @@ export function Mailbox() {
         <Facts
           rows={[
             ['Stored', <Usage mailbox={data} />],
-            ['Messages', data.message_count.toLocaleString()],
+            ['Messages', number(data.message_count)],
             ['Domain', <Link to={PATHS.domain} params={{ id: data.domain_id }}><DomainName id={data.domain_id} /></Link>],
             ['May be used by', protocols(data)],
             ['Last login', data.last_login.at ? <><Time at={data.last_login.at} form="ago" /> <span className="soft">by {data.last_login.protocol} from {data.last_login.ip}</span></> : 'never'],
@@ -105,7 +110,7 @@ function Suspended({ mailbox }: { mailbox: Found }) {
         <p>
           By {why.by === 'rules' ? 'the abuse rules' : why.by}, <Time at={why.at} form="ago" />. Mail for it still arrives. Lifting it starts the count of recipients anew.
         </p>
-        <ErrorNote error={lift.error} />
+        <ErrorBar error={lift.error} />
         <div>
           <Allowed to="mailbox.write" unless={why.by === 'rules' && role === 'domain_admin' ? 'The abuse rules set it: an administrator has to lift it.' : null}>
             <Button size="xs" loading={lift.isPending} onClick={() => lift.mutate(undefined)}>
@@ -121,7 +126,7 @@ function Suspended({ mailbox }: { mailbox: Found }) {
 function Hazards({ mailbox }: { mailbox: Found }) {
   const [asked, setAsked] = useState<'suspend' | 'delete' | null>(null)
   return (
-    <Section title="With care">
+    <Section title="Danger zone">
       <div className="between">
         <p className="soft">Suspended, it can't send; mail for it still arrives.</p>
         <Allowed to="mailbox.write" unless={mailbox.suspended ? 'Sending is suspended already.' : null}>
@@ -154,23 +159,23 @@ function SuspendForm({ mailbox, onDone }: { mailbox: Found; onDone: () => void }
     told: `${mailbox.address} sends no more.`,
     then: onDone,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    suspend.mutate(undefined)
-  }
   return (
-    <form onSubmit={submit} className="stack">
+    <Form
+      onSubmit={() => suspend.mutate(undefined)}
+      error={suspend.error}
+      actions={
+        <>
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" loading={suspend.isPending}>
+            Suspend
+          </Button>
+        </>
+      }
+    >
       <TextInput label="Reason" description="Shown on the mailbox, and to who tries to send." data-autofocus value={reason} onChange={(event) => setReason(event.currentTarget.value)} />
-      <ErrorNote error={suspend.error} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onDone}>
-          Cancel
-        </Button>
-        <Button type="submit" color="red" loading={suspend.isPending}>
-          Suspend
-        </Button>
-      </Group>
-    </form>
+    </Form>
   )
 }
 
@@ -190,16 +195,23 @@ function DeleteMailbox({ mailbox, opened, onClose }: { mailbox: Found; opened: b
       onClose={onClose}
       title={`Delete ${mailbox.address}`}
       action={isPurged ? 'Delete with all mail' : 'Delete'}
-      {...(isPurged && { name: mailbox.address })}
+      name={isPurged ? mailbox.address : null}
       busy={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate(undefined)}
     >
       <div className="stack">
         <p>
-          It takes no mail from now on. {plural(mailbox.message_count, 'message')} ({bytes(mailbox.used_bytes)}){' '}
-          {isPurged ? 'are destroyed at once, and nobody can bring them back.' : 'are kept in the trash for 30 days, and can be restored with it.'}
+          It takes no mail from now on. It holds {plural(mailbox.message_count, 'message')} ({bytes(mailbox.used_bytes)}).
         </p>
+        <div className="either">
+          <p className={isPurged ? undefined : 'kept'} aria-hidden={!isPurged}>
+            They are destroyed at once, and nobody can bring them back.
+          </p>
+          <p className={isPurged ? 'kept' : undefined} aria-hidden={isPurged}>
+            They are kept in the trash for 30 days, and can be restored with it.
+          </p>
+        </div>
         <Switch label="Destroy its mail at once" checked={isPurged} onChange={(event) => setPurged(event.currentTarget.checked)} />
       </div>
     </Confirm>

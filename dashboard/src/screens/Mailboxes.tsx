@@ -1,6 +1,7 @@
 import { Button, Modal, Progress } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { ask, askPage, client, type Schema } from '../api/client'
+import { number } from '../locale'
 import { PATHS } from '../paths'
 import { useAddress } from '../search'
 import { Allowed, useBarred } from '../ui/Allowed'
@@ -36,7 +37,7 @@ const COLUMNS: readonly Column<Mailbox>[] = [
   },
   { head: 'State', cell: (row) => <MailboxState mailbox={row} /> },
   { head: 'Stored', cell: (row) => <Usage mailbox={row} /> },
-  { head: 'Messages', align: 'right', cell: (row) => row.message_count.toLocaleString() },
+  { head: 'Messages', align: 'right', cell: (row) => number(row.message_count) },
   { head: 'Last login', cell: (row) => <Time at={row.last_login.at} form="ago" /> },
 ]
 
@@ -44,7 +45,7 @@ const COLUMNS: readonly Column<Mailbox>[] = [
 const TRASHED: readonly Column<Mailbox>[] = [
   { head: 'Address', sort: 'address', wide: true, cell: (row) => <span className="strong">{row.address}</span> },
   { head: 'Stored', cell: (row) => bytes(row.used_bytes) },
-  { head: 'Messages', align: 'right', cell: (row) => row.message_count.toLocaleString() },
+  { head: 'Messages', align: 'right', cell: (row) => number(row.message_count) },
   { head: 'Deleted', cell: (row) => <Time at={row.deleted_at} form="ago" /> },
   { head: '', align: 'right', cell: (row) => <Restore mailbox={row} /> },
 ]

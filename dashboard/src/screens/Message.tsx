@@ -12,6 +12,7 @@ import { Copy } from '../ui/Copy'
 import { Lines } from '../ui/DataList'
 import { DomainName } from '../ui/Domains'
 import { ErrorNote } from '../ui/ErrorNote'
+import { isMissing, Missing } from '../ui/Missing'
 import { Icon } from '../ui/Icon'
 import { Facts, Page, Section } from '../ui/Page'
 import { Time } from '../ui/Time'
@@ -30,6 +31,7 @@ export function Message() {
     refetchInterval: ({ state }) => (state.data && UNSETTLED.includes(state.data.status) ? 2_000 : false),
   })
   const back = <Link to={PATHS.messages}>← Messages</Link>
+  if (isMissing(error)) return <Missing title="No such message" back={back} error={error} />
   if (!data)
     return (
       <Page title="Message" back={back}>

@@ -92,7 +92,7 @@ export function Messages() {
           <TimeFilter name="until" label="Until" />
         </MoreFilters>
       </Filters>
-      {q && <Exact text={q} />}
+      <Exact text={q ?? ''} />
       <DataList
         label="Messages"
         of={['messages', 'list', filter]}

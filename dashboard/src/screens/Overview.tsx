@@ -11,10 +11,12 @@ import { Status } from '../ui/Badge'
 import { Lines } from '../ui/DataList'
 import { domainsQuery } from '../ui/Domains'
 import { Empty } from '../ui/Empty'
+import { ErrorBar } from '../ui/ErrorBar'
 import { ErrorNote } from '../ui/ErrorNote'
 import { Icon, type IconName } from '../ui/Icon'
 import { LinkButton } from '../ui/links'
 import { Page, Section } from '../ui/Page'
+import { useReady } from '../ui/ready'
 import { Time } from '../ui/Time'
 import { sentQuery, useSteps } from './Start'
 
@@ -34,18 +36,26 @@ export function Overview() {
         </Allowed>
       }
     >
-      <Guide />
-      <Parts />
-      <Attention />
-      <Lately />
+      <Content />
     </Page>
   )
 }
 
-/** Who has mail that flows needs no way to it, and is not asked about it. */
-function Guide() {
-  const { data: isSent } = useQuery(sentQuery())
-  return isSent === false ? <StepsLeft /> : null
+/** All at once, when it is known which notes stand above the rest: what came later would move it. */
+function Content() {
+  const sent = useQuery(sentQuery())
+  const health = useHealth()
+  const isReady = useReady(!sent.isPending && !health.isPending)
+  if (!isReady) return <Lines count={8} />
+  return (
+    <>
+      {/* Who has mail that flows needs no way to it, and is not asked about it. */}
+      {sent.data === false && <StepsLeft />}
+      <Parts />
+      <Attention />
+      <Lately />
+    </>
+  )
 }
 
 function StepsLeft() {
@@ -75,7 +85,7 @@ function useHealth() {
   // One that is down refuses, and says the same in the details.
   const told = asked.error instanceof ApiError ? (asked.error.details as Partial<Schema['HealthTold']>) : asked.data
   const status = told?.status ?? (asked.error ? 'down' : null)
-  return { status, ailing: told?.checks?.filter((check) => check.status !== 'ok') ?? [] }
+  return { isPending: asked.isPending, status, ailing: told?.checks?.filter((check) => check.status !== 'ok') ?? [] }
 }
 
 /** Parts of the server that are not well, by name. */
@@ -121,20 +131,23 @@ function Attention() {
   const failed = useQuery(ofStatus('failed'))
   const deferred = useQuery(ofStatus('deferred'))
   const domains = useQuery(domainsQuery())
+  const hasSuspensions = !barred(account, 'suspension.list')
   const suspensions = useQuery({
     queryKey: ['suspensions', 'attention'],
     queryFn: () => askPage(client.GET('/abuse/suspensions', { params: { query: { limit: 100 } } })),
-    enabled: !barred(account, 'suspension.list'),
+    enabled: hasSuspensions,
     ...ANEW,
   })
-  const webhooks = useQuery({ queryKey: ['webhooks', 'list'], queryFn: () => ask(client.GET('/webhooks')), enabled: !barred(account, 'webhook.list'), ...ANEW })
+  const hasWebhooks = !barred(account, 'webhook.list')
+  const webhooks = useQuery({ queryKey: ['webhooks', 'list'], queryFn: () => ask(client.GET('/webhooks')), enabled: hasWebhooks, ...ANEW })
   const disabled = webhooks.data?.filter((row) => row.disabled_at) ?? []
   const troubled = webhooks.data?.filter((row) => row.failing_since && !row.disabled_at) ?? []
   const { data: built } = useQuery(version())
+  const hasQueue = built?.profile === 'full' && !barred(account, 'queue.list')
   const queue = useQuery({
     queryKey: ['queue', 'attention'],
     queryFn: () => askPage(client.GET('/queue', { params: { query: { state: 'deferred', limit: 100 } } })),
-    enabled: built?.profile === 'full' && !barred(account, 'queue.list'),
+    enabled: hasQueue,
     ...ANEW,
   })
   const health = useHealth()
@@ -143,21 +156,21 @@ function Attention() {
   const error = bounced.error ?? failed.error ?? deferred.error ?? domains.error
   return (
     <div className="tiles">
-      <ErrorNote error={error} />
+      <ErrorBar error={error} />
       <Tile icon="warn" count={count(bounced.data)} isBad={Boolean(bounced.data?.rows.length)} hint="since yesterday" link={<Link to={PATHS.messages} search={{ status: 'bounced' }}>Bounced</Link>} />
       <Tile icon="cross" count={count(failed.data)} isBad={Boolean(failed.data?.rows.length)} hint="since yesterday" link={<Link to={PATHS.messages} search={{ status: 'failed' }}>Failed</Link>} />
-      {!queue.data && <Tile icon="clock" count={count(deferred.data)} isBad={false} hint="tried again by itself" link={<Link to={PATHS.messages} search={{ status: 'deferred' }}>Waiting</Link>} />}
-      {queue.data && <Tile icon="queue" count={count(queue.data)} isBad={false} hint="put off by others" link={<Link to={PATHS.queue} search={{ state: 'deferred' }}>Queue</Link>} />}
-      {suspensions.data && (
-        <Tile icon="pause" count={count(suspensions.data)} isBad={suspensions.data.rows.length > 0} hint="may not send" link={<Link to={PATHS.suspensions}>Suspended</Link>} />
+      {!hasQueue && <Tile icon="clock" count={count(deferred.data)} isBad={false} hint="tried again by itself" link={<Link to={PATHS.messages} search={{ status: 'deferred' }}>Waiting</Link>} />}
+      {hasQueue && <Tile icon="queue" count={count(queue.data)} isBad={false} hint="put off by others" link={<Link to={PATHS.queue} search={{ state: 'deferred' }}>Queue</Link>} />}
+      {hasSuspensions && (
+        <Tile icon="pause" count={count(suspensions.data)} isBad={Boolean(suspensions.data?.rows.length)} hint="may not send" link={<Link to={PATHS.suspensions}>Suspended</Link>} />
       )}
       <Tile icon="globe" count={domains.data ? String(failing.length) : '…'} isBad={failing.length > 0} hint={failing.length === 1 ? 'domain needs a look' : 'domains need a look'} link={<Link to={PATHS.domains}>DNS</Link>} />
-      {webhooks.data && webhooks.data.length > 0 && (
+      {hasWebhooks && (
         <Tile
           icon="hook"
-          count={String(disabled.length + troubled.length)}
+          count={webhooks.data ? String(disabled.length + troubled.length) : '…'}
           isBad={disabled.length + troubled.length > 0}
-          hint={[disabled.length && `${disabled.length} made inactive`, troubled.length && `${troubled.length} failing`].filter(Boolean).join(', ') || 'all are delivered to'}
+          hint={[disabled.length && `${disabled.length} made inactive`, troubled.length && `${troubled.length} failing`].filter(Boolean).join(', ') || (webhooks.data?.length === 0 ? 'there is none' : 'all are delivered to')}
           link={<Link to={PATHS.webhooks}>Webhooks</Link>}
         />
       )}

@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { PATHS } from '../paths'
 import { useTyped } from '../search'
@@ -54,6 +55,9 @@ export function Routing() {
   const [typed, setTyped] = useTyped('address', 180)
   const { data, error, isPlaceholderData } = useQuery({ ...explainQuery(asked), placeholderData: keepPreviousData })
   const isAsked = isAddress(asked)
+  // Who is still typing is not corrected.
+  const [isTyping, setTyping] = useState(false)
+  const fault = asked && !isAsked && !isTyping && typed.trim() === asked ? `“${asked}” is not an address. Write it as name@domain, such as sales@example.com.` : null
   return (
     <Page title="Where mail goes" lead="Type an address: the very rules that take mail at the door say where it would go.">
       <TextInput
@@ -63,13 +67,27 @@ export function Routing() {
         size="md"
         leftSection={<Icon name="route" />}
         value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
+        onChange={(event) => {
+          setTyping(true)
+          setTyped(event.currentTarget.value)
+        }}
+        onBlur={() => setTyping(false)}
+        onKeyDown={(event) => event.key === 'Enter' && setTyping(false)}
+        error={Boolean(fault)}
+        aria-invalid={Boolean(fault)}
         autoComplete="off"
         spellCheck={false}
         data-main-search
       />
       <div aria-live="polite">
-        {error && isAsked ? (
+        {fault ? (
+          <div className="note note-bad" role="alert">
+            <Icon name="warn" />
+            <div>
+              <p className="note-title">{fault}</p>
+            </div>
+          </div>
+        ) : error && isAsked ? (
           <ErrorNote error={error} />
         ) : isAsked && data ? (
           <div className="stack" aria-busy={isPlaceholderData}>

@@ -1,7 +1,7 @@
-import { Button, FileButton, Group, SegmentedControl, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Button, FileButton, SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type DragEvent, type FormEvent, useEffect, useRef, useState } from 'react'
+import { type DragEvent, useEffect, useRef, useState } from 'react'
 import { withShortFiles } from '../api/calls'
 import { ask, client, type Schema } from '../api/client'
 import { fieldFaults } from '../api/errors'
@@ -10,11 +10,12 @@ import { Addresses } from '../ui/Addresses'
 import { useAccount } from '../ui/Allowed'
 import { bytes } from '../ui/bytes'
 import { domainsQuery } from '../ui/Domains'
-import { ErrorNote } from '../ui/ErrorNote'
+import { Form } from '../ui/Form'
 import { useFields } from '../ui/form'
 import { Icon } from '../ui/Icon'
 import { Page } from '../ui/Page'
 import { RequestButton } from '../ui/Request'
+import { Tags } from '../ui/Tags'
 import { toast } from '../ui/Toasts'
 import { dropDraft, keepDraft, keptDraft } from './send/draft'
 
@@ -72,8 +73,7 @@ export function Send() {
   }
   const domains = useQuery(domainsQuery()).data?.rows
   const example = domains?.find((domain) => domain.active && domain.sending_enabled)?.unicode_name ?? 'example.com'
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const letter = { values: form.values, form: form_, files }
     if (!isSame(send.variables, letter)) key.current = newKey()
     send.mutate(letter)
@@ -81,59 +81,66 @@ export function Send() {
   const bodyFault = form.faultOf('text_body') ?? form.faultOf('html_body')
   return (
     <Page title="Send" lead="One message by the API, from any address of a domain that sends.">
-      <form onSubmit={submit} noValidate className="card stack compose" onDragOver={(event) => event.preventDefault()} onDrop={(event) => drop(event, (added) => setFiles([...files, ...added]))}>
-        {kept && <Kept files={kept.files} onAnew={beginAnew} />}
-        <div className="pair">
-          <TextInput label="From" type="email" placeholder={`shop@${example}`} autoComplete="off" {...form.text('from')} error={form.faultOf('from') ?? form.faultOf('from.email')} />
-          <TextInput label="Name" placeholder="The Shop" autoComplete="off" {...form.text('from_name')} error={form.faultOf('from.name')} />
-        </div>
-        <Addresses label="To" placeholder="customer@elsewhere.example" {...form.value('to')} error={faultsOf(send.error, 'to')} />
-        {isMore ? (
-          <>
-            <div className="pair">
-              <Addresses label="Copies (Cc)" {...form.value('cc')} error={faultsOf(send.error, 'cc')} />
-              <Addresses label="Hidden copies (Bcc)" {...form.value('bcc')} error={faultsOf(send.error, 'bcc')} />
-            </div>
-            <div className="pair">
-              <TextInput label="Answers go to" type="email" autoComplete="off" {...form.text('reply_to')} />
-              <TagsInput label="Tags" description="To find it by, and count; at most ten" maxTags={10} acceptValueOnBlur {...form.value('tags')} />
-            </div>
-          </>
-        ) : (
-          <div>
-            <Button variant="subtle" size="compact-sm" onClick={() => setMore(true)}>
-              Copies, answers, tags
-            </Button>
+      <div className="card compose" onDragOver={(event) => event.preventDefault()} onDrop={(event) => drop(event, (added) => setFiles([...files, ...added]))}>
+        <Form
+          onSubmit={submit}
+          error={send.error}
+          besides={[...form.names, 'from.email', 'from.name', 'text_body', 'html_body']}
+          actions={
+            <>
+              <RequestButton call={async () => ({ method: 'POST', path: '/send', body: withShortFiles(await messageOf({ values: form.values, form: form_, files })) })} />
+              <Button type="submit" loading={send.isPending} leftSection={<Icon name="send" size={16} />}>
+                Send
+              </Button>
+            </>
+          }
+        >
+          {kept && <Kept files={kept.files} onAnew={beginAnew} />}
+          <div className="pair">
+            <TextInput label="From" type="email" placeholder={`shop@${example}`} autoComplete="off" {...form.text('from')} error={form.faultOf('from') ?? form.faultOf('from.email')} />
+            <TextInput label="Name" placeholder="The Shop" autoComplete="off" {...form.text('from_name')} error={form.faultOf('from.name')} />
           </div>
-        )}
-        <TextInput label="Subject" autoComplete="off" {...form.text('subject')} />
-        <div className="stack-small">
-          <div className="between">
-            <label htmlFor="compose-body" className="field-label">
-              Message
-            </label>
-            <SegmentedControl
-              size="xs"
-              aria-label="Form of the message"
-              value={form_}
-              onChange={(value) => setForm(value as 'text' | 'html')}
-              data={[
-                { value: 'text', label: 'Text' },
-                { value: 'html', label: 'HTML' },
-              ]}
-            />
+          <Addresses label="To" placeholder="customer@elsewhere.example" {...form.value('to')} error={faultsOf(send.error, 'to')} />
+          {isMore ? (
+            <>
+              <div className="pair">
+                <Addresses label="Copies (Cc)" {...form.value('cc')} error={faultsOf(send.error, 'cc')} />
+                <Addresses label="Hidden copies (Bcc)" {...form.value('bcc')} error={faultsOf(send.error, 'bcc')} />
+              </div>
+              <div className="pair">
+                <TextInput label="Answers go to" type="email" autoComplete="off" {...form.text('reply_to')} />
+                <Tags label="Tags" description="To find it by, and count; at most ten" maxTags={10} acceptValueOnBlur {...form.value('tags')} />
+              </div>
+            </>
+          ) : (
+            <div>
+              <Button variant="subtle" size="compact-sm" onClick={() => setMore(true)}>
+                Copies, answers, tags
+              </Button>
+            </div>
+          )}
+          <TextInput label="Subject" autoComplete="off" {...form.text('subject')} />
+          <div className="stack-small">
+            <div className="between">
+              <label htmlFor="compose-body" className="field-label">
+                Message
+              </label>
+              <SegmentedControl
+                size="xs"
+                aria-label="Form of the message"
+                value={form_}
+                onChange={(value) => setForm(value as 'text' | 'html')}
+                data={[
+                  { value: 'text', label: 'Text' },
+                  { value: 'html', label: 'HTML' },
+                ]}
+              />
+            </div>
+            <Textarea id="compose-body" rows={14} resize="vertical" {...form.text('body')} error={bodyFault} {...(form_ === 'html' && { classNames: { input: 'mono' }, placeholder: '<p>Hello …</p>' })} />
           </div>
-          <Textarea id="compose-body" autosize minRows={10} maxRows={28} {...form.text('body')} error={bodyFault} {...(form_ === 'html' && { classNames: { input: 'mono' }, placeholder: '<p>Hello …</p>' })} />
-        </div>
-        <Attachments files={files} onChange={setFiles} />
-        <ErrorNote error={send.error} besides={[...form.names, 'from.email', 'from.name', 'text_body', 'html_body']} />
-        <Group justify="space-between">
-          <RequestButton call={async () => ({ method: 'POST', path: '/send', body: withShortFiles(await messageOf({ values: form.values, form: form_, files })) })} />
-          <Button type="submit" loading={send.isPending} leftSection={<Icon name="send" size={16} />}>
-            Send
-          </Button>
-        </Group>
-      </form>
+          <Attachments files={files} onChange={setFiles} />
+        </Form>
+      </div>
     </Page>
   )
 }
@@ -172,7 +179,7 @@ function Kept({ files, onAnew }: { files: readonly string[]; onAnew: () => void 
 function Attachments({ files, onChange }: { files: readonly File[]; onChange: (files: readonly File[]) => void }) {
   const total = files.reduce((sum, file) => sum + file.size, 0)
   return (
-    <div className="stack-small">
+    <div className="files">
       <div className="row">
         <FileButton multiple onChange={(added) => onChange([...files, ...added])}>
           {(props) => (
@@ -184,7 +191,7 @@ function Attachments({ files, onChange }: { files: readonly File[]; onChange: (f
         <span className="soft small">{files.length ? `${bytes(total)} in all` : 'or drop them here'}</span>
       </div>
       {files.length > 0 && (
-        <ul className="stack-small">
+        <ul className="stack-small" aria-label="Attached files" tabIndex={0}>
           {files.map((file, index) => (
             <li key={`${file.name} ${index}`} className="row">
               <Icon name="clip" size={14} />

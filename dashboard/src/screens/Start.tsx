@@ -2,8 +2,8 @@ import { queryOptions, useQueries } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ask, askPage, client } from '../api/client'
 import { PATHS, type ScreenName } from '../paths'
-import { type Action } from '../policy'
-import { Allowed } from '../ui/Allowed'
+import { type Action, barred } from '../policy'
+import { useAccount } from '../ui/Allowed'
 import { Badge } from '../ui/Badge'
 import { Icon } from '../ui/Icon'
 import { LinkButton } from '../ui/links'
@@ -48,6 +48,7 @@ export function useSteps(): readonly (boolean | null)[] {
 }
 
 export function Start() {
+  const account = useAccount()
   const done = useSteps()
   const next = done.indexOf(false)
   const isAll = done.every((each) => each === true)
@@ -63,11 +64,13 @@ export function Start() {
               </h2>
               <p className="soft">{step.text}</p>
             </div>
-            <Allowed to={step.action}>
+            {barred(account, step.action) ? (
+              !done[index] && <span className="soft small">An administrator does this.</span>
+            ) : (
               <LinkButton to={PATHS[step.to]} search={step.search ?? {}} variant={index === next ? 'filled' : 'default'}>
                 {step.does}
               </LinkButton>
-            </Allowed>
+            )}
           </li>
         ))}
       </ol>

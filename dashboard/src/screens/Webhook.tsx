@@ -10,10 +10,13 @@ import { Copy } from '../ui/Copy'
 import { Lines } from '../ui/DataList'
 import { Deliveries } from '../ui/Deliveries'
 import { DomainName } from '../ui/Domains'
+import { ErrorBar } from '../ui/ErrorBar'
 import { ErrorNote } from '../ui/ErrorNote'
+import { isMissing, Missing } from '../ui/Missing'
 import { useChange } from '../ui/form'
 import { Icon } from '../ui/Icon'
 import { Facts, Page, Section } from '../ui/Page'
+import { HOLDS_SECRET } from '../ui/SecretModal'
 import { Time } from '../ui/Time'
 import { WebhookForm } from '../ui/WebhookForm'
 import { WebhookSecret, WebhookState } from './Webhooks'
@@ -27,6 +30,7 @@ export function Webhook() {
   const { data, error } = useQuery({ queryKey: ['webhooks', 'one', id], queryFn: () => ask(client.GET('/webhooks/{id}', { params: { path: { id } } })) })
   const [isEditing, setEditing] = useState(false)
   const back = <Link to={PATHS.webhooks}>← Webhooks</Link>
+  if (isMissing(error)) return <Missing title="No such webhook" back={back} error={error} />
   if (!data)
     return (
       <Page title="Webhook" back={back}>
@@ -59,8 +63,9 @@ export function Webhook() {
         />
       </Section>
       <Trial webhook={data} />
-      <Deliveries webhook={data} />
+      {/* Above the list, which grows by itself and would move it. */}
       <Hazards webhook={data} />
+      <Deliveries webhook={data} />
       <Modal opened={isEditing} onClose={() => setEditing(false)} title="Change webhook" size="lg">
         <WebhookForm webhook={data} onChanged={() => setEditing(false)} onCancel={() => setEditing(false)} />
       </Modal>
@@ -101,9 +106,17 @@ function Trial({ webhook }: { webhook: Record_ }) {
         </Allowed>
       }
     >
-      <ErrorNote error={test.error} />
+      <ErrorBar error={test.error} />
+      {!data && (
+        <div className="note trial">
+          <Icon name="info" />
+          <div>
+            <p>The answer of your program is shown here.</p>
+          </div>
+        </div>
+      )}
       {data && (
-        <div className={`note ${data.delivered ? 'note-good' : 'note-bad'}`} role="status">
+        <div className={`note trial ${data.delivered ? 'note-good' : 'note-bad'}`} role="status" tabIndex={0}>
           <Icon name={data.delivered ? 'check' : 'warn'} />
           <div>
             <p className="note-title">
@@ -136,7 +149,7 @@ function Hazards({ webhook }: { webhook: Record_ }) {
     then: () => void navigate({ to: PATHS.webhooks }),
   })
   return (
-    <Section title="With care">
+    <Section title="Danger zone">
       <div className="between">
         <p className="soft">A new secret signs at once; the present one signs too for 24 hours, so that your program can change over.</p>
         <Allowed to="webhook.write">
@@ -145,7 +158,7 @@ function Hazards({ webhook }: { webhook: Record_ }) {
           </Button>
         </Allowed>
       </div>
-      <ErrorNote error={rotate.error} />
+      <ErrorBar error={rotate.error} />
       <div className="between">
         <p className="soft">Deleted, it takes what is on its way to it along.</p>
         <Allowed to="webhook.write">
@@ -154,7 +167,7 @@ function Hazards({ webhook }: { webhook: Record_ }) {
           </Button>
         </Allowed>
       </div>
-      <Modal opened={made !== null} onClose={() => setMade(null)} title="New secret" size="lg" closeOnClickOutside={false}>
+      <Modal opened={made !== null} onClose={() => setMade(null)} title="New secret" size="lg" {...HOLDS_SECRET}>
         {made && <WebhookSecret made={made} action="I have kept it" onDone={() => setMade(null)} />}
       </Modal>
       <Confirm opened={isAsked} onClose={() => setAsked(false)} title="Delete webhook" action="Delete webhook" name={webhook.url} busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(undefined)}>

@@ -12,6 +12,7 @@ import { Empty } from '../ui/Empty'
 import { Icon } from '../ui/Icon'
 import { Page } from '../ui/Page'
 import { Secret } from '../ui/Secret'
+import { HOLDS_SECRET } from '../ui/SecretModal'
 import { Time } from '../ui/Time'
 import { WebhookForm } from '../ui/WebhookForm'
 
@@ -78,24 +79,26 @@ export function Webhooks() {
           </Empty>
         }
       />
-      <Modal opened={isNew !== undefined} onClose={() => change({ new: undefined })} title="New webhook" size="lg" closeOnClickOutside={false}>
-        {isNew !== undefined && <NewWebhook onClose={() => change({ new: undefined })} />}
-      </Modal>
+      <NewWebhook opened={isNew !== undefined} onClose={() => change({ new: undefined })} />
     </Page>
   )
 }
 
-function NewWebhook({ onClose }: { onClose: () => void }) {
+function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [made, setMade] = useState<Schema['WebhookMade'] | null>(null)
   const navigate = useNavigate()
-  if (!made) return <WebhookForm onMade={setMade} onCancel={onClose} />
-  return <WebhookSecret made={made} action="Show the webhook" onDone={() => void navigate({ to: PATHS.webhook, params: { id: made.id } })} />
+  return (
+    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={() => setMade(null)} title="New webhook" size="lg" closeOnClickOutside={false} {...(made && HOLDS_SECRET)}>
+      {opened && made && <WebhookSecret made={made} action="Show the webhook" onDone={() => void navigate({ to: PATHS.webhook, params: { id: made.id } })} />}
+      {opened && !made && <WebhookForm onMade={setMade} onCancel={onClose} />}
+    </Modal>
+  )
 }
 
 /** The secret, this once. */
 export function WebhookSecret({ made, action, onDone }: { made: Schema['WebhookMade']; action: string; onDone: () => void }) {
   return (
-    <div className="stack">
+    <div className="stack" data-holds-secret>
       <div className="note note-good" role="status">
         <Icon name="check" />
         <div>

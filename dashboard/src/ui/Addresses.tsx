@@ -1,11 +1,12 @@
-import { TagsInput, type TagsInputProps } from '@mantine/core'
+import type { TagsInputProps } from '@mantine/core'
+import { Tags } from './Tags'
 
 type Props = Omit<TagsInputProps, 'value' | 'onChange'> & { value: string[]; onChange: (value: string[]) => void }
 
 /** Addresses, one after the other: parted by Enter, commas, spaces or semicolons, typed or pasted. */
 export function Addresses({ value, onChange, placeholder, ...rest }: Props) {
   return (
-    <TagsInput
+    <Tags
       splitChars={[',', ' ', ';']}
       acceptValueOnBlur
       placeholder={value.length ? '' : (placeholder ?? '')}

@@ -1,10 +1,11 @@
 import { Button, Group, PasswordInput, Select, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { useEffect } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { type Role, ROLE_NAMES, ROLES } from '../policy'
 import { useAccount } from './Allowed'
+import { useOnlyDomain } from './Domains'
 import { DomainsSelect } from './DomainsSelect'
-import { ErrorNote } from './ErrorNote'
+import { Form } from './Form'
 import { useChange, useFields } from './form'
 import { RequestButton } from './Request'
 
@@ -21,14 +22,33 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
   })
   const form = useFields(initial(admin), save.error)
   const account = useAccount()
-  const ownChange = admin?.id === account.id && (form.values.email.trim() !== admin.email || form.values.password !== '')
+  const isOwn = admin?.id === account.id
+  const only = useOnlyDomain()
+  useEffect(() => {
+    if (only && !admin) form.set('domain_ids', [only])
+  }, [only])
   const isDomainAdmin = form.values.role === 'domain_admin'
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate(form.values)
-  }
   return (
-    <form onSubmit={submit} className="stack" noValidate>
+    <Form
+      onSubmit={() => save.mutate(form.values)}
+      error={save.error}
+      besides={form.names}
+      actions={
+        <>
+          <RequestButton
+            call={admin ? { method: 'PATCH', path: `/admins/${admin.id}`, body: changesOf(form.values, admin) } : { method: 'POST', path: '/admins', body: bodyOf(form.values) }}
+          />
+          <Group>
+            <Button variant="default" onClick={onDone}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {admin ? 'Save' : 'Make administrator'}
+            </Button>
+          </Group>
+        </>
+      }
+    >
       <TextInput label="Email" type="email" description="To log in by" autoComplete="off" spellCheck={false} data-autofocus {...form.text('email')} />
       <PasswordInput
         label={admin ? 'New password' : 'Password'}
@@ -36,24 +56,16 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
         autoComplete="new-password"
         {...form.text('password')}
       />
-      {ownChange && <PasswordInput label="Current password" description="To change your own email or password" autoComplete="current-password" {...form.text('current_password')} />}
+      {isOwn && <PasswordInput label="Current password" description="To change your own email or password" autoComplete="current-password" {...form.text('current_password')} />}
       <Select label="Role" allowDeselect={false} data={ROLES.map((role) => ({ value: role, label: ROLE_NAMES[role] }))} value={form.values.role} onChange={(role) => form.set('role', role as Role)} error={form.faultOf('role')} />
-      {isDomainAdmin && <DomainsSelect label="Domains" description="Without one, the account can do nothing" {...form.value('domain_ids')} />}
-      <ErrorNote error={save.error} besides={form.names} />
-      <Group justify="space-between">
-        <RequestButton
-          call={admin ? { method: 'PATCH', path: `/admins/${admin.id}`, body: changesOf(form.values, admin) } : { method: 'POST', path: '/admins', body: bodyOf(form.values) }}
-        />
-        <Group>
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {admin ? 'Save' : 'Make administrator'}
-          </Button>
-        </Group>
-      </Group>
-    </form>
+      <DomainsSelect
+        label="Domains"
+        description={isDomainAdmin ? 'Without one, the account can do nothing.' : 'This role has all domains.'}
+        disabled={!isDomainAdmin}
+        {...form.value('domain_ids')}
+        {...(!isDomainAdmin && { value: [], placeholder: 'All domains' })}
+      />
+    </Form>
   )
 }
 

@@ -1,5 +1,5 @@
-import { Anchor, Button } from '@mantine/core'
-import { type ErrorComponentProps, Link } from '@tanstack/react-router'
+import { Button } from '@mantine/core'
+import type { ErrorComponentProps } from '@tanstack/react-router'
 import { ErrorNote } from './ErrorNote'
 
 /** A screen that failed while it was drawn or loaded. */
@@ -13,18 +13,3 @@ export function Broken({ error, reset }: ErrorComponentProps) {
   )
 }
 
-export function NoSuchScreen() {
-  return (
-    <div className="broken">
-      <title>Not found · Mailkeep</title>
-      <h1>There is nothing at this address</h1>
-      <p>
-        Go to the{' '}
-        <Anchor component={Link} to="/">
-          overview
-        </Anchor>
-        .
-      </p>
-    </div>
-  )
-}

@@ -1,6 +1,6 @@
-import { Button, Group, Modal, Text, TextInput } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
-import { ErrorNote } from './ErrorNote'
+import { Button, Modal, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { Form } from './Form'
 
 interface Props {
   opened: boolean
@@ -10,8 +10,8 @@ interface Props {
   children: ReactNode
   /** The word on the button. */
   action: string
-  /** To be typed where nothing can be undone. */
-  name?: string
+  /** To be typed where nothing can be undone; null: not asked for (yet), with its place kept. */
+  name?: string | null
   busy?: boolean
   /** It is not to be done (yet), as the text says. */
   idle?: boolean
@@ -32,16 +32,28 @@ function Question({ name, action, busy, idle, error, children, onClose, onConfir
   const [typed, setTyped] = useState('')
   // What went wrong before it was opened is about something else.
   const [former] = useState(error)
-  const sure = !idle && (name === undefined || typed.trim() === name)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (sure) onConfirm()
-  }
+  const isAsked = typeof name === 'string' && !idle
+  const sure = !idle && (!name || typed.trim() === name)
   return (
-    <form onSubmit={submit} className="stack">
+    <Form
+      onSubmit={() => sure && onConfirm()}
+      error={error === former ? null : error}
+      actions={
+        <>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" disabled={!sure} loading={busy ?? false}>
+            {action}
+          </Button>
+        </>
+      }
+    >
       <Text component="div">{children}</Text>
-      {name !== undefined && !idle && (
+      {name !== undefined && (
         <TextInput
+          className={isAsked ? undefined : 'kept'}
+          disabled={!isAsked}
           label={
             <>
               Type <code>{name}</code> to confirm
@@ -54,15 +66,6 @@ function Question({ name, action, busy, idle, error, children, onClose, onConfir
           data-autofocus
         />
       )}
-      <ErrorNote error={error === former ? null : error} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button type="submit" color="red" disabled={!sure} loading={busy ?? false}>
-          {action}
-        </Button>
-      </Group>
-    </form>
+    </Form>
   )
 }

@@ -1,12 +1,11 @@
-import { Button, Group, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { type Unit, unitOf } from './bytes'
-import { ErrorNote } from './ErrorNote'
+import { Form } from './Form'
 import { useChange, useFields } from './form'
 
 type Domain = Schema['DomainRecord']
-
 
 /** A domain to make, or to change. */
 export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDone: (domain: Domain) => void; onCancel?: () => void }) {
@@ -21,16 +20,29 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
     then: onDone,
   })
   const form = useFields(initial(domain, unit), save.error)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate(form.values)
-  }
+  const hasRelay = form.values.relay_host.trim() !== ''
   return (
-    <form onSubmit={submit} className="stack" noValidate>
+    <Form
+      onSubmit={() => save.mutate(form.values)}
+      error={save.error}
+      besides={[...form.names, 'default_quota_bytes', 'plus_delimiter', 'relay.host', 'relay.port', 'relay.tls', 'relay.username', 'relay.password']}
+      actions={
+        <>
+          {onCancel && (
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" loading={save.isPending}>
+            {domain ? 'Save' : 'Make domain'}
+          </Button>
+        </>
+      }
+    >
       {!domain && (
         <TextInput label="Domain name" placeholder="example.com" description="As it stands after the @ of its addresses. It can't be changed later." data-autofocus autoComplete="off" spellCheck={false} {...form.text('name')} />
       )}
-      <Textarea label="Description" autosize minRows={1} {...form.text('description')} />
+      <Textarea label="Description" rows={2} resize="vertical" {...form.text('description')} />
       <div className="pair">
         <NumberInput label="Quota of a new mailbox" suffix={` ${unit.name}`} min={0} decimalScale={2} description="0 is without limit" {...form.value('quota')} error={form.faultOf('default_quota_bytes')} />
         <Select
@@ -50,47 +62,33 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         <NumberInput label="At most so many mailboxes" placeholder="no limit" min={0} allowDecimal={false} {...form.value('max_mailboxes')} />
         <NumberInput label="At most so many aliases" placeholder="no limit" min={0} allowDecimal={false} {...form.value('max_aliases')} />
       </div>
-      <fieldset className="stack">
+      <fieldset className="fieldset">
         <legend>Relay</legend>
         <TextInput label="Host" placeholder="smtp.example.net" description="Takes the domain's outbound mail. Empty: the server's relay, or delivery by MX records." autoComplete="off" spellCheck={false} {...form.text('relay_host')} error={form.faultOf('relay.host')} />
-        {form.values.relay_host.trim() && (
-          <>
-            <div className="pair">
-              <Select
-                label="Encryption"
-                data={[
-                  { value: 'starttls', label: 'STARTTLS' },
-                  { value: 'tls', label: 'TLS' },
-                  { value: 'none', label: 'None (without a user name only)' },
-                ]}
-                allowDeselect={false}
-                {...form.value('relay_tls')}
-                error={form.faultOf('relay.tls')}
-              />
-              <NumberInput label="Port" min={1} max={65535} allowDecimal={false} {...form.value('relay_port')} error={form.faultOf('relay.port')} />
-            </div>
-            <div className="pair">
-              <TextInput label="User name" autoComplete="off" spellCheck={false} {...form.text('relay_username')} error={form.faultOf('relay.username')} />
-              <PasswordInput label="Password" autoComplete="new-password" description={domain?.relay?.has_password ? 'Stored. Enter it again if you change host, port, encryption or user name.' : undefined} {...form.text('relay_password')} error={form.faultOf('relay.password')} />
-            </div>
-          </>
-        )}
+        <div className="pair">
+          <Select
+            label="Encryption"
+            disabled={!hasRelay}
+            data={[
+              { value: 'starttls', label: 'STARTTLS' },
+              { value: 'tls', label: 'TLS' },
+              { value: 'none', label: 'None (without a user name only)' },
+            ]}
+            allowDeselect={false}
+            {...form.value('relay_tls')}
+            error={form.faultOf('relay.tls')}
+          />
+          <NumberInput label="Port" disabled={!hasRelay} min={1} max={65535} allowDecimal={false} {...form.value('relay_port')} error={form.faultOf('relay.port')} />
+        </div>
+        <div className="pair">
+          <TextInput label="User name" disabled={!hasRelay} autoComplete="off" spellCheck={false} {...form.text('relay_username')} error={form.faultOf('relay.username')} />
+          <PasswordInput label="Password" disabled={!hasRelay} autoComplete="new-password" description={domain?.relay?.has_password ? 'Stored. Enter it again if you change host, port, encryption or user name.' : undefined} {...form.text('relay_password')} error={form.faultOf('relay.password')} />
+        </div>
       </fieldset>
       <Switch label="Active" description="Mail for a domain that is not is put off, and none is sent from it." {...form.checked('active')} />
       <Switch label="Sends mail" {...form.checked('sending_enabled')} />
       <Switch label="Receives mail" {...form.checked('receiving_enabled')} />
-      <ErrorNote error={save.error} besides={[...form.names, 'default_quota_bytes', 'plus_delimiter', 'relay.host', 'relay.port', 'relay.tls', 'relay.username', 'relay.password']} />
-      <Group justify="flex-end">
-        {onCancel && (
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-        )}
-        <Button type="submit" loading={save.isPending}>
-          {domain ? 'Save' : 'Make domain'}
-        </Button>
-      </Group>
-    </form>
+    </Form>
   )
 }
 

@@ -22,6 +22,12 @@ export function domainQuery(id: string) {
   })
 }
 
+/** The ID of the only domain there is; null where there are none or several. */
+export function useOnlyDomain(): string | null {
+  const rows = useQuery(domainsQuery()).data?.rows
+  return (rows?.length === 1 && rows[0]?.id) || null
+}
+
 /** Name of a domain by its id; nothing while it is not known. */
 export function DomainName({ id }: { id: string | null }) {
   const first = useQuery(domainsQuery())

@@ -2,31 +2,33 @@ import { explain, fieldFaults } from '../api/errors'
 import { Copy } from './Copy'
 import { Icon } from './Icon'
 
-/** Once, as it appears. */
-function reveal(note: HTMLElement | null): void {
-  note?.scrollIntoView({ block: 'nearest' })
+/** Characters that are seen of an error below its field on a phone. */
+const LINE = 45
+
+function named(field: string): string {
+  return field.replaceAll('_', ' ')
 }
 
 /**
- * What went wrong, in words, with the id of the request to ask about. `besides`: fields that show their own faults;
- * where these are all that is wrong, nothing more is said here but that.
+ * What went wrong, in words, with the ID of the request to ask about. `besides`: fields that show their own errors; of
+ * these only what is too long for the line below the field is repeated here.
  */
 export function ErrorNote({ error, besides = [] }: { error: unknown; besides?: readonly string[] }) {
   if (!error) return null
   const { message, advice, code, requestId } = explain(error)
   const faults = Object.entries(fieldFaults(error))
-  const elsewhere = faults.filter(([name]) => !besides.includes(name))
-  const isMarked = faults.length > 0 && elsewhere.length === 0
+  const isMarked = faults.length > 0 && faults.every(([name]) => besides.includes(name))
+  const listed = faults.filter(([name, reason]) => !besides.includes(name) || reason.length > LINE)
   return (
-    <div className="note note-bad" role="alert" ref={reveal}>
+    <div className="note note-bad" role="alert">
       <Icon name="warn" />
       <div>
-        <p className="note-title">{isMarked ? 'The fields that are marked need another look.' : message}</p>
-        {elsewhere.length > 0 && (
+        <p className="note-title">{isMarked ? 'Check the marked fields.' : message}</p>
+        {listed.length > 0 && (
           <ul>
-            {elsewhere.map(([name, reason]) => (
+            {listed.map(([name, reason]) => (
               <li key={name}>
-                <code>{name}</code>: {reason}
+                {named(name)}: {reason}
               </li>
             ))}
           </ul>

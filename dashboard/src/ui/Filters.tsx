@@ -12,8 +12,8 @@ export function Filters({ names, children }: { names: readonly string[]; childre
   return (
     <div className="filters" role="search">
       {children}
-      {filtered && (
-        <Button variant="subtle" color="gray" onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}>
+      {names.length > 0 && (
+        <Button className={filtered ? undefined : 'kept'} disabled={!filtered} variant="subtle" color="gray" onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}>
           Clear
         </Button>
       )}

@@ -1,10 +1,10 @@
-import { Button, Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { Button, Group, NumberInput, Select, TextInput } from '@mantine/core'
 import { ask, client, type Schema } from '../api/client'
 import { DomainsSelect } from './DomainsSelect'
-import { ErrorNote } from './ErrorNote'
+import { Form } from './Form'
 import { useChange, useFields } from './form'
 import { RequestButton } from './Request'
+import { Tags } from './Tags'
 
 const FIELDS = { name: '', scoped_domain_ids: [] as string[], expires_in_days: '0', rate_limit: '' as number | string, allowed_networks: [] as string[] }
 
@@ -16,12 +16,27 @@ export function KeyForm({ onDone, onCancel }: { onDone: (made: Schema['KeyMade']
     then: onDone,
   })
   const form = useFields(FIELDS, make.error)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    make.mutate(form.values)
-  }
   return (
-    <form onSubmit={submit} className="stack" noValidate>
+    <Form
+      onSubmit={() => make.mutate(form.values)}
+      error={make.error}
+      besides={form.names}
+      actions={
+        <>
+          <RequestButton call={{ method: 'POST', path: '/api-keys', body: bodyOf(form.values) }} />
+          <Group>
+            {onCancel && (
+              <Button variant="default" onClick={onCancel}>
+                Cancel
+              </Button>
+            )}
+            <Button type="submit" loading={make.isPending}>
+              Make key
+            </Button>
+          </Group>
+        </>
+      }
+    >
       <TextInput label="Name" description="Of the program that will show it" placeholder="shop" data-autofocus autoComplete="off" {...form.text('name')} />
       <DomainsSelect
         label="Only for these domains"
@@ -44,22 +59,8 @@ export function KeyForm({ onDone, onCancel }: { onDone: (made: Schema['KeyMade']
         />
         <NumberInput label="Requests per minute" placeholder="as usual" min={0} allowDecimal={false} description="0 is without limit" {...form.value('rate_limit')} />
       </div>
-      <TagsInput label="Only from these networks" description="Such as 192.0.2.0/24; none: from everywhere. Enter adds one." {...form.value('allowed_networks')} />
-      <ErrorNote error={make.error} besides={form.names} />
-      <Group justify="space-between">
-        <RequestButton call={{ method: 'POST', path: '/api-keys', body: bodyOf(form.values) }} />
-        <Group>
-          {onCancel && (
-            <Button variant="default" onClick={onCancel}>
-              Cancel
-            </Button>
-          )}
-          <Button type="submit" loading={make.isPending}>
-            Make key
-          </Button>
-        </Group>
-      </Group>
-    </form>
+      <Tags label="Only from these networks" description="Such as 192.0.2.0/24; none: from everywhere. Enter adds one." {...form.value('allowed_networks')} />
+    </Form>
   )
 }
 

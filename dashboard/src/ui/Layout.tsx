@@ -2,7 +2,7 @@ import { ActionIcon, Button, Drawer, Kbd, Menu, Tooltip, useMantineColorScheme }
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { ask, client } from '../api/client'
 import { clearAll, version } from '../api/queries'
 import { NAVIGATION } from '../navigation'
@@ -19,7 +19,7 @@ import { ScreenRequests } from './Request'
 import { Shortcuts } from './Shortcuts'
 
 /** Around every screen that needs a session: navigation, command palette, shortcuts. */
-export function Layout() {
+export function Layout({ children }: { children?: ReactNode }) {
   const [isMenuOpen, menu] = useDisclosure(false)
   const [isPaletteOpen, palette] = useDisclosure(false)
   const path = useRouterState({ select: (state) => state.location.pathname })
@@ -35,7 +35,7 @@ export function Layout() {
           <Icon name="menu" />
         </ActionIcon>
         <Link to={PATHS.overview} className="brand">
-          <Logo /> <span>Mailkeep</span>
+          <Logo /> <span className="brand-name">Mailkeep</span>
         </Link>
         <Button className="top-search" variant="default" leftSection={<Icon name="search" size={15} />} rightSection={<Kbd size="xs">Ctrl K</Kbd>} onClick={palette.open}>
           Search
@@ -54,7 +54,7 @@ export function Layout() {
         <Navigation />
       </Drawer>
       <main id="content" tabIndex={-1}>
-        <Screen />
+        {children ? <div className="content">{children}</div> : <Screen />}
       </main>
       <Palette opened={isPaletteOpen} onClose={palette.close} />
       <Shortcuts onPalette={palette.open} />
@@ -78,30 +78,21 @@ function Screen() {
 
 function Navigation() {
   const closed = useClosed()
+  // What the account may not open, or the instance does not have, is no link.
+  const groups = NAVIGATION.map((group) => ({ ...group, entries: group.entries.filter((entry) => !closed(entry)) })).filter((group) => group.entries.length > 0)
   return (
     <nav aria-label="Screens">
-      {NAVIGATION.map((group) => (
+      {groups.map((group) => (
         <div className="nav-group" key={group.title}>
           <h2 className="nav-title">{group.title}</h2>
           <ul>
-            {group.entries.map((entry) => {
-              const reason = closed(entry)
-              return (
-                <li key={entry.screen}>
-                  {reason ? (
-                    <Tooltip label={reason} position="right" w={240}>
-                      <a className="nav-link" role="link" aria-disabled="true" tabIndex={0}>
-                        <Icon name={entry.icon} /> {entry.label}
-                      </a>
-                    </Tooltip>
-                  ) : (
-                    <Link to={PATHS[entry.screen]} className="nav-link" activeOptions={{ exact: entry.screen === 'overview', includeSearch: false }}>
-                      <Icon name={entry.icon} /> {entry.label}
-                    </Link>
-                  )}
-                </li>
-              )
-            })}
+            {group.entries.map((entry) => (
+              <li key={entry.screen}>
+                <Link to={PATHS[entry.screen]} className="nav-link" activeOptions={{ exact: entry.screen === 'overview', includeSearch: false }}>
+                  <Icon name={entry.icon} /> {entry.label}
+                </Link>
+              </li>
+            ))}
           </ul>
         </div>
       ))}
@@ -166,9 +157,11 @@ function AccountMenu() {
         <LinkItem to={PATHS.account} leftSection={<Icon name="person" size={16} />}>
           Your account
         </LinkItem>
-        <LinkItem to={PATHS.start} leftSection={<Icon name="flag" size={16} />}>
-          First steps
-        </LinkItem>
+        {!account.second_factor_required && (
+          <LinkItem to={PATHS.start} leftSection={<Icon name="flag" size={16} />}>
+            First steps
+          </LinkItem>
+        )}
         <Menu.Divider />
         <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={() => logout.mutate(undefined)}>
           Log out

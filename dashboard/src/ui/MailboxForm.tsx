@@ -1,10 +1,10 @@
 import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { Addresses } from './Addresses'
 import { type Unit, unitOf } from './bytes'
-import { DomainSelect } from './Domains'
-import { ErrorNote } from './ErrorNote'
+import { DomainSelect, useOnlyDomain } from './Domains'
+import { Form } from './Form'
 import { useChange, useFields } from './form'
 
 type Mailbox = Schema['MailboxRecord']
@@ -25,16 +25,30 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
     then: props.onDone,
   })
   const form = useFields(initial(mailbox, props.domainId, unit), save.error)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate(form.values)
-  }
+  const only = useOnlyDomain()
+  const domain_id = form.values.domain_id ?? only
   return (
-    <form onSubmit={submit} className="stack" noValidate>
+    <Form
+      onSubmit={() => save.mutate({ ...form.values, domain_id })}
+      error={save.error}
+      besides={[...form.names, 'quota_bytes', 'forward', 'forward.destinations']}
+      actions={
+        <>
+          {props.onCancel && (
+            <Button variant="default" onClick={props.onCancel}>
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" loading={save.isPending}>
+            {mailbox ? 'Save' : 'Make mailbox'}
+          </Button>
+        </>
+      }
+    >
       {!mailbox && (
         <div className="pair">
           <TextInput label="Name before the @" placeholder="alice" data-autofocus autoComplete="off" spellCheck={false} {...form.text('local_part')} />
-          <DomainSelect label="Domain" placeholder="Choose one" {...form.value('domain_id')} />
+          <DomainSelect label="Domain" placeholder="Choose one" {...form.value('domain_id')} value={domain_id} />
         </div>
       )}
       <TextInput label="Whose it is" placeholder="Alice Example" autoComplete="off" {...form.text('name')} />
@@ -52,7 +66,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         {...form.value('forward_to')}
         error={form.faultOf('forward.destinations') ?? form.faultOf('forward')}
       />
-      {form.values.forward_to.length > 0 && <Checkbox label="Keep a copy here" {...form.checked('keep_copy')} />}
+      <Checkbox label="Keep a copy here" {...form.checked('keep_copy')} disabled={form.values.forward_to.length === 0} />
       <Fieldset legend="May be used by">
         <Group>
           {(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[]).map((name) => (
@@ -61,18 +75,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         </Group>
       </Fieldset>
       <Switch label="Active" description="One that is not takes no mail and lets nobody in." {...form.checked('active')} />
-      <ErrorNote error={save.error} besides={[...form.names, 'quota_bytes', 'forward', 'forward.destinations']} />
-      <Group justify="flex-end">
-        {props.onCancel && (
-          <Button variant="default" onClick={props.onCancel}>
-            Cancel
-          </Button>
-        )}
-        <Button type="submit" loading={save.isPending}>
-          {mailbox ? 'Save' : 'Make mailbox'}
-        </Button>
-      </Group>
-    </form>
+    </Form>
   )
 }
 

@@ -1,13 +1,15 @@
 import { Modal, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useId, useState } from 'react'
 import { askPage, client, type Schema } from '../api/client'
+import { adminsQuery, keysQuery, webhooksQuery } from '../api/lists'
 import { NAVIGATION } from '../navigation'
 import { PATHS } from '../paths'
 import { barred } from '../policy'
 import { useAccount, useClosed } from './Allowed'
+import { domainsQuery } from './Domains'
 import { Icon, type IconName } from './Icon'
 import { useLogout } from './Layout'
 
@@ -60,7 +62,7 @@ function Finder({ onClose }: { onClose: () => void }) {
         <input
           type="text"
           role="combobox"
-          aria-label="Search screens, domains, mailboxes and messages"
+          aria-label="Search screens and everything that has a name"
           aria-expanded="true"
           aria-controls={list}
           aria-activedescendant={commands[active] && `${list}-${active}`}
@@ -163,7 +165,7 @@ function useFixed(): readonly Command[] {
   ]
 }
 
-/** Domains, mailboxes and messages that hold what was typed. */
+/** Everything with a name, and messages, that hold what was typed; of each kind a few, of what the account may list. */
 function useFound(typed: string): { things: readonly Command[]; messages: readonly Command[] } {
   const navigate = useNavigate()
   const [q] = useDebouncedValue(typed, 150)
@@ -184,7 +186,26 @@ function useFound(typed: string): { things: readonly Command[]; messages: readon
     ...options,
     enabled: q.length > 2,
   })
+  const account = useAccount()
+  const aliases = useAliases(q, options)
+  const admins = useQuery({ ...adminsQuery(), enabled: options.enabled && !barred(account, 'admin.list') })
+  const keys = useQuery({ ...keysQuery(), enabled: options.enabled && !barred(account, 'api_key.list') })
+  const webhooks = useQuery({ ...webhooksQuery(), enabled: options.enabled && !barred(account, 'webhook.list') })
   if (typed.length < 2) return { things: [], messages: [] }
+  const holds = (text: string) => text.toLowerCase().includes(q.toLowerCase())
+  const few = <Row,>(rows: readonly Row[] | undefined, name: (row: Row) => string) => (rows ?? []).filter((row) => holds(name(row))).slice(0, 5)
+  const others: readonly Command[] = [
+    ...aliases.map(({ row, address }): Command => ({
+      id: row.id,
+      label: address,
+      hint: 'Alias',
+      icon: 'branch',
+      run: () => void navigate({ to: PATHS.aliases, search: { domain: row.domain_id, edit: row.id } }),
+    })),
+    ...few(webhooks.data, (row) => row.url).map((row): Command => ({ id: row.id, label: row.url, hint: 'Webhook', icon: 'hook', run: () => void navigate({ to: PATHS.webhook, params: { id: row.id } }) })),
+    ...few(keys.data, (row) => `${row.name} ${row.key_prefix}`).map((row): Command => ({ id: row.id, label: row.name, hint: 'API key', icon: 'key', run: () => void navigate({ to: PATHS.keys }) })),
+    ...few(admins.data, (row) => row.email).map((row): Command => ({ id: row.id, label: row.email, hint: 'Administrator', icon: 'people', run: () => void navigate({ to: PATHS.admins }) })),
+  ]
   const domainCommand = (row: Schema['DomainRecord']): Command => ({
     id: row.id,
     label: row.unicode_name,
@@ -207,7 +228,31 @@ function useFound(typed: string): { things: readonly Command[]; messages: readon
     run: () => void navigate({ to: PATHS.message, params: { id: row.id } }),
   })
   return {
-    things: [...(domains.data?.rows ?? []).map(domainCommand), ...(mailboxes.data?.rows ?? []).map(mailboxCommand)],
+    things: [...(domains.data?.rows ?? []).map(domainCommand), ...(mailboxes.data?.rows ?? []).map(mailboxCommand), ...others],
     messages: typed.length > 2 ? (messages.data?.rows ?? []).map(messageCommand) : [],
   }
+}
+
+/**
+ * Aliases that hold what was typed in their address or their destinations. The API lists them by domain for who has
+ * single domains, for others over all.
+ */
+function useAliases(q: string, options: { enabled: boolean; staleTime: number }): readonly { row: Schema['AliasRecord']; address: string }[] {
+  const account = useAccount()
+  const domains = useQuery({ ...domainsQuery(), enabled: options.enabled }).data?.rows
+  const scopes: readonly (string | undefined)[] = account.role === 'domain_admin' ? (domains ?? []).slice(0, 20).map((row) => row.id) : [undefined]
+  const name = (id: string) => domains?.find((row) => row.id === id)?.unicode_name ?? ''
+  const found = useQueries({
+    queries: scopes.map((domain_id) => ({
+      queryKey: ['aliases', 'palette', domain_id, q],
+      queryFn: () => askPage(client.GET('/aliases', { params: { query: { q, limit: 5, ...(domain_id && { domain_id }) } } })),
+      enabled: options.enabled,
+      staleTime: options.staleTime,
+      placeholderData: keepPreviousData,
+    })),
+  })
+  return found
+    .flatMap((each) => each.data?.rows ?? [])
+    .slice(0, 5)
+    .map((row) => ({ row, address: `${row.source_local_part || '(catch-all)'}@${name(row.domain_id)}` }))
 }

@@ -1,8 +1,8 @@
 import { Button, Group, Select, Switch } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { plural } from './bytes'
-import { ErrorNote } from './ErrorNote'
+import { Form } from './Form'
 import { useChange } from './form'
 import { RequestButton } from './Request'
 
@@ -26,26 +26,26 @@ export function ReplayForm({ webhook, onDone }: { webhook: Schema['WebhookRecord
     told: (answer) => `${plural(answer.queued, 'delivery', 'deliveries')} on the way${answer.next_since ? '; there are more: ask again' : ''}.`,
     then: onDone,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    replay.mutate(undefined)
-  }
   return (
-    <form onSubmit={submit} className="stack">
+    <Form
+      onSubmit={() => replay.mutate(undefined)}
+      error={replay.error}
+      actions={
+        <>
+          <RequestButton call={{ method: 'POST', path: `/webhooks/${webhook.id}/replay`, body }} />
+          <Group>
+            <Button variant="default" onClick={onDone}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={replay.isPending}>
+              Replay
+            </Button>
+          </Group>
+        </>
+      }
+    >
       <Select label="What happened in" data={SPANS} value={hours} onChange={(value) => setHours(value ?? '24')} allowDeselect={false} data-autofocus />
       <Switch label="Only what was given up" description="Else all that the webhook is told of, also what was delivered." checked={isFailed} onChange={(event) => setFailed(event.currentTarget.checked)} />
-      <ErrorNote error={replay.error} />
-      <Group justify="space-between">
-        <RequestButton call={{ method: 'POST', path: `/webhooks/${webhook.id}/replay`, body }} />
-        <Group>
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={replay.isPending}>
-            Replay
-          </Button>
-        </Group>
-      </Group>
-    </form>
+    </Form>
   )
 }

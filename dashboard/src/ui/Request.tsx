@@ -40,7 +40,7 @@ export function RequestButton({ call }: { call: ApiCall | (() => Promise<ApiCall
   }
   return (
     <>
-      <Button variant="default" leftSection={<Icon name="code" size={16} />} onClick={() => void open()}>
+      <Button mr="auto" variant="default" leftSection={<Icon name="code" size={16} />} onClick={() => void open()}>
         As a request
       </Button>
       <Modal opened={shown !== null} onClose={() => setShown(null)} title="As a request" size="xl">

@@ -18,7 +18,8 @@ export function Shortcuts({ onPalette }: { onPalette: () => void }) {
     function press(event: KeyboardEvent) {
       if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
         event.preventDefault()
-        onPalette()
+        // The palette would lead away from what is shown only once.
+        if (!document.querySelector('[data-holds-secret]')) onPalette()
         return
       }
       if (!isOn || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return

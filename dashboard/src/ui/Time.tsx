@@ -1,8 +1,11 @@
-const LONG = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
-const SHORT = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
-const EXACT = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const LONG_EXACT = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+import { HOUR_CYCLE, LOCALE } from '../locale'
+
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: HOUR_CYCLE } as const
+const SHORT = new Intl.DateTimeFormat(LOCALE, { month: 'short', day: 'numeric', ...CLOCK })
+const LONG = new Intl.DateTimeFormat(LOCALE, { year: 'numeric', month: 'short', day: 'numeric', ...CLOCK })
+const EXACT = new Intl.DateTimeFormat(LOCALE, { month: 'short', day: 'numeric', ...CLOCK, second: '2-digit' })
+const LONG_EXACT = new Intl.DateTimeFormat(LOCALE, { year: 'numeric', month: 'short', day: 'numeric', ...CLOCK, second: '2-digit' })
+const AGO = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' })
 
 /** A time of the API where the person is, with UTC on hover. `form` ago: as a distance, while it is less than a week. */
 export function Time({ at, form = 'short' }: { at: string | null | undefined; form?: 'short' | 'exact' | 'ago' }) {

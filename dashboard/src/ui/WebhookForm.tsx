@@ -1,9 +1,8 @@
 import { Button, Checkbox, Group, Switch, TextInput } from '@mantine/core'
-import type { FormEvent } from 'react'
 import { ask, client, type Schema } from '../api/client'
 import { type Kind, KINDS } from '../api/kinds'
 import { DomainSelect } from './Domains'
-import { ErrorNote } from './ErrorNote'
+import { Form } from './Form'
 import { useChange, useFields } from './form'
 import { RequestButton } from './Request'
 
@@ -32,13 +31,32 @@ export function WebhookForm({ webhook, onMade, onChanged, onCancel }: Props) {
     then: (made) => (made ? onMade?.(made) : onChanged?.()),
   })
   const form = useFields(initial(webhook), save.error)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate(form.values)
-  }
   return (
-    <form onSubmit={submit} className="stack" noValidate>
-      <TextInput label="Address" type="url" placeholder="https://shop.example/hooks/mail" description="https only; from where we are it must be reachable" data-autofocus autoComplete="off" spellCheck={false} {...form.text('url')} />
+    <Form
+      onSubmit={() => save.mutate(form.values)}
+      error={save.error}
+      besides={form.names}
+      actions={
+        <>
+          <RequestButton
+            call={webhook ? { method: 'PATCH', path: `/webhooks/${webhook.id}`, body: changesOf(form.values) } : { method: 'POST', path: '/webhooks', body: bodyOf(form.values) }}
+          />
+          <Group>
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {webhook ? 'Save' : 'Make webhook'}
+            </Button>
+          </Group>
+        </>
+      }
+    >
+      <TextInput label="Address" type="url" placeholder="https://shop.example/hooks/mail" description={
+          <>
+            https, and reachable from this server. For a program on your own machine run <code>mailkeep listen --forward URL</code>.
+          </>
+        } data-autofocus autoComplete="off" spellCheck={false} {...form.text('url')} />
       <Checkbox.Group label="Is told of" value={form.values.events} onChange={(events) => form.set('events', events as Subscription[])} error={form.faultOf('events')}>
         <div className="kinds">
           <Checkbox value="*" label="All mail" description="also of kinds that come later" />
@@ -49,21 +67,7 @@ export function WebhookForm({ webhook, onMade, onChanged, onCancel }: Props) {
       </Checkbox.Group>
       {!webhook && <DomainSelect label="Only of this domain" placeholder="All domains" description="It goes with its domain, and can’t be changed later." clearable {...form.value('domain_id')} />}
       {webhook && <Switch label="Active" description="While it is not, nothing is delivered; what happened meanwhile can be replayed." {...form.checked('active')} />}
-      <ErrorNote error={save.error} besides={form.names} />
-      <Group justify="space-between">
-        <RequestButton
-          call={webhook ? { method: 'PATCH', path: `/webhooks/${webhook.id}`, body: changesOf(form.values) } : { method: 'POST', path: '/webhooks', body: bodyOf(form.values) }}
-        />
-        <Group>
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {webhook ? 'Save' : 'Make webhook'}
-          </Button>
-        </Group>
-      </Group>
-    </form>
+    </Form>
   )
 }
 

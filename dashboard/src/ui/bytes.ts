@@ -1,3 +1,5 @@
+import { number } from '../locale'
+
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
 /** Bytes for people: 1024 of one are one of the next. */
@@ -26,5 +28,5 @@ export function unitOf(count: number | undefined): Unit {
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString()} ${count === 1 ? one : many}`
+  return `${number(count)} ${count === 1 ? one : many}`
 }

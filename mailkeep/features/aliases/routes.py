@@ -24,7 +24,7 @@ async def _list(app: App, call: Call) -> Reply:
     query: wire.AliasQuery = call.query
     assert call.page is not None
     async with app.db.autocommit() as conn:
-        page = await service.page(conn, call.caller(), query.domain_id, call.page)
+        page = await service.page(conn, call.caller(), query.domain_id, query.q, call.page)
     return Reply([wire.record(alias) for alias in page.rows], page)
 
 
@@ -76,7 +76,10 @@ ENDPOINTS = (
         listing=Listing(("created_at", "updated_at")),
         data=list[wire.AliasRecord],
         refusals=(InvalidPagination, MissingFields, DomainNotFound, ApiKeyDomainScope),
-        examples=(Example(query={"domain_id": "{domain_id}", "limit": "100"}),),
+        examples=(
+            Example(query={"domain_id": "{domain_id}", "limit": "100"}),
+            Example(query={"domain_id": "{domain_id}", "q": "sal"}),
+        ),
     ),
     Endpoint(
         method="POST",

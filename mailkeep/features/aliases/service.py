@@ -13,6 +13,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from mailkeep.core.address import fold_local
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -31,8 +32,11 @@ _LONG = 4000  # characters of destinations
 _READ, _WRITE = "alias.read", "alias.write"
 
 
-async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRequest) -> Page[Alias]:
-    """A page of the aliases of a domain, or of all that the caller may see.
+async def page(
+    conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, asked: PageRequest
+) -> Page[Alias]:
+    """A page of the aliases of a domain, or of all that the caller may see; `part`: whose address or destinations
+    contain it.
 
     MISSING_FIELDS for a domain_admin that names no domain; DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
     """
@@ -40,7 +44,7 @@ async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRe
         rules.require_domain(who)
     else:
         await domains.get(conn, who, "alias.list", domain_id)
-    return await store.page(conn, who.domains(), domain_id, asked)
+    return await store.page(conn, who.domains(), domain_id, fold_local(part) if part else None, asked)
 
 
 async def get(conn: Conn, who: Principal, alias_id: UUID) -> Alias:

@@ -22,6 +22,12 @@ _SELECT = """
 """
 
 
+_HOLDS = """
+    (strpos(a.source_key || '@' || (SELECT d.name FROM domains d WHERE d.id = a.domain_id), %(part)s) > 0
+     OR strpos(array_to_string(a.destination_keys, ','), %(part)s) > 0)
+"""
+
+
 async def lock_routes(conn: Conn) -> None:
     """Wait for all other writers of aliases and forwards; ends with the transaction."""
     await conn.execute("SELECT lock_routes()")
@@ -70,14 +76,20 @@ async def find(conn: Conn, alias_id: UUID) -> Alias | None:
     return _alias(row) if row else None
 
 
-async def page(conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, asked: PageRequest) -> Page[Alias]:
-    """A page of the aliases of one domain, or of all that the caller sees (`domains`; None: all)."""
+async def page(
+    conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, part: str | None, asked: PageRequest
+) -> Page[Alias]:
+    """A page of the aliases of one domain, or of all that the caller sees (`domains`; None: all).
+
+    `part` is a folded part of the address or of a destination.
+    """
     found = await fetch_page(
         conn,
         _SELECT,
         [
             ("a.domain_id = ANY(%(domains)s)", "domains", domains if domain_id is None else None),
             ("a.domain_id = %(domain_id)s", "domain_id", domain_id),
+            (_HOLDS, "part", part),
         ],
         asked,
         {"created_at": "a.id", "updated_at": "a.updated_at", "id": "a.id"},

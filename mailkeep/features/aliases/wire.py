@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso
 from mailkeep.features.aliases.model import Alias, Changes, NewAlias
-from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Timestamp
+from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Text, Timestamp
 
 Source = Annotated[
     str, Meta(max_length=64, extra=MAY_BE_EMPTY, description="Local part matched; empty is the catch-all")
@@ -58,9 +58,10 @@ class AliasPatch(Patch, frozen=True):
 
 
 class AliasQuery(Query, frozen=True):
-    """Filters of the list; a domain_admin must name the domain."""
+    """Filters of the list; a domain_admin must name the domain. `q` is a part of the address or of a destination."""
 
     domain_id: UUID | None = None
+    q: Text | None = None
 
 
 class Deleted(Struct, frozen=True):

@@ -308,3 +308,18 @@ async def test_an_alias_has_as_many_destinations_as_the_setting_allows(api: Api)
     assert faults(await api.sue.post("/aliases", named(1001))) == ["destination"]
     (fault,) = (await api.sue.post("/aliases", named(5000))).json["error"]["details"]["fields"]
     assert fault["reason"] == "must have at most 1000 different addresses"
+
+
+async def test_the_list_finds_a_part_of_the_address_or_of_a_destination(api: Api) -> None:
+    for source, destination in (("Sales", "zoe@else.test"), ("info", "ann@else.test"), ("", "zoe@else.test")):
+        await make(api.sue, source, destination)
+
+    async def found(q: str) -> list[str]:
+        answer = await api.dora.get(f"/aliases?domain_id={HERE}&q={q}&order=asc")
+        return [row["source_local_part"] for row in answer.data]
+
+    assert await found("ALES") == ["Sales"]
+    assert await found("sales%40example") == ["Sales"]
+    assert await found("zoe") == ["Sales", ""]
+    assert await found("%25") == []
+    assert (await api.dora.get("/aliases?q=sales")).code == "MISSING_FIELDS"

@@ -1,11 +1,12 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { ask, client, type Schema } from '../../api/client'
 import { Allowed } from '../../ui/Allowed'
 import { Badge } from '../../ui/Badge'
 import { Lines } from '../../ui/DataList'
 import { ErrorNote } from '../../ui/ErrorNote'
+import { Form } from '../../ui/Form'
 import { useChange } from '../../ui/form'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
@@ -24,7 +25,6 @@ export function Authenticator({ account }: { account: Schema['Account'] }) {
       lead="An app on your phone that shows a new code every 30 seconds, asked for after the password."
       actions={account.totp_enabled ? <Badge tone="good">in use</Badge> : <Badge tone="warn">not set up</Badge>}
     >
-      {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
       <Group>
         {account.totp_enabled ? (
           <>
@@ -68,6 +68,7 @@ export function Authenticator({ account }: { account: Schema['Account'] }) {
       <Modal opened={asked === 'disable'} onClose={close} title="Turn the authenticator off">
         {asked === 'disable' && <Disable onDone={close} />}
       </Modal>
+      <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />
     </Section>
   )
 }
@@ -82,28 +83,26 @@ function Enrol({ onDone }: { onDone: (codes: readonly string[]) => void }) {
     told: 'Your authenticator is in use.',
     then: (answer) => onDone(answer.recovery_codes),
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    verify.mutate(undefined)
-  }
   if (setup.error) return <ErrorNote error={setup.error} />
   if (!setup.data) return <Lines />
   const secret = new URL(setup.data.provisioning_uri).searchParams.get('secret') ?? ''
   return (
-    <form onSubmit={submit} className="stack">
+    <Form
+      onSubmit={() => verify.mutate(undefined)}
+      error={verify.error}
+      actions={
+        <Button type="submit" loading={verify.isPending}>
+          Confirm
+        </Button>
+      }
+    >
       <p>Scan this with an authenticator app, then type the code that it shows.</p>
-      <Suspense fallback={<Lines />}>
+      <Suspense fallback={<div className="qr" />}>
         <Qr text={setup.data.provisioning_uri} label="QR code of the secret for your authenticator" />
       </Suspense>
       <Secret label="Or type this secret into the app" value={secret} />
       <TextInput label="Code" inputMode="numeric" autoComplete="one-time-code" data-autofocus value={code} onChange={(event) => setCode(event.currentTarget.value)} />
-      <ErrorNote error={verify.error} />
-      <Group justify="flex-end">
-        <Button type="submit" loading={verify.isPending}>
-          Confirm
-        </Button>
-      </Group>
-    </form>
+    </Form>
   )
 }
 
@@ -114,21 +113,19 @@ function Renew({ onDone }: { onDone: (codes: readonly string[]) => void }) {
     refreshes: ['me'],
     then: (answer) => onDone(answer.recovery_codes),
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    renew.mutate(undefined)
-  }
   return (
-    <form onSubmit={submit} className="stack">
-      <p>The codes that you had stop working.</p>
-      <TextInput label="Code of your authenticator" inputMode="numeric" autoComplete="one-time-code" data-autofocus value={code} onChange={(event) => setCode(event.currentTarget.value)} />
-      <ErrorNote error={renew.error} />
-      <Group justify="flex-end">
+    <Form
+      onSubmit={() => renew.mutate(undefined)}
+      error={renew.error}
+      actions={
         <Button type="submit" loading={renew.isPending}>
           Make new ones
         </Button>
-      </Group>
-    </form>
+      }
+    >
+      <p>The codes that you had stop working.</p>
+      <TextInput label="Code of your authenticator" inputMode="numeric" autoComplete="one-time-code" data-autofocus value={code} onChange={(event) => setCode(event.currentTarget.value)} />
+    </Form>
   )
 }
 
@@ -143,20 +140,18 @@ function Disable({ onDone }: { onDone: () => void }) {
     told: 'Your authenticator is turned off.',
     then: onDone,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    disable.mutate(undefined)
-  }
   return (
-    <form onSubmit={submit} className="stack">
-      <p>From then on the password alone lets you in, and your recovery codes are void.</p>
-      <TextInput label="Code" description="Of your authenticator, or a recovery code" autoComplete="one-time-code" data-autofocus value={code} onChange={(event) => setCode(event.currentTarget.value)} />
-      <ErrorNote error={disable.error} />
-      <Group justify="flex-end">
+    <Form
+      onSubmit={() => disable.mutate(undefined)}
+      error={disable.error}
+      actions={
         <Button type="submit" color="red" loading={disable.isPending}>
           Turn off
         </Button>
-      </Group>
-    </form>
+      }
+    >
+      <p>From then on the password alone lets you in, and your recovery codes are void.</p>
+      <TextInput label="Code" description="Of your authenticator, or a recovery code" autoComplete="one-time-code" data-autofocus value={code} onChange={(event) => setCode(event.currentTarget.value)} />
+    </Form>
   )
 }

@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, client, type Schema } from '../../api/client'
 import { Badge } from '../../ui/Badge'
@@ -7,9 +7,14 @@ import { Confirm } from '../../ui/Confirm'
 import { useChange } from '../../ui/form'
 import { Section } from '../../ui/Page'
 
+/** Where people can sign in with an account of another service. */
+export function providersQuery() {
+  return queryOptions({ queryKey: ['providers'], queryFn: () => ask(client.GET('/auth/oidc/providers')), retry: false, staleTime: Infinity })
+}
+
 /** The account's identity at a provider; nothing where there are no providers. */
 export function Identity({ account }: { account: Schema['Account'] }) {
-  const { data } = useQuery({ queryKey: ['providers'], queryFn: () => ask(client.GET('/auth/oidc/providers')), retry: false, staleTime: Infinity })
+  const { data } = useQuery(providersQuery())
   const [isAsked, setAsked] = useState(false)
   const disconnect = useChange({
     change: () => ask(client.DELETE('/auth/oidc/disconnect')),

@@ -1,13 +1,13 @@
 import { Button, Group, Modal, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { ask, client, type Schema } from '../../api/client'
 import { ApiError } from '../../api/errors'
 import { hasPasskeys, registerPasskey } from '../../api/passkeys'
 import { Allowed } from '../../ui/Allowed'
 import { Badge } from '../../ui/Badge'
-import { Lines } from '../../ui/DataList'
 import { ErrorNote } from '../../ui/ErrorNote'
+import { Form } from '../../ui/Form'
 import { useChange } from '../../ui/form'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
@@ -18,8 +18,12 @@ import { RecoveryCodes } from './RecoveryCodes'
 type Passkey = Schema['PasskeyRecord']
 type Asked = { what: 'add' | 'renew' } | { what: 'rename' | 'delete'; passkey: Passkey } | null
 
+export function passkeysQuery() {
+  return queryOptions({ queryKey: ['passkeys'], queryFn: () => ask(client.GET('/auth/passkeys')) })
+}
+
 export function Passkeys({ account }: { account: Schema['Account'] }) {
-  const { data, error } = useQuery({ queryKey: ['passkeys'], queryFn: () => ask(client.GET('/auth/passkeys')) })
+  const { data, error } = useQuery(passkeysQuery())
   const [asked, setAsked] = useState<Asked>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
   const close = () => setAsked(null)
@@ -35,9 +39,7 @@ export function Passkeys({ account }: { account: Schema['Account'] }) {
         </Allowed>
       }
     >
-      {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
       <ErrorNote error={error} />
-      {!data && !error && <Lines count={2} />}
       {data?.length === 0 && <p className="soft">None yet.</p>}
       {data && data.length > 0 && (
         <ul className="lines">
@@ -73,6 +75,7 @@ export function Passkeys({ account }: { account: Schema['Account'] }) {
         {asked?.what === 'rename' && <Rename passkey={asked.passkey} onDone={close} />}
         {asked?.what === 'delete' && <Delete passkey={asked.passkey} onDone={close} />}
       </Modal>
+      <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />
     </Section>
   )
 }
@@ -107,11 +110,13 @@ function isStale(error: unknown): boolean {
   return error instanceof ApiError && (error.details['reason'] === 'login_again' || error.code === 'INVALID_CREDENTIALS')
 }
 
-function Again({ password, onChange }: { password: string; onChange: (password: string) => void }) {
+/** Its place is kept from the beginning: whether it is needed only the server's answer tells. */
+function Again({ password, onChange, isNeeded }: { password: string; onChange: (password: string) => void; isNeeded: boolean }) {
   return (
     <PasswordInput
       label="Your password"
-      description="Asked for again, as your login is more than 15 minutes old."
+      description="Needed where your sign-in is more than 15 minutes old"
+      error={isNeeded && !password ? 'Needed: your sign-in is more than 15 minutes old.' : undefined}
       autoComplete="current-password"
       value={password}
       onChange={(event) => onChange(event.currentTarget.value)}
@@ -131,21 +136,19 @@ function Add({ onDone }: { onDone: (made: Schema['PasskeyMade']) => void }) {
       await Promise.all(['passkeys', 'me', 'sessions'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
     },
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    add.mutate()
-  }
   return (
-    <form onSubmit={submit} className="stack">
-      <TextInput label="Name" description="To tell it from your others" placeholder="My laptop" data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
-      {(isStale(add.error) || password) && <Again password={password} onChange={setPassword} />}
-      <ErrorNote error={add.error} />
-      <Group justify="flex-end">
+    <Form
+      onSubmit={() => add.mutate()}
+      error={add.error}
+      actions={
         <Button type="submit" loading={add.isPending}>
           Add
         </Button>
-      </Group>
-    </form>
+      }
+    >
+      <TextInput label="Name" description="To tell it from your others" placeholder="My laptop" data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
+      <Again password={password} onChange={setPassword} isNeeded={isStale(add.error)} />
+    </Form>
   )
 }
 
@@ -156,21 +159,19 @@ function Renew({ onDone }: { onDone: (codes: readonly string[]) => void }) {
     refreshes: ['sessions'],
     then: (answer) => onDone(answer.recovery_codes),
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    renew.mutate(undefined)
-  }
   return (
-    <form onSubmit={submit} className="stack">
-      <p>The codes that you had stop working, and your other sessions end.</p>
-      {(isStale(renew.error) || password) && <Again password={password} onChange={setPassword} />}
-      <ErrorNote error={renew.error} />
-      <Group justify="flex-end">
+    <Form
+      onSubmit={() => renew.mutate(undefined)}
+      error={renew.error}
+      actions={
         <Button type="submit" loading={renew.isPending}>
           Make new ones
         </Button>
-      </Group>
-    </form>
+      }
+    >
+      <p>The codes that you had stop working, and your other sessions end.</p>
+      <Again password={password} onChange={setPassword} isNeeded={isStale(renew.error)} />
+    </Form>
   )
 }
 
@@ -182,20 +183,18 @@ function Rename({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
     told: 'The passkey has another name.',
     then: onDone,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    rename.mutate(undefined)
-  }
   return (
-    <form onSubmit={submit} className="stack">
-      <TextInput label="Name" data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
-      <ErrorNote error={rename.error} />
-      <Group justify="flex-end">
+    <Form
+      onSubmit={() => rename.mutate(undefined)}
+      error={rename.error}
+      actions={
         <Button type="submit" loading={rename.isPending}>
           Rename
         </Button>
-      </Group>
-    </form>
+      }
+    >
+      <TextInput label="Name" data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
+    </Form>
   )
 }
 
@@ -208,25 +207,25 @@ function Delete({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
     told: (answer) => answer.message,
     then: onDone,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    remove.mutate(undefined)
-  }
   return (
-    <form onSubmit={submit} className="stack">
+    <Form
+      onSubmit={() => remove.mutate(undefined)}
+      error={remove.error}
+      actions={
+        <>
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" loading={remove.isPending}>
+            Delete passkey
+          </Button>
+        </>
+      }
+    >
       <p>
         <strong className="break">{passkey.name}</strong> lets you in no more, and your other sessions end.
       </p>
-      {(isStale(remove.error) || password) && <Again password={password} onChange={setPassword} />}
-      <ErrorNote error={remove.error} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onDone}>
-          Cancel
-        </Button>
-        <Button type="submit" color="red" loading={remove.isPending}>
-          Delete passkey
-        </Button>
-      </Group>
-    </form>
+      <Again password={password} onChange={setPassword} isNeeded={isStale(remove.error)} />
+    </Form>
   )
 }

@@ -1,7 +1,6 @@
-import { Button, Group, PasswordInput } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { Button, PasswordInput } from '@mantine/core'
 import { ask, client } from '../../api/client'
-import { ErrorNote } from '../../ui/ErrorNote'
+import { Form } from '../../ui/Form'
 import { useChange, useFields } from '../../ui/form'
 import { Section } from '../../ui/Page'
 
@@ -15,24 +14,23 @@ export function Password() {
   })
   const form = useFields({ current_password: '', new_password: '' }, save.error)
   const weak = form.faultOf('new_password') ?? form.faultOf('password')
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate(form.values)
-  }
   return (
     <Section title="Password" lead="Changing it ends your other sessions.">
-      <form onSubmit={submit} className="stack" noValidate>
-        <div className="pair">
-          <PasswordInput label="Present password" autoComplete="current-password" {...form.text('current_password')} />
-          <PasswordInput label="New password" description="8 to 256 characters, and not a common one" inputWrapperOrder={['label', 'input', 'description', 'error']} autoComplete="new-password" {...form.text('new_password')} error={weak} aria-invalid={Boolean(weak)} />
-        </div>
-        <ErrorNote error={save.error} besides={[...form.names, 'password']} />
-        <Group justify="flex-end">
+      <Form
+        onSubmit={() => save.mutate(form.values)}
+        error={save.error}
+        besides={[...form.names, 'password']}
+        actions={
           <Button type="submit" loading={save.isPending}>
             Change password
           </Button>
-        </Group>
-      </form>
+        }
+      >
+        <div className="pair">
+          <PasswordInput label="Current password" autoComplete="current-password" {...form.text('current_password')} />
+          <PasswordInput label="New password" description="8 to 256 characters, and not a common one" autoComplete="new-password" {...form.text('new_password')} error={weak} aria-invalid={Boolean(weak)} />
+        </div>
+      </Form>
     </Section>
   )
 }

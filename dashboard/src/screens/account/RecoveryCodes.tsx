@@ -1,29 +1,21 @@
-import { Button, Group } from '@mantine/core'
 import { Copy } from '../../ui/Copy'
-import { Icon } from '../../ui/Icon'
+import { SecretModal } from '../../ui/SecretModal'
 
-/** Recovery codes, this once. */
-export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) {
+/** Recovery codes, this once; null where there are none to show. */
+export function RecoveryCodes({ codes, onDone }: { codes: readonly string[] | null; onDone: () => void }) {
   return (
-    <div className="note note-good" role="status">
-      <Icon name="key" />
+    <SecretModal opened={codes !== null} onDone={onDone} title="Your recovery codes" action="I have kept them">
+      <p>Each code signs you in once when the phone is lost. They are shown only now: keep them where you keep passwords.</p>
+      <ul className="codes" aria-label="Recovery codes">
+        {codes?.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
       <div>
-        <p className="note-title">Your recovery codes</p>
-        <p>Each lets you in once when the phone is lost. They are shown this once: keep them where you keep passwords.</p>
-        <ul className="codes" aria-label="Recovery codes">
-          {codes.map((code) => (
-            <li key={code}>
-              <code>{code}</code>
-            </li>
-          ))}
-        </ul>
-        <Group>
-          <Copy text={codes.join('\n')} what="recovery codes" size="md" />
-          <Button size="xs" onClick={onDone}>
-            I have kept them
-          </Button>
-        </Group>
+        <Copy text={(codes ?? []).join('\n')} what="recovery codes" size="md" />
       </div>
-    </div>
+    </SecretModal>
   )
 }

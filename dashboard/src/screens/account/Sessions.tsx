@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, client, type Schema } from '../../api/client'
@@ -7,15 +7,19 @@ import { clearAll } from '../../api/queries'
 import { PATHS } from '../../paths'
 import { Badge } from '../../ui/Badge'
 import { Confirm } from '../../ui/Confirm'
-import { Lines } from '../../ui/DataList'
+import { ErrorBar } from '../../ui/ErrorBar'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { useChange } from '../../ui/form'
 import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { dropDraft } from '../send/draft'
 
+export function sessionsQuery() {
+  return queryOptions({ queryKey: ['sessions'], queryFn: () => ask(client.GET('/auth/sessions')) })
+}
+
 export function Sessions() {
-  const { data, error } = useQuery({ queryKey: ['sessions'], queryFn: () => ask(client.GET('/auth/sessions')) })
+  const { data, error } = useQuery(sessionsQuery())
   const navigate = useNavigate()
   const [isAsked, setAsked] = useState(false)
   const leave = () => {
@@ -40,8 +44,8 @@ export function Sessions() {
         </Button>
       }
     >
-      <ErrorNote error={error ?? end.error} />
-      {!data && !error && <Lines />}
+      <ErrorNote error={error} />
+      <ErrorBar error={end.error} />
       <ul className="lines">
         {data?.map((session) => (
           <li key={session.id}>

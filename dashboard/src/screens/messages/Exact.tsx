@@ -2,14 +2,13 @@ import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ask, askPage, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
-import { Icon } from '../../ui/Icon'
 
 type Message = Schema['Message']
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const NAMES = { message_id: 'Message-ID', queue_id: 'queue id', tag: 'tag', id: 'id' } as const
 
-/** What a search of one word names whole, where words of senders, recipients and subjects are looked for: an id, a tag. */
+/** A line below the filters, always there: what a search of one word names whole, where words of senders, recipients and subjects are looked for: an id, a tag. */
 export function Exact({ text }: { text: string }) {
   const word = text.trim().replace(/^<|>$/g, '')
   const isWord = /^\S{3,}$/.test(word)
@@ -32,11 +31,10 @@ export function Exact({ text }: { text: string }) {
       },
     ],
   }).flatMap(({ data }) => (data?.length ? [data] : []))
-  if (found.length === 0) return null
   return (
-    <div className="note" role="status">
-      <Icon name="search" />
+    <div className="exact" role="status" tabIndex={0}>
       <div>
+        {found.length === 0 && <p>Each word is part of the sender, a recipient or the subject. IDs and tags have to be whole.</p>}
         {found.map((rows) => (
           <Found key={rows[0]?.name} rows={rows} word={word} />
         ))}

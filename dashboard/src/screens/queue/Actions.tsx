@@ -2,10 +2,10 @@ import { Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, client, type Schema } from '../../api/client'
+import { explain } from '../../api/errors'
 import { Allowed } from '../../ui/Allowed'
 import { plural } from '../../ui/bytes'
 import { Confirm } from '../../ui/Confirm'
-import { ErrorNote } from '../../ui/ErrorNote'
 import { useChange } from '../../ui/form'
 import { Icon, type IconName } from '../../ui/Icon'
 
@@ -94,12 +94,11 @@ function Sure({ deed, meant, onClose, onDone }: { deed: Deed; meant: Meant; onCl
       idle={!count}
       busy={act.isPending}
       error={act.error}
-      {...(deed.action === 'delete' && name && { name })}
+      {...(deed.action === 'delete' && { name: name ?? null })}
       onConfirm={() => act.mutate(undefined)}
     >
-      <ErrorNote error={figure.error} />
       <p className="strong" role="status">
-        {count === null ? (figure.error ? '' : 'Counting …') : count === 0 ? `There is none that could be ${deed.done}.` : `${plural(count, 'message')} would be ${deed.done}.`}
+        {count === null ? (figure.error ? explain(figure.error).message : 'Counting …') : count === 0 ? `There is none that could be ${deed.done}.` : `${plural(count, 'message')} would be ${deed.done}.`}
       </p>
       <p>{deed.about}</p>
     </Confirm>

@@ -1,0 +1,94 @@
+import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { ask, client, type Schema } from '../api/client'
+import { PATHS } from '../paths'
+import { barred } from '../policy'
+import { adminsQuery, keysQuery, webhooksQuery } from '../api/lists'
+import { useAccount } from './Allowed'
+import { domainsQuery } from './Domains'
+
+type Entry = Schema['AuditEntry']
+type Details = Readonly<Record<string, unknown>>
+
+/**
+ * What an entry of the audit log is about: its kind and its name, as a link where it still exists. The name comes from
+ * the object, else from the entry itself or another of the same page about it.
+ */
+export function AuditObject({ of, rows }: { of: Entry; rows: readonly Entry[] }) {
+  const present = usePresent(of)
+  const about = rows.filter((row) => row.resource_type === of.resource_type && row.resource_id === of.resource_id)
+  const name = present.name ?? [of, ...about].map(nameIn).find(Boolean)
+  const kind = of.resource_type.replaceAll('_', ' ')
+  if (!of.resource_id) return <span className="soft">{kind}</span>
+  return (
+    <span>
+      <span className="soft">{kind}</span> {name && present.link ? present.link(name) : name ? <span className="break">{name}</span> : <code title={of.resource_id}>…{of.resource_id.slice(-12)}</code>}
+    </span>
+  )
+}
+
+/** The name that an entry tells: what it was after the change, else before it. */
+function nameIn(entry: Entry): string | undefined {
+  const details = entry.details as Details
+  const before = recordOf(details['before'])
+  const after = recordOf(details['after'])
+  const field = (name: string) => text(after[name]) ?? text(before[name]) ?? text(details[name])
+  const local = after['source_local_part'] ?? before['source_local_part']
+  if (entry.resource_type === 'alias' && typeof local === 'string') return aliasName(local, entry.domain_name)
+  if (entry.resource_type === 'domain') return field('name') ?? entry.domain_name ?? undefined
+  if (entry.resource_type === 'message') return text(Array.isArray(details['message_ids']) ? details['message_ids'][0] : undefined)
+  if (entry.resource_type === 'session') return entry.actor.label
+  return field('address') ?? field('email') ?? field('url') ?? field('name')
+}
+
+function aliasName(local: string, domain: string | null): string {
+  return `${local || '(catch-all)'}@${domain ?? '…'}`
+}
+
+interface Present {
+  name?: string
+  link?: (name: string) => ReactNode
+}
+
+/** The object as it is now; nothing where it is gone, or its kind has no screen. */
+function usePresent(of: Entry): Present {
+  const account = useAccount()
+  const id = of.resource_id ?? ''
+  const is = (kind: string) => of.resource_type === kind && id !== ''
+  const isGone = of.action.endsWith('.delete') || of.action.endsWith('.purge')
+  const domains = useQuery({ ...domainsQuery(), enabled: is('domain') }).data?.rows
+  const admins = useQuery({ ...adminsQuery(), enabled: is('admin') }).data
+  const keys = useQuery({ ...keysQuery(), enabled: is('api_key') }).data
+  const webhooks = useQuery({ ...webhooksQuery(), enabled: is('webhook') && !barred(account, 'webhook.list') }).data
+  const mailbox = useQuery(one('mailboxes', id, is('mailbox') && !isGone, () => ask(client.GET('/mailboxes/{id}', { params: { path: { id } } })))).data
+  const alias = useQuery(one('aliases', id, is('alias') && !isGone, () => ask(client.GET('/aliases/{id}', { params: { path: { id } } })))).data
+  if (is('domain')) {
+    const found = domains?.find((row) => row.id === id)
+    return found ? { name: found.unicode_name, link: (name) => <Link to={PATHS.domain} params={{ id }}>{name}</Link> } : {}
+  }
+  if (is('mailbox') && mailbox && !mailbox.deleted_at) return { name: mailbox.address, link: (name) => <Link to={PATHS.mailbox} params={{ id }}>{name}</Link> }
+  if (is('alias') && alias) return { name: aliasName(alias.source_local_part, of.domain_name), link: (name) => <Link to={PATHS.aliases} search={{ domain: alias.domain_id, edit: id }}>{name}</Link> }
+  if (is('webhook')) {
+    const found = webhooks?.find((row) => row.id === id)
+    return found ? { name: found.url, link: (name) => <Link to={PATHS.webhook} params={{ id }}>{name}</Link> } : {}
+  }
+  if (is('message') && of.outcome === 'success' && !of.action.includes('delete')) return { link: (name) => <Link to={PATHS.message} params={{ id }}>{name}</Link> }
+  const row = is('admin') ? admins?.find((each) => each.id === id) : undefined
+  if (row) return { name: row.email, link: (name) => <Link to={PATHS.admins}>{name}</Link> }
+  const key = is('api_key') ? keys?.find((each) => each.id === id) : undefined
+  if (key) return { name: key.name, link: (name) => <Link to={PATHS.keys}>{name}</Link> }
+  return {}
+}
+
+function one<Found>(list: string, id: string, enabled: boolean, queryFn: () => Promise<Found>): UseQueryOptions<Found> {
+  return { queryKey: [list, 'one', id], queryFn, enabled, retry: false, staleTime: 60_000 }
+}
+
+function recordOf(value: unknown): Details {
+  return typeof value === 'object' && value !== null ? (value as Details) : {}
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,228 @@
+"""Nothing moves under the pointer: not while somebody types, not when errors, previews or answers arrive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, Route, expect
+
+from tests.browser.scene import EXAMPLE, Scene
+from tests.browser.screens import SCREENS, turn_to, visit, watched
+
+# Positions of the controls in `region` that are not in `notIn`: of what is pinned in the window, else in what scrolls.
+_SCRIPT = """
+window.positions = (region, notIn) => {
+  const controls = 'a[href], button, input, textarea, summary, [role=tab]'
+  const found = new Map()
+  for (const each of document.querySelectorAll(region)) {
+    for (const control of each.querySelectorAll(controls)) {
+      if (notIn && control.closest(notIn)) continue
+      const box = control.getBoundingClientRect()
+      if (!box.width || getComputedStyle(control).visibility === 'hidden') continue
+      const scrolled = control.closest('.form-actions') ? null : control.closest('.mantine-Modal-body, pre')
+      const pinned = control.closest('[role=dialog], header.top, aside')
+      found.set(control, [box.x, box.y + (scrolled ? scrolled.scrollTop : 0) + (pinned ? 0 : window.scrollY)])
+    }
+  }
+  return found
+}
+window.mark = (...where) => { window.marked = [where, positions(...where)] }
+window.moved = () => {
+  const [where, before] = window.marked
+  const now = positions(...where)
+  const name = (each) => each.getAttribute('aria-label') || each.innerText || each.placeholder || each.outerHTML
+  return [...before].flatMap(([each, [x, y]]) => {
+    if (!now.has(each)) return []
+    const [left, top] = now.get(each)
+    return Math.abs(left - x) + Math.abs(top - y) > 0.5 ? [`${name(each)}: ${x},${y} -> ${left},${top}`] : []
+  })
+}
+"""
+# What an input of several values holds, the results of a search, and the frame's own notices.
+VALUES = ".mantine-Pill-root, .mantine-TagsInput-inputField, .mantine-MultiSelect-inputField, .error-bar, .toasts"
+RESULTS = f"{VALUES}, .list-card, .card .empty, .results"
+
+
+@dataclass(frozen=True)
+class Form:
+    """`press` opens it on the screen, where its address does not; `submit`: of one that refuses what is typed."""
+
+    name: str
+    path: str
+    submit: str
+    press: tuple[str, ...] = ()
+
+
+FORMS = (
+    Form("new domain", "/domains?new=yes", "Make domain"),
+    Form("domain", "/domains/{domain_id}", "", ("Change",)),
+    Form("new mailbox", "/mailboxes?new=yes", "Make mailbox"),
+    Form("mailbox", "/mailboxes/{mailbox_id}", "", ("Change",)),
+    Form("suspend", "/mailboxes/{mailbox_id}", "", ("Suspend sending",)),
+    Form("delete mailbox", "/mailboxes/{mailbox_id}", "", ("Delete mailbox",)),
+    Form("new alias", "/aliases?new=yes", "Make alias"),
+    Form("new key", "/api-keys?new=yes", "Make key"),
+    Form("new webhook", "/webhooks?new=yes", "Make webhook"),
+    Form("webhook", "/webhooks/{webhook_id}", "Save", ("Change",)),
+    Form("delete webhook", "/webhooks/{webhook_id}", "", ("Delete webhook",)),
+    Form("new administrator", "/admins?new=yes", "Make administrator"),
+    Form("send", "/send", "Send"),
+    Form("account", "/account", "Change password"),
+    Form("new passkey", "/account", "", ("Add a passkey",)),
+)
+FILTERED = tuple(
+    screen for screen in SCREENS if screen.name in ("domains", "mailboxes", "messages", "audit-log", "where-mail-goes")
+)
+
+
+@asynccontextmanager
+async def measured(browser: Browser, scene: Scene, role: str = "super_admin", **options: Any) -> AsyncIterator[Page]:
+    async with watched(browser, scene, role, **options) as page:
+        await page.add_init_script(_SCRIPT)
+        yield page
+
+
+async def nothing_moved(page: Page, what: str, after: int = 0) -> None:
+    """`after`: milliseconds; what is debounced (a quarter of a second) and asked of the server has arrived by 400."""
+    await page.wait_for_timeout(after)
+    moved: list[str] = await page.evaluate("moved()")
+    assert moved == [], (what, moved)
+
+
+async def typed_in_each(page: Page, within: Locator, name: str) -> None:
+    """Type into every field: a comma and a space end one value of several."""
+    fields = within.locator("input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea").filter(
+        visible=True
+    )
+    for field in await fields.all():
+        if await field.get_attribute("readonly") is not None or not await field.is_enabled():
+            continue
+        await field.click()
+        for text in ("x", "@y.example,", f" team@{EXAMPLE}, "):
+            await page.keyboard.insert_text(text)
+            await page.keyboard.press("End")
+        await page.keyboard.press("Tab")
+        label = await field.get_attribute("aria-label") or await field.get_attribute("id")
+        await nothing_moved(page, f"{name}: typing in {label}")
+    await nothing_moved(page, f"{name}: typed", 400)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.timeout(240)
+async def test_no_form_moves_while_it_is_filled_refused_and_corrected(browser: Browser, scene: Scene, width: int):
+    viewport = {"width": width, "height": 800}
+    async with measured(browser, scene, viewport=viewport, reduced_motion="reduce") as page:
+        await visit(page, scene.http, "/")
+        for form in FORMS:
+            await page.evaluate("sessionStorage.clear()")
+            await turn_to(page, form.path.format(**scene.ids))
+            await filled(page, form)
+        await page.context.clear_cookies()
+        await visit(page, scene.http, "/login")
+        await filled(page, Form("login", "/login", "Log in"))
+
+
+async def filled(page: Page, form: Form) -> None:
+    """Open it, fill it with what is wrong, submit it, and fill it again."""
+    for button in form.press:
+        await page.get_by_role("button", name=button, exact=True).click()
+    region = "[role=dialog]" if "new=" in form.path or form.press else "main"
+    within = page.locator(region)
+    await within.locator("form").first.wait_for()
+    await page.wait_for_timeout(100)
+    await page.evaluate("(where) => mark(...where)", [region, VALUES])
+    await typed_in_each(page, within, form.name)
+    if form.submit:
+        await within.get_by_role("button", name=form.submit, exact=True).click()
+        await within.get_by_role("alert").first.wait_for()
+        await nothing_moved(page, f"{form.name}: refused", 100)
+        await typed_in_each(page, within, f"{form.name}, corrected")
+    if region != "main":
+        await page.keyboard.press("Escape")
+        await expect(within).to_have_count(0)
+
+
+async def test_no_filter_moves_what_stands_around_its_results(browser: Browser, scene: Scene):
+    async with measured(browser, scene, viewport={"width": 1280, "height": 800}) as page:
+        await visit(page, scene.http, "/")
+        for screen in FILTERED:
+            await turn_to(page, screen.at(scene.ids))
+            await page.evaluate("(where) => mark(...where)", ["main", RESULTS])
+            fields = page.locator("main").locator("input[type=search], input[data-main-search]").filter(visible=True)
+            assert await fields.count(), screen.name
+            for field in await fields.all():
+                await field.fill("team")
+                await nothing_moved(page, f"{screen.name}: filtered", 400)
+                await field.fill("")
+                await nothing_moved(page, f"{screen.name}: filter cleared", 400)
+
+
+@pytest.mark.timeout(120)
+async def test_no_screen_moves_when_its_parts_have_loaded(browser: Browser, scene: Scene):
+    async def late(route: Route) -> None:
+        # Each answer comes at a time of its own.
+        nonlocal count
+        count += 1
+        await asyncio.sleep(0.15 * (count % 4))
+        await route.fallback()
+
+    async with measured(browser, scene, viewport={"width": 1280, "height": 800}) as page:
+        await visit(page, scene.http, "/send")
+        await page.route("**/api/v1/**", late)
+        for screen in SCREENS:
+            if screen.name in ("queue", "send", "live-events"):
+                continue
+            count = 0
+            await turn_away(page, screen.at(scene.ids))
+            moved: list[str] = []
+            for _ in range(12):
+                await page.evaluate("(where) => mark(...where)", ["main", VALUES])
+                await page.wait_for_timeout(120)
+                moved += await page.evaluate("moved()")
+            assert moved == [], (screen.name, moved)
+            await page.evaluate("history.pushState({}, '', '/send')")
+            await turn_to(page, "/send")
+
+
+async def turn_away(page: Page, path: str) -> None:
+    """To another screen, as far as its heading."""
+    await page.evaluate(
+        "(path) => { history.pushState({}, '', path); dispatchEvent(new PopStateEvent('popstate', {state: {}})) }", path
+    )
+    await page.locator(f"main [data-screen='{path.partition('?')[0]}'] h1").first.wait_for()
+
+
+@pytest.mark.parametrize(
+    "label, path, field",
+    [
+        ("Make alias", "/aliases?new=yes", "Leads to"),
+        ("Make mailbox", "/mailboxes?new=yes", "Forward to"),
+    ],
+)
+async def test_a_click_is_not_lost_while_the_route_preview_arrives(
+    browser: Browser, scene: Scene, label: str, path: str, field: str
+):
+    """Issue 17, 22: the field takes its value as it loses the focus, which is when the mouse goes down."""
+    local = f"clicked-{label.split()[1]}"
+    async with measured(browser, scene) as page:
+        await visit(page, scene.http, path)
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name before the @").fill(local)
+        await dialog.get_by_role("combobox", name="Domain").click()
+        await page.get_by_role("option", name=EXAMPLE, exact=True).click()
+        if field == "Forward to":
+            await dialog.get_by_label("Password").fill("a long way to Tipperary")
+        await dialog.get_by_role("textbox", name=field).fill(f"bob@{EXAMPLE}")
+        button = dialog.get_by_role("button", name=label)
+        box = await button.bounding_box()
+        assert box
+        await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        await page.mouse.down()
+        await page.wait_for_timeout(400)  # the preview comes a quarter of a second after the value
+        await page.mouse.up()
+        await expect(page.get_by_role("status").filter(has_text="made")).to_be_visible()
