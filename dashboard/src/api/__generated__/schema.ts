@@ -4521,6 +4521,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description By default `desc` for times (newest first), `asc` for all else. */
                 order?: components["parameters"]["order"];
+                q?: string;
                 sort?: "created_at" | "updated_at";
             };
             header?: never;
