@@ -1,0 +1,287 @@
+"""Issue 17, 24 and 25: what a new user of the dashboard found wrong."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import Browser, Page, Route, expect
+
+from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in
+from tests.browser.screens import SCREENS, Screen, context, turn_to, visit, watched
+
+NARROW = {"width": 320, "height": 640}
+ADDRESSES = (
+    *SCREENS,
+    *(
+        Screen(f"new {name}", f"/{name}?new=yes")
+        for name in ("domains", "mailboxes", "aliases", "api-keys", "webhooks")
+    ),
+    Screen("not found", "/nowhere"),
+)
+_TOO_WIDE = """() => {
+  const wide = (root) => root && root.scrollWidth > root.clientWidth
+  const found = [document.documentElement, ...document.querySelectorAll('.mantine-Modal-body')].filter(wide)
+  const beyond = (each) => each.getBoundingClientRect().right > innerWidth + 1
+  return found.length ? [...document.querySelectorAll('header *, main *, [role=dialog] *')].filter(beyond)
+    .map((each) => `${each.tagName}.${each.className}`).slice(0, 5) : []
+}"""
+
+
+@pytest.mark.timeout(120)
+async def test_no_screen_scrolls_sideways_at_320_px(browser: Browser, scene: Scene):
+    async with context(browser, None, viewport=NARROW) as made:
+        page = await made.new_page()
+        await visit(page, scene.http, "/login")
+        assert await page.evaluate(_TOO_WIDE) == [], "login"
+    async with watched(browser, scene, "super_admin", viewport=NARROW) as page:
+        await visit(page, scene.http, "/")
+        for screen in ADDRESSES:
+            if screen.name == "not found":
+                await page.evaluate(
+                    "history.pushState({}, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))"
+                )
+                await page.get_by_role("heading", name="Page not found").wait_for()
+            else:
+                await turn_to(page, screen.at(scene.ids))
+            assert await page.evaluate(_TOO_WIDE) == [], screen.name
+
+
+async def test_times_follow_the_language_of_the_interface(browser: Browser, scene: Scene):
+    path = f"/messages/{scene.ids['message_id']}"
+    async with watched(browser, scene, "admin", locale="de-DE") as page:
+        await visit(page, scene.http, path)
+        await page.clock.set_fixed_time("2026-12-24T18:05:00Z")
+        await visit(page, scene.http, "/messages")
+        assert not re.search(r"\b(vor|Uhr|Dez|Okt|Mai|gestern)\b", await page.locator("main").inner_text())
+        words = await page.locator("main table time").first.inner_text()
+        assert re.search(r"ago|yesterday|[A-Z][a-z]{2}", words), words
+        await visit(page, scene.http, path)
+        # 24 hours, as it is written in Germany.
+        assert not re.search(r"[AP]M", await page.locator(".page-lead").inner_text())
+
+
+async def test_a_select_is_a_combobox_to_a_screen_reader(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "super_admin") as page:
+        for path, name in (("/messages", "Status"), ("/admins?new=yes", "Domains"), ("/mailboxes?new=yes", "Domain")):
+            await visit(page, scene.http, path)
+            box = page.get_by_role("combobox", name=name, exact=True).last
+            await box.focus()
+            await page.keyboard.press("Escape")
+            if "new=" in path and not await page.get_by_role("dialog").count():
+                await visit(page, scene.http, path)
+            await box.press("ArrowDown")
+            await expect(box).to_have_attribute("aria-expanded", "true")
+            await box.press("ArrowDown")
+            listed = await box.get_attribute("aria-controls")
+            active = await box.get_attribute("aria-activedescendant")
+            option = page.locator(f"[id='{listed}'][role=listbox] [id='{active}'][role=option]")
+            await expect(option).to_have_attribute("aria-selected", "true")
+            chosen = await option.inner_text()
+            await box.press("Enter")
+            if name == "Domains":
+                await expect(page.get_by_role("dialog").get_by_text(chosen, exact=True).first).to_be_visible()
+            else:
+                await expect(box).to_have_value(chosen)
+                await expect(box).to_have_attribute("aria-expanded", "false")
+
+
+async def test_the_palette_finds_aliases_administrators_keys_and_webhooks(browser: Browser, scene: Scene):
+    async def found(page: Page, typed: str, name: str) -> None:
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("combobox", name="Search").fill(typed)
+        await page.get_by_role("option", name=name).click()
+
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/")
+        await found(page, "sales@", f"sales@{EXAMPLE} Alias")
+        await expect(page.get_by_role("dialog", name="Change alias")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await found(page, "dora@", f"dora@{EXAMPLE} Administrator")
+        await expect(page.get_by_role("heading", level=1, name="Administrators")).to_be_visible()
+        await found(page, "newsletter", "newsletter API key")
+        await expect(page.get_by_role("heading", level=1, name="API keys")).to_be_visible()
+        await found(page, "/500/crm", "/500/crm Webhook")
+        await expect(page.get_by_role("heading", level=1, name=re.compile("500.crm"))).to_be_visible()
+
+
+async def test_the_palette_asks_for_nothing_that_the_role_may_not_list(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "domain_admin") as page:
+        refused: list[str] = []
+        page.on("response", lambda answer: refused.append(answer.url) if answer.status >= 400 else None)
+        await visit(page, scene.http, "/")
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("combobox", name="Search").fill("sales@")
+        await page.get_by_role("option", name=f"sales@{EXAMPLE} Alias").wait_for()
+        await page.get_by_role("combobox", name="Search").fill("/500/crm")
+        await page.get_by_role("option", name="Search messages").wait_for()
+        await page.wait_for_timeout(400)
+        assert refused == []
+        await expect(page.get_by_role("option").filter(has_text="Webhook")).to_have_count(0)
+
+
+@pytest.mark.timeout(120)
+async def test_a_domain_administrator_meets_no_link_that_leads_to_nothing(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "domain_admin") as page:
+        await visit(page, scene.http, "/")
+        links: set[str] = set()
+        for screen in SCREENS:
+            if ROLES.index(screen.lowest) == 0:
+                await turn_to(page, screen.at(scene.ids))
+                await page.wait_for_timeout(150)
+                found = await page.locator("a[href^='/']:visible").evaluate_all(
+                    "(all) => all.map((each) => each.getAttribute('href'))"
+                )
+                links |= {link for link in found if not link.startswith(("/api/", "/docs"))}
+        assert not {"/webhooks", "/queue", "/suspensions", "/events", "/sandbox"} & links
+        for link in sorted(links):
+            await turn_to(page, link)
+            for nothing in ("Nothing to show here", "Not found", "may do this"):
+                await expect(page.locator("main").get_by_text(nothing)).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "path, made, done",
+    [
+        ("/api-keys?new=yes", "Make key", "I have kept it"),
+        ("/webhooks?new=yes", "Make webhook", "Show the webhook"),
+    ],
+)
+async def test_escape_does_not_close_what_shows_a_secret_once(
+    browser: Browser, scene: Scene, path: str, made: str, done: str
+):
+    async with watched(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, path)
+        dialog = page.get_by_role("dialog")
+        if "keys" in path:
+            await dialog.get_by_label("Name").fill("escaped")
+        else:
+            await dialog.get_by_label("Address").fill(scene.sink.url("/200/escaped"))
+        await dialog.get_by_role("button", name=made).click()
+        secret = dialog.get_by_test_id("secret")
+        await secret.wait_for()
+        await page.keyboard.press("Escape")
+        await page.mouse.click(5, 300)
+        await page.keyboard.press("Control+k")
+        await page.wait_for_timeout(300)
+        await expect(secret).to_be_visible()
+        await expect(dialog).to_have_count(1)
+        await expect(dialog.get_by_role("button", name="Close", exact=True)).to_have_count(0)
+        await dialog.get_by_role("button", name=done).click()
+        await expect(dialog).to_have_count(0)
+
+
+async def test_an_invalid_routing_query_shows_an_error(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "admin") as page:
+        await visit(page, scene.http, "/routing?address=nobody")
+        wrong = page.locator("main").get_by_role("alert")
+        await expect(wrong).to_contain_text("“nobody” is not an address. Write it as name@domain")
+        field = page.get_by_label("Where would mail for this address go?")
+        await field.fill("somebody at home")
+        await expect(wrong).to_have_count(0)  # who is still typing is not corrected
+        await field.press("Enter")
+        await expect(wrong).to_contain_text("“somebody at home” is not an address")
+        await field.fill(f"alice@{EXAMPLE}")
+        await expect(page.get_by_text("is delivered")).to_be_visible()
+
+
+async def test_a_rejected_webhook_address_names_the_setting_and_mailkeep_listen(browser: Browser, scene: Scene):
+    error = {
+        "code": "INVALID_URL",
+        "message": "Addresses of private networks are not allowed.",
+        "details": {"setting": "webhooks.allowed_networks"},
+    }
+
+    async def refuse(route: Route) -> None:
+        if route.request.method == "POST":
+            await route.fulfill(status=400, json={"data": None, "error": error, "meta": {}})
+        else:
+            await route.fallback()
+
+    async with watched(browser, scene, "super_admin") as page:
+        await page.route("**/api/v1/webhooks", refuse)
+        await visit(page, scene.http, "/webhooks?new=yes")
+        dialog = page.get_by_role("dialog")
+        await expect(dialog.get_by_text("mailkeep listen")).to_be_visible()
+        address = dialog.get_by_label("Address")
+        await address.fill("https://10.0.0.1/hook")
+        await dialog.get_by_role("button", name="Make webhook").click()
+        await expect(address).to_have_attribute("aria-invalid", "true")
+        told = dialog.get_by_role("alert")
+        await expect(told).to_contain_text("Addresses of private networks are not allowed.")
+        await expect(told).to_contain_text("webhooks.allowed_networks")
+        await expect(told).to_contain_text("mailkeep listen")
+
+
+async def test_the_only_domain_is_chosen_in_every_form(browser: Browser, scene: Scene):
+    async with watched(browser, scene, "domain_admin") as page:  # who has one
+        for path in ("/mailboxes?new=yes", "/aliases?new=yes"):
+            await visit(page, scene.http, path)
+            chosen = page.get_by_role("dialog").get_by_role("combobox", name="Domain", exact=True)
+            await expect(chosen).to_have_value(EXAMPLE)
+        await page.get_by_role("dialog").get_by_label("Name before the @").fill("chosen")
+        leads = page.get_by_role("textbox", name="Leads to")
+        await leads.fill(f"bob@{EXAMPLE}")
+        await page.get_by_role("button", name="Make alias").click()
+        await expect(page.get_by_role("row").filter(has_text="chosen")).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_rows_of_the_audit_log_name_their_object(browser: Browser, scene: Scene, role: str):
+    ask, name = scene.by(role).ask, f"named-{role.replace('_', '-')}"
+    of = {"domain_id": scene.ids["domain_id"]}
+    box = await ask("POST", "/mailboxes", {**of, "local_part": name, "password": PASSWORD})
+    alias = await ask("POST", "/aliases", {**of, "source_local_part": f"{name}-gone", "destination": f"bob@{EXAMPLE}"})
+    await ask("DELETE", f"/aliases/{alias['id']}")
+    async with watched(browser, scene, role) as page:
+        await visit(page, scene.http, "/audit?resource=mailbox")
+        row = page.get_by_role("row").filter(has_text="mailbox.create").filter(has_text=f"{name}@{EXAMPLE}")
+        await expect(row.get_by_role("link", name=f"{name}@{EXAMPLE}")).to_have_attribute(
+            "href", f"/mailboxes/{box['id']}"
+        )
+        await visit(page, scene.http, "/audit?resource=alias")
+        for action in ("alias.create", "alias.delete"):
+            row = page.get_by_role("row").filter(has_text=action).filter(has_text=f"{name}-gone@{EXAMPLE}")
+            await expect(row).to_be_visible()
+            await expect(row.get_by_role("link")).to_have_count(0)
+
+
+async def test_unknown_addresses_and_objects_have_a_screen_with_a_way_home(browser: Browser, scene: Scene):
+    async with context(browser, scene.sue) as made:
+        page = await made.new_page()
+        await visit(page, scene.http, "/")
+        for path in ("/nowhere", "/domains/x/y"):
+            await page.evaluate(_GO, path)
+            await expect(page.get_by_role("heading", level=1, name="Page not found")).to_be_visible()
+            await expect(page.get_by_role("navigation", name="Screens")).to_be_visible()
+            await page.get_by_role("link", name="Go to the overview").click()
+            await expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
+        for path, title in (
+            ("/domains/0199aaaa-0000-7000-8000-000000000000", "No such domain"),
+            ("/mailboxes/0199aaaa-0000-7000-8000-000000000000", "No such mailbox"),
+            ("/mailboxes/nonsense", "No such mailbox"),
+            ("/messages/0199aaaa-0000-7000-8000-000000000000", "No such message"),
+            ("/webhooks/0199aaaa-0000-7000-8000-000000000000", "No such webhook"),
+        ):
+            await turn_to(page, path)
+            await expect(page.get_by_role("heading", level=1, name=title)).to_be_visible()
+            await expect(page.locator("main").get_by_role("link", name="Overview")).to_be_visible()
+    async with context(browser, None) as made:
+        page = await made.new_page()
+        await visit(page, scene.http, "/login")
+        await page.evaluate(_GO, "/nowhere")
+        await expect(page.get_by_role("heading", level=1, name="Page not found")).to_be_visible()
+        await page.get_by_role("link", name="Sign in").click()
+        await expect(page.get_by_label("Email")).to_be_visible()
+
+
+_GO = "(path) => { history.pushState({}, '', path); dispatchEvent(new PopStateEvent('popstate', { state: {} })) }"
+
+
+async def test_who_has_one_domain_more_chooses(browser: Browser, scene: Scene):
+    """The counterpart: with several domains none is chosen."""
+    async with context(browser, await log_in(scene.http, "admin@localhost", PASSWORD)) as made:
+        page = await made.new_page()
+        await visit(page, scene.http, "/mailboxes?new=yes")
+        chosen = page.get_by_role("dialog").get_by_role("combobox", name="Domain", exact=True)
+        await expect(chosen).to_have_value("")
