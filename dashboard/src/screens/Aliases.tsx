@@ -196,9 +196,8 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
       )}
       <Addresses
         label="Leads to"
-        description="One to ten addresses; press Enter after each"
+        description="Press Enter after each address"
         placeholder="alice@example.com"
-        maxTags={10}
         {...form.value('destinations')}
         error={form.faultOf('destination')}
       />

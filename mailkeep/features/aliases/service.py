@@ -32,9 +32,7 @@ _LONG = 4000  # characters of destinations
 _READ, _WRITE = "alias.read", "alias.write"
 
 
-async def page(
-    conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, asked: PageRequest
-) -> Page[Alias]:
+async def page(conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, asked: PageRequest) -> Page[Alias]:
     """A page of the aliases of a domain, or of all that the caller may see; `part`: whose address or destinations
     contain it.
 
