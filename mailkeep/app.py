@@ -6,6 +6,7 @@ none over the network.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -50,6 +51,8 @@ class App:
     streams: Streams = field(default_factory=Streams)  # answers that last
     outbound: Outbound = field(default_factory=Outbound)  # HTTP to others; it opens nothing before its first request
     tally: Tally = field(default_factory=Tally)  # what this process counts, for the metrics
+    heavy: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    """Held by work in a thread that takes much CPU time: the event loop shares the interpreter with two at most."""
     openid: OpenId = field(init=False)  # what is known of identity providers
     _groups: dict[Any, Grouped[Any, Any]] = field(init=False, default_factory=dict[Any, Grouped[Any, Any]])
 

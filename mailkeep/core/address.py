@@ -129,6 +129,7 @@ def _unicode_label(label: str) -> str:
     raise AddressError("a label of the domain is not a valid A-label")
 
 
+@lru_cache(maxsize=10_000)
 def unicode_domain(a_label: str) -> str:
     """The U-label form, for people to read, of a name that `normalize_domain` gave."""
     if "xn--" not in a_label:

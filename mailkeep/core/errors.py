@@ -35,6 +35,18 @@ class Refusal(Exception):
         self.details: Mapping[str, Any] | None = details or None
         self.retry_after: int | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """From one process to another, with all of it."""
+        return rebuild, (type(self), self.message, self.details, self.retry_after)
+
+
+def rebuild(kind: type[Refusal], message: str, details: Mapping[str, Any] | None, retry_after: int | None) -> Refusal:
+    """A refusal as it was in another process."""
+    wrong = kind.__new__(kind)
+    Refusal.__init__(wrong, message, **(details or {}))
+    wrong.retry_after = retry_after
+    return wrong
+
 
 class BadRequest(Refusal):
     """The listener's, before there is a request to route."""

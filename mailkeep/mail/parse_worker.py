@@ -1,4 +1,5 @@
-"""The child process of `parse_process`: takes messages apart, one after the other, within limits of time and memory.
+"""The child process of `parse_process`: takes messages apart, one by one, within limits of time and memory, and
+confined (`core.confinement`): it is not root, reaches no database and no network, and reads no secret.
 
 It gets a file descriptor over a Unix socket for each message and answers with a status and two texts: what the
 attachments are (JSON), and all of the content (JSON); or, asked for one attachment, what that is, and its bytes. It
@@ -7,15 +8,22 @@ ends with the socket.
 
 from __future__ import annotations
 
+import encodings
+import importlib
 import math
 import os
+import pkgutil
 import resource
 import socket
 import struct
+import warnings
 from base64 import b64encode
+from contextlib import suppress
 from typing import Any
 
 import msgspec
+
+from mailkeep.core.confinement import confine
 
 REQUEST = struct.Struct(">QQq")  # the message's size, the most bytes of content to answer with, which attachment
 WHOLE = -1  # no single attachment
@@ -25,11 +33,11 @@ DONE, UNPARSABLE = b"+", b"-"
 
 def main(number: int, cpu_seconds: int, memory: int) -> None:
     """Serve the socket with this file descriptor; `memory` in bytes, `cpu_seconds` for each message."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     from mailkeep.mail.parse import Unparsable, parse
 
+    _load_codecs()  # the account that it goes on as may not be able to read them
+    confine(memory)
     with socket.socket(fileno=number) as channel:
         while True:
             asked, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size, 1)
@@ -50,6 +58,17 @@ def main(number: int, cpu_seconds: int, memory: int) -> None:
             channel.sendall(ANSWER.pack(status, len(meta), len(text)))
             channel.sendall(meta)
             channel.sendall(text)
+
+
+def _load_codecs() -> None:
+    """Every charset that a message may name, and what the library imports late."""
+    for found in pkgutil.iter_modules(encodings.__path__):
+        with suppress(ImportError):  # some are of other systems
+            importlib.import_module(f"encodings.{found.name}")
+    for name in ("base64", "binascii", "email._header_value_parser", "email.generator", "quopri", "uu"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            importlib.import_module(name)
 
 
 def _allow(cpu_seconds: int) -> None:

@@ -188,6 +188,7 @@ class Connection(asyncio.Protocol):
 
     async def drained(self, stage: Stage, seconds: float) -> None:
         """Wait until the server has read most of what was written, or said something. Raises `Lost`."""
+        await asyncio.sleep(0)  # a server that reads as fast as we write would have the event loop to itself
         while self._writing_paused and not self.unasked:
             try:
                 await self._wait(seconds)

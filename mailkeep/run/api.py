@@ -45,6 +45,7 @@ async def serve(app: App, process: Process) -> None:
         await internal.start(served, grace_seconds=1)
         stack.push_async_callback(internal.stop)
         pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
+        stack.push_async_callback(pipeline.close)
         await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
         stack.push_async_callback(public.stop)
         stack.enter_context(background(events.watch(app)))

@@ -20,6 +20,7 @@ from mailkeep.features.receiving.model import Arrived, Rejected
 from mailkeep.features.routing.model import Route
 from mailkeep.mail.head import MAX_HEAD, parse_head
 from mailkeep.mail.headers import date_text
+from mailkeep.mail.own_fields import first_octets, own_field_octets, without_own_fields
 from mailkeep.mail.reply import Reply
 from mailkeep.mail.session import Envelope, Limits, Session
 from mailkeep.mail.smtp_server import Server, serve
@@ -61,7 +62,9 @@ class InboundHandler:
         envelope = session.envelope
         assert envelope is not None
         failpoint.reach("inbound.data_read")
-        head = parse_head(message.head(MAX_HEAD))
+        content = partial(without_own_fields, message.chunks)
+        stripped = await asyncio.to_thread(own_field_octets, message.chunks())
+        head = parse_head(first_octets(content(), MAX_HEAD) if stripped else message.head(MAX_HEAD))
         if head.hops > service.MAX_HOPS:
             return Reply(554, "5.4.6", "Too many hops: the message goes round and round")
         at = self._app.clock()
@@ -72,8 +75,8 @@ class InboundHandler:
             mail_from=envelope.mail_from,
             recipients=[(address, routes[address]) for address in dict.fromkeys(envelope.rcpt_to)],
             head=head,
-            size=message.size,
-            content=message.chunks,
+            size=message.size - stripped,
+            content=content if stripped else message.chunks,
             source="smtp",
             trace=self._received(session, queue_id, at),
         )
@@ -164,6 +167,7 @@ async def start(app: App, handler: InboundHandler) -> Server:
         message_size=app.settings.limits.largest_message_bytes,
         idle_seconds=app.settings.smtp.timeout_seconds,
         sessions=app.settings.smtp.max_sessions,
+        sessions_per_source=app.settings.smtp.max_connections_per_address,
         spool_folder=app.data_dir / "tmp",
     )
     try:

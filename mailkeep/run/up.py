@@ -183,6 +183,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.push_async_callback(inbound.settle)
     stack.push_async_callback(server.close, _SMTP_GRACE)
     pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
+    stack.push_async_callback(pipeline.close)
     served = internal_app(
         metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token
     )

@@ -84,6 +84,12 @@ class Smtp:
 
     listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is taken.", ENDPOINT)
     max_sessions: int = _setting(200, "Most connections at a time; more are answered 421.", low=1, high=10_000)
+    max_connections_per_address: int = _setting(
+        20,
+        "Most connections at a time from one address (IPv6: one /64 network); more get 421 4.7.0. 0: no limit.",
+        low=0,
+        high=10_000,
+    )
     timeout_seconds: float = _setting(
         300, "How long a client may stay silent (RFC 5321 §4.5.3.2.7 asks for 300).", low=1, high=3600
     )

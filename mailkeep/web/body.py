@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Mapping
-from mmap import mmap
 
 from starlette.requests import Request
 
 from mailkeep.core.errors import InvalidJson, PayloadTooLarge, UnsupportedMediaType
 from mailkeep.settings.tree import Http
 from mailkeep.web.budget import SMALL, Share
-from mailkeep.web.slices import JsonText
+from mailkeep.web.slices import JsonText, Pages
 
 LARGE = 1 << 20
 """Bytes above which a body lies in pages of its own, and is parsed beside the event loop."""
@@ -53,14 +53,14 @@ async def read_body(request: Request, limit: int, share: Share, http: Http) -> J
 class _Gathered:
     """The pieces of a body become one, without being there twice.
 
-    A large one of announced length goes into pages of its own: the system gives them as they are written to, and has
-    them back at once when the call is over.
+    A large one of announced length goes into pages of its own: the system gives them as they are written to, has them
+    back at once when the call is over, and can show them to a child process.
     """
 
     __slots__ = ("_pages", "_rest", "size")
 
     def __init__(self, announced: int) -> None:
-        self._pages = mmap(-1, announced) if announced > LARGE else None
+        self._pages = _pages(announced) if announced > LARGE else None
         self._rest: bytes | bytearray = b""
         self.size = 0
 
@@ -81,6 +81,12 @@ class _Gathered:
         if self._pages is None:
             return self._rest
         return self._pages if self.size == len(self._pages) else self._pages[: self.size]
+
+
+def _pages(size: int) -> Pages:
+    file = os.memfd_create("body", os.MFD_CLOEXEC)
+    os.ftruncate(file, size)
+    return Pages.of(file, size)
 
 
 def _is_number(text: str) -> bool:

@@ -20,9 +20,9 @@ from typing import Any, NoReturn, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Struct, inspect as mi
 
-from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, InvalidJson, MissingFields
+from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, InvalidJson, MissingFields, Refusal
 from mailkeep.core.ids import parse_uuid
-from mailkeep.web.fields import OneOf, Patch, shapes
+from mailkeep.web.fields import EACH, OneOf, Patch, shapes
 from mailkeep.web.slices import CUT_BODIES_OVER, JsonText, Slice, cut, restore
 
 S = TypeVar("S", bound=Struct)
@@ -163,6 +163,16 @@ def decode_body(value: Any, into: type[S] | OneOf) -> S:
     return made
 
 
+def read_json(body: JsonText, into: type[Struct] | OneOf | None) -> Any:
+    """A JSON text as `into`; None: the call takes no fields, and the answer is None. Raises as `decode_body` does."""
+    value = parse_json(body)
+    if into is not None:
+        return decode_body(value, into)
+    if value not in ({}, None):
+        raise InvalidField([{"field": "", "reason": "the call takes no fields"}])
+    return None
+
+
 def body_required(into: type[Struct] | OneOf) -> bool:
     """Whether a call must have a body: unless all fields of a `Body` are optional. A PATCH without one says nothing."""
     return all(
@@ -296,7 +306,7 @@ def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
                 return _struct(cast(dict[str, Any], value), kind, at, faults)
             return faults.add(at, "must be an object")
         case mi.ListType():
-            return _list(value, kind, at, faults)
+            return _each(value, marks[EACH], at, faults) if EACH in marks else _list(value, kind, at, faults)
         case mi.DictType():
             return _dict(value, kind, at, faults)
         case mi.StrType():
@@ -310,6 +320,21 @@ def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
             return value
         case _:
             return _scalar(value, kind, at, faults)
+
+
+def _each(value: Any, of: tuple[type[Struct], int], at: str, faults: _Faults) -> Any:
+    into, most = of
+    if not isinstance(value, list):
+        return faults.add(at, "must be an array")
+    items = cast(list[Any], value)
+    return [_or_refusal(item, into) for item in items] if len(items) <= most else [None] * len(items)
+
+
+def _or_refusal(item: Any, into: type[Struct]) -> Struct | Refusal:
+    try:
+        return decode_body(item, into)
+    except Refusal as wrong:
+        return wrong.with_traceback(None)
 
 
 def _list(value: Any, kind: mi.ListType, at: str, faults: _Faults) -> Any:

@@ -27,6 +27,9 @@ __all__ = [
 
 MULTILINE: dict[str, Any] = {"multiline": True}
 MAY_BE_EMPTY: dict[str, Any] = {"may_be_empty": True}
+EACH = "each"
+"""Key of `Meta.extra` of a `list[Any]`: the type of its items and how many there may be. Each is decoded by itself, and
+is a refusal where that fails; of a longer list nothing is decoded (None in the place of each item)."""
 OWN_CODE: dict[str, Any] = {"own_code": True}  # the field's content is judged by its feature, with a code of its own
 
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, milliseconds")]

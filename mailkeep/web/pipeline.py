@@ -36,9 +36,10 @@ from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
-from mailkeep.web.body import LARGE, read_body
+from mailkeep.web.body import read_body
 from mailkeep.web.budget import Budget, Share
-from mailkeep.web.decode import body_required, decode_body, decode_query, parse_json
+from mailkeep.web.decode import body_required, decode_query
+from mailkeep.web.decode_process import Decoder
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
 from mailkeep.web.fields import shapes
 from mailkeep.web.idempotency import Keys
@@ -133,8 +134,14 @@ class Pipeline:
         self._budget = Budget(limits.body_budget_mb << 20)
         self._open_budget = Budget(_OPEN_BODIES)
         self._meter = meter
+        kinds = {kind.__module__ for endpoint in router.endpoints for kind in shapes(endpoint.body)}
+        self._decoder = Decoder(sorted(kinds))
         self._addresses = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
+
+    async def close(self) -> None:
+        """End what works beside it, once nothing is asked any more."""
+        await self._decoder.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request; other scopes are not ours."""
@@ -255,10 +262,12 @@ class Pipeline:
             raise InvalidField([{"field": name[:100], "reason": "is no parameter of this path"} for name, _ in pairs])
         if endpoint.listing is not None:
             call.page = listing.request(call, endpoint.listing, self._app.vault, now)
-        if len(call.raw_body) > LARGE:  # parsed while others are answered
-            await asyncio.to_thread(_decode_body, call)
-        else:
-            _decode_body(call)
+        if call.raw_body:
+            call.body = await self._decoder.read(call.raw_body, endpoint.body)
+        elif endpoint.body is not None and body_required(endpoint.body):
+            raise InvalidJson("The call needs a JSON body.")
+        elif endpoint.body is not None:
+            call.body = shapes(endpoint.body)[0]()
 
     def _response(self, call: Call, reply: Reply) -> Response:
         status = reply.status or call.endpoint.status
@@ -323,18 +332,3 @@ def _blamed(fault: Exception) -> Refusal:
     """What the caller is told of a fault that nobody expected: whether it is worth another try."""
     short = _SHORT_OF.get(fault.errno or 0) if isinstance(fault, OSError) else None
     return Unavailable(short, retry_after=30) if short else InternalError()
-
-
-def _decode_body(call: Call) -> None:
-    endpoint: Endpoint = call.endpoint
-    if endpoint.body is not None:
-        if not call.raw_body and not body_required(endpoint.body):
-            call.body = shapes(endpoint.body)[0]()
-            return
-        if not call.raw_body:
-            raise InvalidJson("The call needs a JSON body.")
-        call.body = decode_body(parse_json(call.raw_body), endpoint.body)
-    elif call.raw_body:
-        given = parse_json(call.raw_body)
-        if given not in ({}, None):
-            raise InvalidField([{"field": "", "reason": "the call takes no fields"}])

@@ -15,10 +15,29 @@ from typing import Any, cast
 
 from mailkeep.core.errors import InvalidJson
 
+
+class Pages(mmap):
+    """A body in pages of its own, which other processes can be given by the descriptor `fd`."""
+
+    fd: int
+
+    @classmethod
+    def of(cls, fd: int, size: int) -> Pages:
+        """All of a file; the descriptor is closed with it."""
+        self = cls(fd, size)
+        self.fd = fd
+        return self
+
+    def __del__(self) -> None:
+        if hasattr(self, "fd"):
+            os.close(self.fd)
+
+
 JsonText = bytes | bytearray | mmap
 CUT_BODIES_OVER = 64 << 10
 CUT_STRINGS_OVER = 32 << 10
 MAX_VALUES = 1_000_000
+FEW_STRINGS = 1000
 
 _TOO_MANY = f"The body has more than {MAX_VALUES:,} values."
 _BACKSLASH = 0x5C
@@ -32,6 +51,8 @@ class Slice:
 
     raw: memoryview
     plain: bool
+    start: int = 0
+    """Where in the body it begins."""
 
     def text(self) -> str:
         """The string's value; INVALID_JSON for bad escapes, control characters, bytes that are not UTF-8."""
@@ -45,6 +66,23 @@ class Slice:
     def __len__(self) -> int:
         """Bytes in the body: at least as many as the value has characters."""
         return len(self.raw)
+
+
+def is_simple(body: JsonText) -> bool:
+    """Whether a body has few strings, and little besides large ones: looking costs less than reading it would."""
+    at = rest = 0
+    for _ in range(FEW_STRINGS):
+        start = body.find(b'"', at)
+        end = _end_of_string(body, start + 1) if start >= 0 else -1
+        if end < 0:
+            return rest + len(body) - at <= CUT_BODIES_OVER
+        rest += start - at
+        if end - start <= CUT_STRINGS_OVER:
+            rest += end - start
+        at = end + 1
+        if rest > CUT_BODIES_OVER:
+            return False
+    return False
 
 
 def cut(body: JsonText) -> tuple[bytes, dict[str, Slice]]:
@@ -65,7 +103,7 @@ def cut(body: JsonText) -> tuple[bytes, dict[str, Slice]]:
         if end - start > CUT_STRINGS_OVER:
             name = f"{mark}:{len(slices)}"
             plain = all(body.find(char, start + 1, end) < 0 for char in _NOT_PLAIN)
-            slices[name] = Slice(view[start + 1 : end], plain)
+            slices[name] = Slice(view[start + 1 : end], plain, start + 1)
             kept += [view[done:start], f'"{name}"'.encode()]
             done = end + 1
         at = end + 1

@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -226,3 +227,17 @@ async def test_few_large_results_are_held_at_a_time():
                         pass
         async with made.held(lambda: [LETTER], 100):
             pass
+
+
+async def test_the_parser_is_not_root_and_has_no_way_out():
+    async with parser() as made:
+        # A charset that is rarely met: whatever it takes to read it was loaded before the process gave up its rights.
+        body = "Пр\u0438вет".encode("koi8_u")
+        found = await apart(made, HEAD + b"Content-Type: text/plain; charset=koi8-u\r\n\r\n" + body)
+        assert msgspec.json.decode(found.content)["body_text"] == "Привет"
+        (pid,) = made.pids
+        status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    uid = 65534 if os.geteuid() == 0 else os.geteuid()
+    assert status["Uid"].split() == [str(uid)] * 4
+    assert status["Groups"].split() == [] or os.geteuid() != 0
+    assert (status["CapEff"].strip(), status["Seccomp"].strip()) == ("0" * 16, "2")

@@ -127,9 +127,11 @@ async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIte
     app = App(settings, data_dir, clock, VAULT, db)
     app.audit_db = Database(urls.audit, min_size=0, max_size=2, timeout=30)
     await app.audit_db.open()
+    pipeline = Pipeline(app, Router(all_endpoints()), Gate())
     try:
-        yield Api(app, Pipeline(app, Router(all_endpoints()), Gate()), clock)
+        yield Api(app, pipeline, clock)
     finally:
+        await pipeline.close()
         await app.outbound.close()
         await app.audit_db.close()
         await db.close()

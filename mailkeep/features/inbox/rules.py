@@ -9,7 +9,8 @@ from email.utils import parsedate_to_datetime
 
 from mailkeep.features.inbox.model import DELIVERY_FIELD
 from mailkeep.features.receiving.model import Verdict
-from mailkeep.mail.head import MAX_HEAD, Head, head_end
+from mailkeep.mail.head import Head
+from mailkeep.mail.own_fields import without_own_fields
 
 _SYMBOL = re.compile(r"([A-Z][A-Z0-9_]{1,63}+)\([-+0-9.]++\)")
 _MAX_SYMBOLS = 200
@@ -18,9 +19,6 @@ _ANY = ("pass", "fail", "none", "temperror", "permerror")
 _RESULTS = {"spf": (*_ANY, "softfail", "neutral"), "dkim": _ANY, "dmarc": _ANY}
 _ID = re.compile(r"[0-9A-Za-z]{5,30}")
 _RECEIVED_ID = re.compile(r"\(Postfix[^)]{0,40}+\)\s*+(?:with \S{1,40}+ )?id ([0-9A-Za-z]{5,30}+)(?=[\s;]|$)")
-_OWN_FIELD = re.compile(
-    rb"(?:\A|(?<=\n))" + DELIVERY_FIELD.encode() + rb"[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n)*", re.IGNORECASE
-)
 
 
 def verdict(head: Head) -> Verdict | None:
@@ -85,20 +83,10 @@ def is_our_own(forwarded: Mapping[str, str]) -> bool:
 
 
 def for_delivery(delivery_id: str, since: float | None, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """A message with its delivery's field before it, and without any that came along.
+    """A message with its delivery's field before it, and without any field of ours that came along.
 
     `since`, in seconds since 1970, is for one that may have been delivered before: not before then.
     """
     doubt = "" if since is None else f" since {max(0, int(since) - _MARGIN)}"
     yield f"{DELIVERY_FIELD}: {delivery_id}{doubt}\r\n".encode("ascii")
-    start = b""
-    rest = iter(chunks)
-    for chunk in rest:
-        start += chunk
-        if len(start) >= MAX_HEAD:
-            break
-    end = head_end(start) or len(start)
-    yield _OWN_FIELD.sub(b"", start[:end])
-    if end < len(start):
-        yield start[end:]
-    yield from rest
+    yield from without_own_fields(lambda: chunks)

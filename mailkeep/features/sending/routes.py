@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 from uuid import UUID
 
 from mailkeep.app import App
@@ -20,26 +23,35 @@ from mailkeep.core.errors import (
     SendUnavailable,
 )
 from mailkeep.features.sending import service, wire
+from mailkeep.features.sending.rules import MAX_BATCH
 from mailkeep.settings import Settings
+from mailkeep.web.decode_process import INLINE
 from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
 
-_MAX_BATCH = 100
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 async def _send(app: App, call: Call) -> Reply:
-    return Reply(wire.sent(await service.send(app, call.caller(), wire.asked(call.body))))
+    asked = await _beside(call, wire.asked, call.body)
+    return Reply(wire.sent(await service.send(app, call.caller(), asked)))
 
 
 async def _send_batch(app: App, call: Call) -> Reply:
     items = call.body.messages
     if not items:
         raise EmptyBatch
-    if len(items) > _MAX_BATCH:
-        raise BatchTooLarge(f"A batch holds at most {_MAX_BATCH} messages, this one {len(items)}.")
+    if len(items) > MAX_BATCH:
+        raise BatchTooLarge(f"A batch holds at most {MAX_BATCH} messages, this one {len(items)}.")
     if app.mta is None:
         raise SendUnavailable
-    outcomes = await service.send_batch(app, call.caller(), [wire.asked_in_batch(item) for item in items])
-    return Reply(wire.batch(outcomes))
+    outcomes = await service.send_batch(app, call.caller(), await _beside(call, wire.asked_in_batch, items))
+    return Reply(await _beside(call, wire.batch, outcomes))
+
+
+async def _beside(call: Call, convert: Callable[[T], R], value: T) -> R:
+    """What belongs to a large body is converted beside the event loop."""
+    return await asyncio.to_thread(convert, value) if len(call.raw_body) > INLINE else convert(value)
 
 
 async def _settle(app: App, call: Call, request_id: UUID) -> Reply | None:
@@ -53,8 +65,8 @@ async def _settle_batch(app: App, call: Call, request_id: UUID) -> Reply | None:
         return None
     # What is sent now belongs to the same request: cut off once more, it is found by the same id.
     who = replace(call.caller(), request_id=request_id)
-    items = [wire.asked_in_batch(item) for item in call.body.messages]
-    return Reply(wire.batch(await service.resume_batch(app, who, items, before)))
+    items = await _beside(call, wire.asked_in_batch, call.body.messages)
+    return Reply(await _beside(call, wire.batch, await service.resume_batch(app, who, items, before)))
 
 
 def body_limit(settings: Settings) -> int:

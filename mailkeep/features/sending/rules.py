@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
@@ -14,6 +14,7 @@ from mailkeep.core.errors import (
     InvalidRecipient,
     InvalidSender,
     PayloadTooLarge,
+    Refusal,
     SenderDomainUnknown,
     SendFailed,
     Unavailable,
@@ -29,10 +30,15 @@ from mailkeep.mail.headers import Mailbox, check_header_name, check_header_value
 from mailkeep.mail.smtp_client import Lost, Refused, Submitted
 from mailkeep.mail.unsubscribe import Unsubscribe
 
+MAX_BATCH = 100
 MAX_RECIPIENTS = 1000
 MAX_HEADERS = 200
 MAX_HEADER_OCTETS = 64 << 10
 """Of the names and values of all custom headers together, in UTF-8."""
+_MANY_RECIPIENTS = 100
+_RECIPIENTS_AT_ONCE = 2000
+_MUCH_CONTENT = 256 << 10
+_HEADER = 400  # bytes of a body that take as long to write as a header field
 _BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
 
 
@@ -141,6 +147,28 @@ def attachment(index: int, asked: AskedAttachment) -> Attachment:
 def unsubscribe(given: Mapping[str, Any] | None) -> Unsubscribe | None:
     """List-Unsubscribe as asked for; the composer checks its grammar."""
     return None if given is None else Unsubscribe(**given)
+
+
+def is_heavy(asked: Iterable[Asked]) -> bool:
+    """Whether checking and composing messages takes longer than the event loop should be held up."""
+    recipients = content = 0
+    for each in asked:
+        recipients += len(each.to) + len(each.cc) + len(each.bcc)
+        content += len(each.text_body or "") + len(each.html_body or "") + len(each.headers or ()) * _HEADER
+        content += sum(len(attached.content) + _HEADER for attached in each.attachments)
+    return recipients > _MANY_RECIPIENTS or content > _MUCH_CONTENT
+
+
+def groups(asked: Sequence[Asked | Refusal]) -> Iterator[Sequence[Asked | Refusal]]:
+    """The messages in order, in groups that are written by one statement each: of few recipients, or of one message."""
+    start = recipients = 0
+    for place, each in enumerate(asked):
+        more = 0 if isinstance(each, Refusal) else len(each.to) + len(each.cc) + len(each.bcc)
+        if recipients + more > _RECIPIENTS_AT_ONCE and place > start:
+            yield asked[start:place]
+            start, recipients = place, 0
+        recipients += more
+    yield asked[start:]
 
 
 def outgoing(message: UUID, at: datetime, asked: Asked, who: Mailbox, boxes: Sequence[list[Mailbox]]) -> Outgoing:

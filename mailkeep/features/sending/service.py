@@ -28,7 +28,6 @@ from mailkeep.mail.smtp_pool import SmtpPool
 
 log = structlog.get_logger("mailkeep.sending")
 
-_IN_THREAD = 1 << 20  # bytes of attachments above which checking and composing leaves the event loop free
 _SMALL = 64 << 10  # bytes of a message whose content is kept together with others
 
 Outcome = Sent | Refusal
@@ -63,11 +62,29 @@ def _refused(refused: Sequence[Refusal]) -> Deed:
 
 
 async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
-    """Send messages; an outcome for each, in order. What was refused before stays refused."""
+    """Send messages; an outcome for each, in order. What was refused before stays refused.
+
+    A refusal of all (UNAVAILABLE) is raised where nothing was sent before; else it is the outcome of what was left.
+    """
+    outcomes: list[Outcome] = []
+    for group in rules.groups(asked):
+        try:
+            outcomes += await _send_group(app, who, group, len(outcomes))
+        except Refusal as wrong:
+            if not outcomes:
+                raise
+            outcomes += [each if isinstance(each, Refusal) else wrong for each in asked[len(outcomes) :]]
+            break
+    return outcomes
+
+
+async def _send_group(app: App, who: Principal, asked: Sequence[Asked | Refusal], first: int) -> list[Outcome]:
     at = app.clock()
     prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, asked))
     attempts = {
-        each.id: _attempt(who, each, at, index) for index, each in enumerate(prepared) if isinstance(each, Prepared)
+        each.id: _attempt(who, each, at, first + index)
+        for index, each in enumerate(prepared)
+        if isinstance(each, Prepared)
     }
     if attempts:
         failpoint.reach("send.before_attempt")
@@ -173,15 +190,14 @@ async def _prepare_all(
             names |= rules.recipient_domains(message)
     domains = await app.together(_sender_domains, names)
     at, limit = app.clock(), app.settings.limits.message_size_bytes
-    prepared: list[Prepared | Refusal] = []
-    for each in asked:
-        if isinstance(each, Refusal):
-            prepared.append(each)
-            continue
-        heavy = sum(len(one.content) for one in each.attachments) > _IN_THREAD
-        work = (who, each, domains, at, limit)
-        prepared.append(await asyncio.to_thread(_try_prepare, *work) if heavy else _try_prepare(*work))
-    return prepared, domains.keys()
+
+    def prepare() -> list[Prepared | Refusal]:
+        return [each if isinstance(each, Refusal) else _try_prepare(who, each, domains, at, limit) for each in asked]
+
+    if not rules.is_heavy(each for each in asked if isinstance(each, Asked)):
+        return prepare(), domains.keys()
+    async with app.heavy:
+        return await asyncio.to_thread(prepare), domains.keys()
 
 
 async def _sender_domains(app: App, names: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:

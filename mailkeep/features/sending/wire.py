@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, cast
 from uuid import UUID
 
@@ -10,9 +11,8 @@ from msgspec import Meta, Struct
 
 from mailkeep.core.errors import Refusal, invalid_field
 from mailkeep.features.sending.model import Asked, AskedAttachment, Named, Sent
-from mailkeep.features.sending.rules import MAX_HEADER_OCTETS, MAX_HEADERS, MAX_RECIPIENTS
-from mailkeep.web.decode import decode_body
-from mailkeep.web.fields import MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
+from mailkeep.features.sending.rules import MAX_BATCH, MAX_HEADER_OCTETS, MAX_HEADERS, MAX_RECIPIENTS
+from mailkeep.web.fields import EACH, MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
 from mailkeep.web.slices import Slice
 
 OwnCode = Annotated[str, Meta(extra=OWN_CODE)]
@@ -85,7 +85,10 @@ class BatchBody(Body, frozen=True):
 
     messages: Annotated[
         list[Any],
-        Meta(extra=MAY_BE_EMPTY, extra_json_schema={"items": {"$ref": "#/components/schemas/SendBody"}}),
+        Meta(
+            extra=MAY_BE_EMPTY | {EACH: (SendBody, MAX_BATCH)},
+            extra_json_schema={"items": {"$ref": "#/components/schemas/SendBody"}},
+        ),
     ]
 
 
@@ -148,10 +151,16 @@ def asked(body: SendBody) -> Asked:
     )
 
 
-def asked_in_batch(item: Any) -> Asked | Refusal:
-    """One item of a batch: its fault is its own."""
+def asked_in_batch(items: Sequence[SendBody | Refusal]) -> list[Asked | Refusal]:
+    """The items of a batch: the fault of one is its own."""
+    return [_asked_or_refusal(item) for item in items]
+
+
+def _asked_or_refusal(item: SendBody | Refusal) -> Asked | Refusal:
+    if isinstance(item, Refusal):
+        return item
     try:
-        return asked(decode_body(item, SendBody))
+        return asked(item)
     except Refusal as wrong:
         return wrong
 

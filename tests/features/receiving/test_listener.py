@@ -23,7 +23,7 @@ def api_settings() -> Settings:
     """Messages of 1 MB at most; every one is told whole."""
     return Settings(
         limits=Limits(login_per_second=0, requests_per_second=0, message_size_mb=1),
-        smtp=Smtp(listen="127.0.0.1:0"),
+        smtp=Smtp(listen="127.0.0.1:0", max_connections_per_address=0),
         events=Events(received_full=True),
         server=Server(hostname="mx.other.test"),
     )
@@ -199,3 +199,14 @@ async def test_what_the_listener_counts(post: Post):
         (("deliveries", ("inbound", "rejected")), 2),
         (("messages_accepted", ("inbound", "smtp")), 1),
     ]
+
+
+async def test_our_own_fields_in_incoming_mail_are_stripped(post: Post):
+    alice = await post.api.mailbox()
+    filler = b"X-Filler: " + b"x" * 900 + b"\r\n"
+    content = b"Subject: x\r\n" + filler * 400 + b"x-mailkeep-tags: a\r\n b\r\nX-Mailkeep-Delivery: 1\r\n\r\nbody\r\n"
+    assert (await post.deliver(ALICE, content=content)).code == 250
+    (copy,) = (post.api.app.data_dir / f"mail/{alice}/new").iterdir()
+    kept = copy.read_bytes()
+    assert kept.endswith(b"Subject: x\r\n" + filler * 400 + b"\r\nbody\r\n")
+    assert b"mailkeep-" not in kept.lower()

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from mailkeep.settings import Settings
+from mailkeep.settings.tree import Abuse, Limits, Smtp
 from tests.client import cookie_of, token_of
 from tests.plugins.post import Post, letter
 from tests.web.caller import Answer, Caller
@@ -18,11 +20,21 @@ PIECE = 256 << 10
 HEADERS = {"content-type": "application/json", "cookie": cookie_of(token_of("sue"))}
 
 
-async def send_raw(post: Post, body: bytes) -> Answer:
-    """POST /send in pieces, as they come from a socket."""
+@pytest.fixture
+def api_settings() -> Settings:
+    """Nobody sends too much."""
+    return Settings(
+        limits=Limits(login_per_second=0, requests_per_second=0),
+        smtp=Smtp(listen="127.0.0.1:0"),
+        abuse=Abuse(sender_per_hour=1_000_000, domain_per_hour=1_000_000),
+    )
+
+
+async def send_raw(post: Post, body: bytes, path: str = "/api/v1/send") -> Answer:
+    """A POST in pieces, as they come from a socket."""
     pieces = [body[at : at + PIECE] for at in range(0, len(body), PIECE)]
     headers = HEADERS | {"content-length": str(len(body))}
-    return await Caller(post.api.pipeline)("POST", "/api/v1/send", headers, pieces)
+    return await Caller(post.api.pipeline)("POST", path, headers, pieces)
 
 
 def attached(content: str, name: str = "big.bin") -> dict[str, Any]:
@@ -128,3 +140,20 @@ async def test_a_body_of_countless_values_is_refused_at_once(post: Post, many: s
     """Each of them would take up to fifty times its place in memory."""
     answer = await send_raw(post, ("[" + many * (60 * MIB // len(many)) + "1]").encode())
     assert answer.code == "INVALID_JSON"
+
+
+async def test_a_batch_of_many_recipients_is_written_in_groups_and_answered_in_order(post: Post):
+    messages = [
+        letter(subject=f"number {n}", to=[{"email": f"a{k}@elsewhere.test"} for k in range(300 + 100 * n)])
+        for n in range(6)
+    ]
+    messages[4]["to"] = [{"email": "no address"}]
+    answer = await send_raw(post, json.dumps({"messages": messages}).encode(), "/api/v1/send/batch")
+    assert answer.status == 200, answer.body
+    told = answer.data["results"]
+    assert [(each["index"], each.get("code")) for each in told] == [
+        (index, "INVALID_RECIPIENT" if index == 4 else None) for index in range(6)
+    ]
+    assert [len(each.get("recipients") or ()) for each in told] == [300, 400, 500, 600, 0, 800]
+    rows = await post.api.sql("SELECT subject, batch_index FROM messages ORDER BY batch_index")
+    assert [(row["subject"], row["batch_index"]) for row in rows] == [(f"number {n}", n) for n in (0, 1, 2, 3, 5)]

@@ -1,0 +1,247 @@
+"""Large bodies are read in child processes, so that the event loop answers others meanwhile.
+
+A body of more than `INLINE` bytes goes to a child, unless almost all of it is a few large strings (attachments), which
+are left where they are. A child starts with the first such body and ends after a minute without one; it runs confined
+(`core.confinement`). One that takes too much time or memory is ended, and its body refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from enum import Enum
+from mmap import mmap
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from msgspec import UNSET, Struct
+
+from mailkeep.core.errors import InvalidJson, Refusal, Unavailable, rebuild
+from mailkeep.web.decode import read_json
+from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, name_of
+from mailkeep.web.slices import JsonText, Pages, Slice, is_simple
+
+INLINE = 64 << 10
+"""Bytes up to which any body is read on the event loop: the worst of them takes some ten milliseconds."""
+LARGE = 1 << 20
+"""Bytes from which even looking for the large strings leaves the event loop."""
+
+# Isolated: nothing from the environment or the working directory; our own package from where we have it.
+_PROGRAM = """
+import sys
+sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
+from mailkeep.web.decode_worker import main
+main(*map(int, sys.argv[2:5]), *sys.argv[5:])
+"""
+_VALUES = (Struct, Refusal, Enum, UUID, datetime, timedelta, timezone)
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeLimits:
+    """What a body may take; `memory` of a child in bytes."""
+
+    cpu_seconds: int = 10
+    seconds: float = 30.0  # by the clock, the start of a child included
+    wait_seconds: float = 10.0  # for a free child
+    memory: int = 2 << 30
+    children: int = 2
+    idle_seconds: float = 60.0
+    bodies: int = 1000  # of one child
+
+
+class Decoder:
+    """Reads bodies into what endpoints take. It costs nothing before the first large one; `close` ends the children."""
+
+    def __init__(self, modules: Sequence[str] = (), limits: DecodeLimits | None = None) -> None:
+        """`modules` define the types that bodies are read as."""
+        self._modules = tuple(modules)
+        self.limits = limits or DecodeLimits()
+        self._free = asyncio.Semaphore(self.limits.children)
+        self._idle: list[_Child] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def read(self, body: JsonText, into: Any) -> Any:
+        """The body as `into` (a `Struct`, a `OneOf`; None: no fields at all), or its refusal."""
+        if len(body) <= INLINE:
+            return read_json(body, into)
+        if len(body) <= LARGE:
+            return read_json(body, into) if is_simple(body) else await self._in_child(body, into)
+        if await asyncio.to_thread(is_simple, body):
+            return await asyncio.to_thread(read_json, body, into)
+        return await self._in_child(body, into)
+
+    async def _in_child(self, body: JsonText, into: Any) -> Any:
+        try:
+            async with asyncio.timeout(self.limits.wait_seconds):
+                await self._free.acquire()
+        except TimeoutError as busy:
+            raise Unavailable("Too many large bodies are being read; try again later.", retry_after=5) from busy
+        try:
+            return await self._ask(body, into)
+        finally:
+            self._free.release()
+
+    async def _ask(self, body: JsonText, into: Any) -> Any:
+        if self._timer:
+            self._timer.cancel()
+        file = body.fd if isinstance(body, Pages) else await asyncio.to_thread(_copied, body)
+        child: _Child | None = None
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                child = self._idle.pop() if self._idle else await asyncio.to_thread(_Child, self._modules, self.limits)
+                status, content = await child.ask(file, len(body), name_of(into))
+                value = await asyncio.to_thread(_loaded, content, body)
+        except (TimeoutError, EOFError, ConnectionError) as lost:
+            if child:
+                child.kill()
+            raise InvalidJson("The body takes too much time or memory to read.") from lost
+        except BaseException:
+            if child:
+                child.kill()
+            raise
+        finally:
+            if not isinstance(body, Pages):
+                os.close(file)
+            self._timer = asyncio.get_running_loop().call_later(self.limits.idle_seconds, self._end_idle)
+        if child.served < self.limits.bodies:
+            self._idle.append(child)
+        else:
+            await asyncio.to_thread(child.end)
+        if status == DECODED:
+            return value
+        try:
+            raise value
+        finally:
+            del value  # it refers to this frame, and so to the body, which would wait for the collector of cycles
+
+    @property
+    def pids(self) -> list[int]:
+        """The children that wait for work."""
+        return [child.process.pid for child in self._idle]
+
+    def _end_idle(self) -> None:
+        idle, self._idle = self._idle, []
+        asyncio.get_running_loop().run_in_executor(None, _end, idle)
+
+    async def close(self) -> None:
+        """End the children that wait."""
+        if self._timer:
+            self._timer.cancel()
+        idle, self._idle = self._idle, []
+        await asyncio.to_thread(_end, idle)
+
+
+class _Child:
+    """One process, and the socket to it."""
+
+    def __init__(self, modules: Sequence[str], limits: DecodeLimits) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        number = theirs.fileno()
+        try:
+            numbers = (str(value) for value in (number, limits.cpu_seconds, limits.memory))
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[2]), *numbers, *modules],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(number,),
+                env={},
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        ours.setblocking(False)
+        self._socket = ours
+        self.served = 0
+
+    async def ask(self, file: int, size: int, name: str) -> tuple[bytes, mmap]:
+        """Status and pickle. EOFError where the child has ended."""
+        socket.send_fds(self._socket, [REQUEST.pack(size, len(name)) + name.encode()], [file])
+        await self._readable()
+        answer, descriptors, _, _ = socket.recv_fds(self._socket, ANSWER.size, 1)
+        if len(answer) < ANSWER.size or not descriptors:
+            raise EOFError
+        status, length = ANSWER.unpack(answer)
+        try:
+            content = mmap(descriptors[0], length)
+        finally:
+            os.close(descriptors[0])
+        self.served += 1
+        return status, content
+
+    async def _readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._socket, lambda: ready.done() or ready.set_result(None))
+        try:
+            await ready
+        finally:
+            loop.remove_reader(self._socket)
+
+    def end(self) -> None:
+        """Let it go: without its socket it ends at once."""
+        self._socket.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(0.5)
+            return
+        self.kill()
+
+    def __del__(self) -> None:
+        """Nobody closed the decoder: the process goes all the same."""
+        if hasattr(self, "_socket") and self.process.poll() is None:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it now."""
+        self._socket.close()
+        self.process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes what bodies are made of, nothing else."""
+
+    def __init__(self, content: mmap, body: JsonText) -> None:
+        super().__init__(content)
+        self._view = memoryview(body)
+
+    def persistent_load(self, pid: Any) -> Slice:
+        start, length, plain = pid
+        return Slice(self._view[start : start + length], plain, start)
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        found: Any = super().find_class(module_name, global_name)
+        if found is UNSET or found is rebuild or (isinstance(found, type) and issubclass(found, _VALUES)):
+            return found
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} is no part of a body")
+
+
+def _end(children: Sequence[_Child]) -> None:
+    for child in children:
+        child.end()
+
+
+def _loaded(content: mmap, body: JsonText) -> Any:
+    with content:
+        return _Unpickler(content, body).load()
+
+
+def _copied(body: JsonText) -> int:
+    """A file that holds the body."""
+    file = os.memfd_create("body", os.MFD_CLOEXEC)
+    view = memoryview(body)
+    while view:
+        view = view[os.write(file, view) :]
+    return file

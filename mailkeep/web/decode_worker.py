@@ -1,0 +1,113 @@
+"""The child process of `decode_process`: reads large bodies, one after the other, within limits of time and memory.
+
+A request is the body's size and the name of what it is read as, with the body's file descriptor; the answer a status
+and a size, with the descriptor of a file that holds a pickle: the decoded body, or the refusal. Large strings stay in
+the body: the pickle only says where. It ends with the socket.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import mmap
+import os
+import pickle
+import resource
+import socket
+import struct
+import sys
+from functools import cache
+from typing import Any
+
+from mailkeep.core.confinement import confine
+from mailkeep.core.errors import InvalidJson, Refusal
+from mailkeep.web.decode import read_json
+from mailkeep.web.fields import OneOf
+from mailkeep.web.slices import Slice
+
+REQUEST = struct.Struct(">QH")  # the body's size, and of the name that follows
+ANSWER = struct.Struct(">cQ")  # status, the pickle's size
+DECODED, REFUSED = b"+", b"-"
+NAME_BYTES = 4096
+
+
+def main(number: int, cpu_seconds: int, memory: int, *modules: str) -> None:
+    """Serve the socket with this descriptor; `cpu_seconds` for each body, `memory` in bytes. `modules` are those that
+    names may be taken from: they are imported before anything is given up.
+    """
+    for name in modules:
+        importlib.import_module(name)
+    confine(memory)
+    with socket.socket(fileno=number) as channel:
+        while True:
+            asked, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size + NAME_BYTES, 1)
+            if len(asked) < REQUEST.size or not descriptors:
+                return
+            size, length = REQUEST.unpack_from(asked)
+            name = asked[REQUEST.size : REQUEST.size + length].decode()
+            _allow(cpu_seconds)
+            _answer(channel, descriptors[0], size, name)
+
+
+def _answer(channel: socket.socket, descriptor: int, size: int, name: str) -> None:
+    try:
+        status, content = _decode(descriptor, size, name)
+    except MemoryError:
+        status, content = REFUSED, pickle.dumps(InvalidJson("The body takes too much memory to read."))
+    finally:
+        os.close(descriptor)
+    file = os.memfd_create("decoded", os.MFD_CLOEXEC)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(file, view) :]
+        socket.send_fds(channel, [ANSWER.pack(status, len(content))], [file])
+    finally:
+        os.close(file)
+
+
+def _decode(descriptor: int, size: int, name: str) -> tuple[bytes, bytes | memoryview]:
+    body = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+    out = io.BytesIO()
+    try:
+        _Pickler(out, pickle.HIGHEST_PROTOCOL).dump(read_json(body, shape(name)))
+    except Refusal as wrong:
+        return REFUSED, pickle.dumps(wrong)
+    return DECODED, out.getbuffer()
+
+
+class _Pickler(pickle.Pickler):
+    def persistent_id(self, obj: Any) -> Any:
+        """A slice is where it lies in the body."""
+        return (obj.start, len(obj.raw), obj.plain) if isinstance(obj, Slice) else None
+
+
+def _allow(cpu_seconds: int) -> None:
+    """So much more CPU time; the kernel ends whoever takes it all."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds, hard))
+
+
+def name_of(into: Any) -> str:
+    """How a body's type, or `OneOf`, or None is called in a request."""
+    kinds = into.shapes if isinstance(into, OneOf) else () if into is None else (into,)
+    joined = ",".join(f"{kind.__module__}:{kind.__qualname__}" for kind in kinds)
+    return f"|{joined}" if isinstance(into, OneOf) else joined
+
+
+@cache
+def shape(name: str) -> Any:
+    """The type, `OneOf` or None of such a name; of modules that are imported."""
+    if not name:
+        return None
+    kinds = tuple(_kind(each) for each in name.removeprefix("|").split(","))
+    return OneOf(kinds) if name.startswith("|") else kinds[0]
+
+
+def _kind(name: str) -> Any:
+    module, _, qualified = name.partition(":")
+    found: Any = sys.modules[module]
+    for part in qualified.split("."):
+        found = getattr(found, part)
+    return found
