@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.address import MAX_DOMAIN_OCTETS, Address, AddressError, parse_address
 from mailkeep.core.errors import (
     DomainInactive,
     InvalidHeader,
@@ -52,7 +52,8 @@ def sender(asked: Asked) -> Mailbox:
 
 def recipient_domains(asked: Asked) -> set[str]:
     """The domains of a message's recipients as written, in lower case: nothing is parsed yet."""
-    return {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
+    domains = {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
+    return {domain for domain in domains if len(domain) <= MAX_DOMAIN_OCTETS}
 
 
 def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
