@@ -57,7 +57,7 @@ class House:
     @property
     def letters(self) -> list[Path]:
         """What lies in Alice's mailbox."""
-        return list((self.running.data_dir / "mail").glob("*/new/*"))
+        return list((self.running.data_dir / "mail").glob("*/Maildir/new/*"))
 
 
 def furnish(running: Instance) -> House:

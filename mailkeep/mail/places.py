@@ -154,6 +154,16 @@ class Places:
         return self.run / "api-smtp"
 
     @property
+    def reinjection_smtp(self) -> Path:
+        """Where `reinjection` submits to Postfix: a short name for a socket below the queue."""
+        return self.run / "reinjection-smtp"
+
+    @property
+    def sieve_spool(self) -> Path:
+        """Where Dovecot's sendmail program writes what Sieve sends (`sieve_spool`)."""
+        return self.data / "sieve-spool"
+
+    @property
     def mail_root(self) -> Path:
         """The mailboxes, each under its id."""
         return self.data / "mail"

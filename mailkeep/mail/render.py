@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from mailkeep.mail import sieve_spool
 from mailkeep.mail.places import Places
 from mailkeep.settings import Settings, dns_servers
 
@@ -107,9 +108,11 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
         "pop3_port": str(ports.pop3),
         "pop3s_port": str(ports.pop3s),
         "sieve_port": str(ports.sieve),
-        "reinjection_port": str(ports.reinjection),
+        "sieve_spool": str(places.sieve_spool),
+        "sieve_spool_messages": str(sieve_spool.MAX_MESSAGES),
+        "sieve_spool_bytes": str(sieve_spool.MAX_BYTES),
     }
-    names = ("dovecot.conf", "sql.conf", "bin/learn", "bin/delivered", *SIEVE)
+    names = ("dovecot.conf", "sql.conf", "bin/learn", "bin/delivered", "bin/sendmail", *SIEVE)
     return {name: _filled(f"dovecot/{name}", values) for name in names}
 
 
@@ -211,7 +214,8 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "smtp_port": _port(ports.smtp),
         "submission_port": _port(ports.submission),
         "submissions_port": _port(ports.submissions),
-        "reinjection_port": str(ports.reinjection),
+        # A redirect adds header fields to a message that was taken at the limit.
+        "reinjection_size": str(settings.limits.largest_message_bytes + (512 << 10)),
     }
 
 

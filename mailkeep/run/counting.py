@@ -24,7 +24,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailboxes import service as mailboxes
-from mailkeep.features.mailboxes.model import Figures, Kept, mail_folder
+from mailkeep.features.mailboxes.model import Figures, Kept, maildir_of
 from mailkeep.mail import dovecot_count
 from mailkeep.mail.places import Places
 
@@ -124,7 +124,7 @@ class Walk:
         return [each.mailbox_id for each in due if each.login not in counted]
 
     def _folder(self, kept: Kept) -> Path:
-        return mail_folder(self.app.data_dir, kept.mailbox_id)
+        return maildir_of(self.app.data_dir, kept.mailbox_id)
 
     def _due(self, page: list[Kept]) -> tuple[list[Kept], list[Kept]]:
         """Who is to be counted, and whose folder is gone though something should be in it."""

@@ -15,6 +15,8 @@ from pathlib import Path
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import own_folder
 from mailkeep.db.postgres_cluster import Account, can_reach
+from mailkeep.mail import sieve_spool
+from mailkeep.mail.mailbox_homes import separate_homes
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import HYPERSCAN_CACHE
 from mailkeep.run import figures, install, keys
@@ -57,13 +59,28 @@ def _make_for_daemons(places: Places) -> None:
 def _make_for_content(places: Places) -> None:
     """Mailboxes are the account's that Dovecot works as; content, and messages under way, our own processes'."""
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
+    separate_homes(places.mail_root)
     own = [(places.data / name, ours) for name in ("tmp", "content")]
     for folder, owner in ((places.mail_root, mail), *own, (places.handed_over.parent, ours)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         take_over(folder, owner)
+    _make_sieve_spool(places.sieve_spool, mail, ours)
     for name in ("forwards", "sandbox"):  # of an embedded instance
         take_over(places.data / name, ours)
+
+
+def _make_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_passwd) -> None:
+    """Dovecot's sendmail program, as the mailboxes' account, writes what our own processes read and remove."""
+    for folder in (spool, *(spool / name for name in sieve_spool.FOLDERS)):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        os.chown(folder, mail.pw_uid, ours.pw_gid)
+        folder.chmod(0o2770)
+    bell = sieve_spool.bell(spool)
+    bell.unlink(missing_ok=True)
+    os.mkfifo(bell, 0o600)
+    os.chown(bell, mail.pw_uid, ours.pw_gid)
+    bell.chmod(0o660)
 
 
 def _make_for_sockets(places: Places) -> None:
@@ -97,7 +114,7 @@ def sweep(places: Places) -> None:
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
     tokens = [places.run / name for name in (keys.TOKEN_FILE, figures.TOKEN_FILE)]
-    for path in (places.api_smtp, places.dovecot_lmtp, *tokens):
+    for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, *tokens):
         path.unlink(missing_ok=True)
 
 

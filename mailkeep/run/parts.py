@@ -12,7 +12,7 @@ from mailkeep.mail import dovecot_dict
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import Facts
 from mailkeep.run import configuration, install, privileges, process
-from mailkeep.run.child import Child, Command, spawn
+from mailkeep.run.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.nursery import Birth, Born, Nursery
 from mailkeep.run.postlog import Watch
 from mailkeep.run.supervisor import Part
@@ -25,10 +25,10 @@ _SECONDS = 2.0
 # First what others need, then who takes mail from others, then who takes calls.
 _FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
 _CALLS = ("api", "worker")
-# This one needs root: daemons' tools, and what others own. All others live as an account of their own, the API with the
-# group that may enter the folder of Postfix's socket.
+# This one needs root: daemons' tools, and what others own. All others live as an account of their own; the API and
+# `reinjection` with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
-_GROUPS = {"api": ["postdrop"]}
+_GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"]}
 _SOCKETS = {"keys": ["keys"], "figures": ["logins"], "api": ["public", "internal"]}
 
 
@@ -74,9 +74,9 @@ def _own(
     return Part(name, wave, launch, log, ready, prepare, look, patience=6.0)
 
 
-def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
+def _daemon(argv: Sequence[str], log: Path, environ: Mapping[str, str] | None = None) -> Callable[[], Awaitable[Child]]:
     async def launch() -> Child:
-        return spawn(Command(argv, log))
+        return spawn(Command(argv, log, ENVIRONMENT | dict(environ or {})))
 
     return launch
 
@@ -119,7 +119,8 @@ def _dovecot(facts: Facts) -> Part:
     return Part(
         "dovecot",
         _BENEATH,
-        _daemon(argv, log),
+        # Message-IDs that Sieve makes have this name behind the @; otherwise it would be the machine's.
+        _daemon(argv, log, {"DOVECOT_HOSTNAME": facts.hostname, "DOVECOT_HOSTDOMAIN": facts.hostname}),
         log,
         _all_answer(wanted),
     )
@@ -130,11 +131,12 @@ def _postfix(settings: Settings, facts: Facts) -> Part:
     # What `postfix start-fg` runs in the end, but without the shell before it, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(places.postfix_conf)]
     watch = Watch(places)
-    inner = places.postfix_queue / "public" / "api"
+    sockets = {places.api_smtp: "api", places.reinjection_smtp: "reinjection"}
 
     async def prepare() -> None:
-        places.api_smtp.unlink(missing_ok=True)
-        places.api_smtp.symlink_to(inner)
+        for short, service in sockets.items():
+            short.unlink(missing_ok=True)
+            short.symlink_to(places.postfix_queue / "public" / service)
         watch.forget()
 
     log = places.log / "postfix.out.log"

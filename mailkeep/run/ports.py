@@ -63,8 +63,7 @@ def taken(settings: Settings) -> list[Taken]:
     ports = {name: port for name, port in dataclasses.asdict(settings.ports).items() if port}
     found: list[Taken] = []
     for name, port in ports.items():
-        addresses = ("127.0.0.1",) if name == "reinjection" else settings.server.addresses or _EVERYWHERE
-        for address in addresses:
+        for address in settings.server.addresses or _EVERYWHERE:
             if why := _refused(address, port):
                 found.append(Taken(f"ports.{name}", address, port, why))
                 break

@@ -32,6 +32,7 @@ MODULES = {
     "policy": "policy",
     "relay": "relay",
     "figures": "figures",
+    "reinjection": "reinjection",
     "logs": "logs_agent",
     "node": "node",
     "worker": "worker",

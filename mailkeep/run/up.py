@@ -31,11 +31,13 @@ from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
+from mailkeep.features.mailboxes.model import mail_root
 from mailkeep.features.routing import service as routing
 from mailkeep.features.sandbox.jobs import run_queue
 from mailkeep.features.sending import jobs as sending
 from mailkeep.features.sending.routes import body_limit
 from mailkeep.features.tallies import service as tallies
+from mailkeep.mail.mailbox_homes import separate_homes
 from mailkeep.mail.parse_process import Parser
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
@@ -73,6 +75,7 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
     async with contextlib.AsyncExitStack() as stack:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
+        separate_homes(mail_root(data_dir))
         # The ports first: a fault that the operator can mend should show before anything is started.
         settings = loaded.settings
         public = HttpListener.on(http.bind(*endpoint(settings.http.listen), http.API))

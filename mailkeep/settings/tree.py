@@ -322,9 +322,6 @@ class Ports:
     pop3: int = _setting(110, "POP3, by STARTTLS.", low=0, high=65535)
     pop3s: int = _setting(995, "POP3, TLS from the start.", low=0, high=65535)
     sieve: int = _setting(4190, "ManageSieve, by STARTTLS.", low=0, high=65535)
-    reinjection: int = _setting(
-        10589, "On 127.0.0.1: where replies and redirections of Sieve scripts go out.", low=1, high=65535
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

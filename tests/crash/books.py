@@ -107,7 +107,7 @@ class Books:
 
     def _letters(self) -> list[tuple[str, str]]:
         """Queue id and subject of each letter in a mailbox."""
-        for path in (self.data_dir / "mail").glob("*/new/*"):
+        for path in (self.data_dir / "mail").glob("*/Maildir/new/*"):
             if path not in self._subjects:
                 head, _, _ = path.read_bytes().partition(b"\r\n\r\n")
                 [subject] = [line[9:] for line in head.split(b"\r\n") if line.startswith(b"Subject: ")]

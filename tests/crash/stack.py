@@ -64,7 +64,6 @@ imaps = 0
 pop3 = 0
 pop3s = 0
 sieve = {sieve}
-reinjection = {reinjection}
 [filter]
 network_checks = false
 [outbound]
@@ -185,7 +184,7 @@ class Stack:
         """The subjects of what lies in a folder of Alice's mailbox."""
         found: list[str] = []
         for name in ("new", "cur"):
-            for path in (self.data / "mail" / self.mailbox_id / folder / name).glob("*"):
+            for path in (self.data / "mail" / self.mailbox_id / "Maildir" / folder / name).glob("*"):
                 with contextlib.suppress(FileNotFoundError):
                     found.append(subject_of(path.read_bytes()))
         return found
@@ -217,7 +216,7 @@ async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
 @contextlib.asynccontextmanager
 async def running() -> AsyncIterator[Stack]:
     """A full instance of its own with a domain and a mailbox, ended at the end."""
-    ports = {name: free_port() for name in ("http", "smtp", "submission", "imap", "sieve", "reinjection")}
+    ports = {name: free_port() for name in ("http", "smtp", "submission", "imap", "sieve")}
     far = Far()
     sink = await serve(FAR, 0, far, Limits(sessions_per_source=0), hostname="mx.far.test")
     data = Path(tempfile.mkdtemp(prefix="mailkeep-stack-")) / "data"

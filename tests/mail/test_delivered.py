@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -16,12 +17,13 @@ PROGRAM = TEMPLATES / "dovecot/bin/delivered"
 ID = "4kAgain00001"
 
 
-def delivered(home: Path, delivery: str = ID, since: int | str = 1_000) -> int:
+def delivered(maildir: Path, delivery: str = ID, since: int | str = 1_000) -> int:
     """The program's answer: 0 where it is there, 1 where not, 2 for what is no id."""
     command = ["sh", str(PROGRAM), delivery, str(since)]
-    return subprocess.run(
-        command, env={"HOME": str(home), "PATH": os.environ["PATH"]}, timeout=60, check=False
-    ).returncode
+    with tempfile.TemporaryDirectory() as home:
+        (Path(home) / "Maildir").symlink_to(maildir)
+        environ = {"HOME": home, "PATH": os.environ["PATH"]}
+        return subprocess.run(command, env=environ, timeout=60, check=False).returncode
 
 
 def mail(folder: Path, name: str, content: str) -> Path:

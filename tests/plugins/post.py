@@ -93,7 +93,7 @@ class Post:
 
     def mail_of(self, mailbox_id: UUID) -> list[Message]:
         """What lies in a mailbox, unread."""
-        folder = self.api.app.data_dir / "mail" / str(mailbox_id) / "new"
+        folder = self.api.app.data_dir / "mail" / str(mailbox_id) / "Maildir" / "new"
         return [message_from_bytes(path.read_bytes()) for path in sorted(folder.glob("*"))] if folder.exists() else []
 
     async def messages(self, **query: Any) -> list[dict[str, Any]]:

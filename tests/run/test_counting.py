@@ -16,6 +16,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailboxes import service as mailboxes
 from mailkeep.features.mailboxes.model import Arrivals, Figures
 from mailkeep.mail.dovecot_count import Holds
+from mailkeep.mail.mailbox_homes import MAILDIR
 from mailkeep.mail.places import Places
 from mailkeep.run import counting
 from mailkeep.run.counting import Walk
@@ -52,7 +53,7 @@ class Dovecot:
     def change(self, mailbox_id: UUID, ago: float = 0) -> None:
         """The mailbox's folder changed that many seconds ago."""
         at = self.api.clock().timestamp() - ago
-        folder = self.walk.places.mail_root / str(mailbox_id)
+        folder = self.walk.places.mail_root / str(mailbox_id) / MAILDIR
         for part in ("cur", "new"):
             (folder / part).mkdir(parents=True, exist_ok=True)
         for path in (folder / "cur", folder / "new", folder):

@@ -116,7 +116,7 @@ class House:
 
     def subjects(self) -> set[str]:
         """Of the letters in Alice's mailbox."""
-        letters = (self.instance.data_dir / "mail").glob("*/new/*")
+        letters = (self.instance.data_dir / "mail").glob("*/Maildir/new/*")
         return {message_from_bytes(path.read_bytes())["Subject"] for path in letters}
 
     def sources(self) -> set[str]:

@@ -27,7 +27,7 @@ def other() -> Iterator[socket.socket]:
 
 
 def settings(*addresses: str, **changed: int) -> Settings:
-    names = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve", "reinjection")
+    names = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve")
     return Settings(server=Server(addresses=addresses), ports=Ports(**{name: free_port() for name in names} | changed))
 
 
@@ -46,15 +46,13 @@ def test_a_port_that_is_taken_is_told_with_who_has_it(other: socket.socket, addr
     assert str(found).endswith(f"(pid {os.getpid()})")
 
 
-def test_another_address_is_another_port_but_for_what_sieve_sends(other: socket.socket):
+def test_another_address_is_another_port(other: socket.socket):
     port = other.getsockname()[1]
     assert ports.taken(settings("127.0.0.9", smtp=port)) == []
-    (found,) = ports.taken(settings("127.0.0.9", reinjection=port))
-    assert (found.key, found.address) == ("ports.reinjection", "127.0.0.1")
 
 
 def test_an_address_of_nobody_is_told_in_the_systems_words():
-    found = ports.taken(replace(settings("192.0.2.1"), ports=Ports(smtp=free_port(), reinjection=free_port())))
+    found = ports.taken(replace(settings("192.0.2.1"), ports=Ports(smtp=free_port())))
     assert str(found[0]).endswith(": Cannot assign requested address")
 
 

@@ -181,12 +181,12 @@ def test_a_smarthost_needs_a_host(tmp_path: Path):
 
 
 def test_two_services_on_one_port_are_refused_unless_left_out(tmp_path: Path):
-    given = {"ports.smtp": "2525", "ports.submission": "2525", "ports.reinjection": "993", "ports.pop3": "0"}
+    given = {"ports.smtp": "2525", "ports.submission": "2525", "ports.sieve": "993", "ports.pop3": "0"}
     with pytest.raises(SettingsError) as refused:
         load(tmp_path, {}, given)
     assert refused.value.faults == (
         "ports.submission: expected another port than ports.smtp, which is 2525 too",
-        "ports.reinjection: expected another port than ports.imaps, which is 993 too",
+        "ports.sieve: expected another port than ports.imaps, which is 993 too",
     )
     assert load(tmp_path, {}, {"ports.pop3": "0", "ports.pop3s": "0"}).settings.ports.pop3 == 0
 

@@ -44,7 +44,7 @@ ADDRESS, INTERNET, HOSTNAME = "127.0.0.1", "127.0.0.26", "mx.stack.test"
 ADMIN, PASSWORD = "admin@localhost", "correct horse battery staple"
 OUR_ADDRESS = "192.0.2.10"
 """What the world takes for the instance's address, where a scenario plays another server (`afar`)."""
-_PORTS = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve", "reinjection")
+_PORTS = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve")
 # Where mail for all the world but the zones of a scenario goes.
 _FAR_DOMAINS = ("remote.test", "elsewhere.test", "far.test")
 _WITH_OTHER_NAMES = ("unshare", "--mount", "--propagation", "private", "sh", "-c",

@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 from mailkeep.core.address import Address
+from mailkeep.mail.mailbox_homes import MAILDIR
 
 TRASH_KEPT = timedelta(days=30)
 
@@ -191,5 +192,10 @@ def mail_root(data_dir: Path) -> Path:
 
 
 def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
-    """The Maildir of a mailbox: under its id, so that who gets an address again finds no old mail."""
+    """The home of a mailbox: under its ID, so that who gets an address again finds no old mail."""
     return mail_root(data_dir) / str(mailbox_id)
+
+
+def maildir_of(data_dir: Path, mailbox_id: UUID) -> Path:
+    """The Maildir of a mailbox, in its home."""
+    return mail_folder(data_dir, mailbox_id) / MAILDIR

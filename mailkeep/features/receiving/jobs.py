@@ -16,6 +16,7 @@ from mailkeep.features.receiving import rules, store
 from mailkeep.features.receiving.model import Forward
 from mailkeep.features.receiving.service import forward_path
 from mailkeep.mail import content_file, maildir
+from mailkeep.mail.mailbox_homes import MAILDIR
 from mailkeep.mail.smtp_client import Lost, Refused, Submission
 
 log = structlog.get_logger("mailkeep.receiving")
@@ -87,6 +88,6 @@ def _old_forwards(data_dir: Path, before: float) -> set[str]:
 
 
 def _remove_stale(data_dir: Path, before: float) -> None:
-    for folder in mail_root(data_dir).glob("*"):
+    for folder in mail_root(data_dir).glob(f"*/{MAILDIR}"):
         maildir.remove_stale(folder, before)
         maildir.remove_stale(folder / ".Junk", before)

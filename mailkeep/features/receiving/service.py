@@ -24,7 +24,7 @@ from mailkeep.features.domains import service as domains
 from mailkeep.features.domains.model import Domain
 from mailkeep.features.events.model import Event
 from mailkeep.features.mailboxes import service as mailboxes
-from mailkeep.features.mailboxes.model import mail_folder
+from mailkeep.features.mailboxes.model import maildir_of
 from mailkeep.features.messages import service as messages
 from mailkeep.features.messages.model import Message, Recipient, Reply as Said, content_path
 from mailkeep.features.receiving import rules, store, wire
@@ -222,7 +222,7 @@ def _into_mailbox(app: App, plan: _Plan, message: Message) -> maildir.Delivery:
     mail, mailbox_id = plan.mail, message.mailbox_id
     assert mailbox_id is not None
     trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.led_there[mailbox_id][0]}\r\n"
-    folder = mail_folder(app.data_dir, mailbox_id)
+    folder = maildir_of(app.data_dir, mailbox_id)
     if plan.verdict.is_spam:
         trace += f"X-Spam-Flag: YES\r\nX-Spam-Score: {plan.verdict.score}\r\n"
         folder = _junk(folder)

@@ -80,7 +80,7 @@ async def test_sent_mail_after_a_crash_between_history_and_queue_comes_once(
         await post.run_queue()
     used = (await post.api.sql("SELECT used_bytes, message_count FROM mailboxes"))[0]
     # Read in the meantime: the copy is looked for there too.
-    (copy,) = (post.api.app.data_dir / f"mail/{alice}/new").iterdir()
+    (copy,) = (post.api.app.data_dir / f"mail/{alice}/Maildir/new").iterdir()
     copy.rename(copy.parent.parent / "cur" / f"{copy.name}:2,S")
     await post.run_queue(2)
     assert post.mail_of(alice) == []
@@ -198,8 +198,8 @@ async def test_what_broken_off_deliveries_leave_is_removed_later(post: Post):
     await post.api.alias(f"away@{EXAMPLE}", ["friend@outside.test"])
     await post.deliver(ALICE, f"away@{EXAMPLE}")
     data_dir = post.api.app.data_dir
-    left = [data_dir / f"mail/{alice}/tmp/x", data_dir / "forwards/0123.eml"]
-    young = data_dir / f"mail/{alice}/tmp/y"
+    left = [data_dir / f"mail/{alice}/Maildir/tmp/x", data_dir / "forwards/0123.eml"]
+    young = data_dir / f"mail/{alice}/Maildir/tmp/y"
     for path in (*left, young, *(data_dir / "forwards").glob("*.eml")):
         path.write_bytes(path.read_bytes() if path.exists() else b"")
         old = post.api.clock().timestamp() - (0 if path == young else 40 * 3600)

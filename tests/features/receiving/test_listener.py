@@ -100,7 +100,7 @@ async def test_envelopes_of_all_kinds(post: Post, sender: str, recipient: str, u
     told = await post.deliver(recipient, sender=sender, utf8=utf8)
     assert told.code == code, told
     if code == 250:
-        (copy,) = (post.api.app.data_dir / f"mail/{alice}/new").iterdir()
+        (copy,) = (post.api.app.data_dir / f"mail/{alice}/Maildir/new").iterdir()
         assert copy.read_bytes().startswith(f"Return-Path: <{sender}>\r\nDelivered-To: {recipient}\r\n".encode())
 
 
@@ -144,7 +144,7 @@ ODD = {
 
 async def test_odd_messages_are_delivered_as_they_are_and_told_of(post: Post):
     alice = await post.api.mailbox()
-    folder = post.api.app.data_dir / "mail" / str(alice) / "new"
+    folder = post.api.app.data_dir / "mail" / str(alice) / "Maildir" / "new"
     for name, content in ODD.items():
         started = time.monotonic()
         told = await post.deliver(ALICE, content=content)

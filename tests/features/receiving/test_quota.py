@@ -24,7 +24,7 @@ async def test_what_came_in_is_counted_as_it_lies_there(post: Post):
     alice = await post.api.mailbox()
     for count in (1, 2):
         await post.deliver(ALICE)
-        lying = sum(path.stat().st_size for path in (post.api.app.data_dir / f"mail/{alice}/new").iterdir())
+        lying = sum(path.stat().st_size for path in (post.api.app.data_dir / f"mail/{alice}/Maildir/new").iterdir())
         assert await usage(post, ALICE) == (lying, count)
 
 

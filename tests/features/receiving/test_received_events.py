@@ -166,7 +166,7 @@ async def test_gtube_goes_to_junk_and_is_told_of(post: Post):
     alice = await post.api.mailbox()
     await post.deliver(ALICE, content=LETTER + GTUBE + b"\r\n")
     assert post.mail_of(alice) == []
-    junk = post.api.app.data_dir / f"mail/{alice}/.Junk"
+    junk = post.api.app.data_dir / f"mail/{alice}/Maildir/.Junk"
     (copy,) = (junk / "new").iterdir()
     assert b"\r\nX-Spam-Flag: YES\r\n" in copy.read_bytes()
     assert (junk / "maildirfolder").exists()

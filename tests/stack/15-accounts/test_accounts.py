@@ -16,7 +16,7 @@ from mailkeep.mail.places import Places
 from mailkeep.run import install, privileges
 from tests.stack.stand import PASSWORD, Stack, eventually
 
-OURS = ("api", "figures", "keys", "lmtp", "logs", "policy", "worker")
+OURS = ("api", "figures", "keys", "lmtp", "logs", "policy", "reinjection", "worker")
 DAEMONS = ("postfix", "dovecot", "_rspamd", "postgres", install.MAIL_ACCOUNT, "nobody")
 
 
@@ -46,7 +46,7 @@ def test_a_process_of_ours_is_no_root_and_becomes_none(stack: Stack, name: str):
     told = status_of(pid_of(stack, name))
     assert set(told["Uid"].split()) == {str(account.pw_uid)}
     assert set(told["Gid"].split()) == {str(account.pw_gid)}
-    assert len(told["Groups"].split()) == (1 if name == "api" else 0)
+    assert len(told["Groups"].split()) == (1 if name in ("api", "reinjection") else 0)
     assert told["NoNewPrivs"] == "1"
     # Reading is all that is kept, and only where the program could not be read otherwise.
     kept = 1 << 2 if privileges.must_read_all(install.ACCOUNT) else 0

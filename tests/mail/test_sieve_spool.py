@@ -1,0 +1,114 @@
+"""Dovecot's sendmail program and the spool: whole messages or none, within limits, read as they were written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from mailkeep.mail import sieve_spool
+from mailkeep.mail.render import TEMPLATES
+from mailkeep.mail.sieve_spool import Spooled, Unreadable
+from tests.client import START
+
+ARGUMENTS = ("the-id", "-i", "-f", "alice@ex.test", "--", "friend@far.test")
+CONTENT = b"Subject: x\nFrom: a@b.test\n\nOne\r\nTwo\n.\nend"
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Path:
+    for name in sieve_spool.FOLDERS:
+        (tmp_path / "spool" / name).mkdir(parents=True)
+    os.mkfifo(sieve_spool.bell(tmp_path / "spool"))
+    return tmp_path / "spool"
+
+
+def sendmail(spool: Path, arguments: Sequence[str] = ARGUMENTS, content: bytes = CONTENT, most: int = 10) -> int:
+    """The program's exit code."""
+    text = (TEMPLATES / "dovecot/bin/sendmail").read_text()
+    values = {"sieve_spool": str(spool), "sieve_spool_messages": str(most), "sieve_spool_bytes": "1000"}
+    for name, value in values.items():
+        text = text.replace(f"@@{name}@@", value)
+    program = spool.parent / "sendmail"
+    program.write_text(text)
+    command = [sys.executable, "-IS", str(program), *arguments]
+    return subprocess.run(command, input=content, timeout=60, check=False, capture_output=True).returncode
+
+
+def only(spool: Path) -> Spooled:
+    (path,) = sieve_spool.waiting(spool)
+    return sieve_spool.read(path)
+
+
+def test_a_message_is_in_the_spool_as_it_was_given(spool: Path) -> None:
+    bell = os.open(sieve_spool.bell(spool), os.O_RDONLY | os.O_NONBLOCK)
+    assert sendmail(spool) == 0
+    assert os.read(bell, 10) == b"\n"
+    os.close(bell)
+    found = only(spool)
+    assert (found.mailbox_id, found.sender, found.recipients, found.eight_bit) == (
+        "the-id", "alice@ex.test", ("friend@far.test",), False,
+    )  # fmt: skip
+    assert b"".join(found.content()) == b"Subject: x\r\nFrom: a@b.test\r\n\r\nOne\r\nTwo\r\n.\r\nend"
+    assert list((spool / "tmp").iterdir()) == []
+
+
+def test_the_null_sender_many_recipients_and_other_scripts(spool: Path) -> None:
+    arguments = ("the-id", "-i", "-f", "<>", "--", "a@far.test", "ż@far.test")
+    assert sendmail(spool, arguments, "Subject: ż\n\n\r".encode()) == 0
+    found = only(spool)
+    assert (found.sender, found.recipients, found.eight_bit) == ("", ("a@far.test", "ż@far.test"), True)
+    assert b"".join(found.content()).endswith(b"\r\n\r\n ")
+
+
+@pytest.mark.parametrize("size", [65536, 131072, 131073, 400_000])
+def test_line_ends_over_the_edges_of_chunks(spool: Path, size: int) -> None:
+    content = (b"x" * 62 + b"\r\n") * (size // 64 + 1)
+    assert sendmail(spool, content=content) == 0
+    assert b"".join(only(spool).content()) == content
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("-i", "-f", "a@b", "--", "c@d"), ("id", "-i", "-f", "a@b"), ("id", "-f", "a@b\nrecipient x@y", "--", "c@d")],
+)
+def test_other_arguments_are_refused(spool: Path, arguments: Sequence[str]) -> None:
+    assert sendmail(spool, arguments) == 64
+    assert sieve_spool.waiting(spool) == []
+
+
+def test_a_full_spool_and_a_disk_that_fails_put_the_delivery_off(spool: Path) -> None:
+    assert [sendmail(spool, content=b"x", most=2) for _ in range(3)] == [0, 0, 75]
+    for path in sieve_spool.waiting(spool):
+        path.unlink()
+    assert [sendmail(spool, content=b"x" * 1000), sendmail(spool)] == [0, 75]
+    assert len(sieve_spool.waiting(spool)) == 1
+    (spool / "tmp").rmdir()
+    sieve_spool.waiting(spool)[0].unlink()
+    assert sendmail(spool) == 75
+    assert sieve_spool.waiting(spool) == []
+
+
+def test_what_we_write_ourselves_is_read_alike_and_leftovers_go(spool: Path) -> None:
+    sieve_spool.write(spool, START, "the-id", "", ["alice@ex.test"], b"Subject: x\n\nHello\n")
+    assert only(spool).recipients == ("alice@ex.test",)
+    assert b"".join(only(spool).content()) == b"Subject: x\r\n\r\nHello\r\n"
+    (spool / "tmp" / "1.2").write_bytes(b"half")
+    sieve_spool.remove_stale(spool, 0.0)
+    assert len(list((spool / "tmp").iterdir())) == 1
+    sieve_spool.remove_stale(spool, 1e12)
+    assert list((spool / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"sender a\nrecipient b\n\n", b"mailbox 1\nsender a\n\nx", b"Subject: x\n\n"])
+def test_a_file_that_is_no_message_is_put_aside(spool: Path, content: bytes) -> None:
+    path = spool / "new" / "1.2"
+    path.write_bytes(content)
+    with pytest.raises(Unreadable):
+        sieve_spool.read(path)
+    sieve_spool.put_aside(spool, path)
+    assert (spool / "unreadable" / "1.2").read_bytes() == content

@@ -1,0 +1,197 @@
+"""What Sieve sends: by a spool and a socket that no other account can use, from addresses that exist, never lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mailkeep.db.instance import run_folder
+from mailkeep.mail import mailbox_homes
+from mailkeep.mail.places import Places
+from tests.stack.stand import HOSTNAME, Stack, eventually, letter
+
+
+def places_of(stack: Stack) -> Places:
+    return Places(stack.data_dir, run_folder(stack.data_dir))
+
+
+def make_mailbox_with_script(stack: Stack, domain: str, script: str) -> dict[str, Any]:
+    """A mailbox whose owner has this script active."""
+    mailbox = stack.make_mailbox(stack.make_domain(domain), "alice")
+    home = places_of(stack).mail_root / mailbox["id"]
+    home.mkdir(mode=0o700)
+    path = home / "sieve.active"
+    path.write_text(script)
+    account = pwd.getpwnam("mailkeep-mail")
+    for each in (home, path):
+        os.chown(each, account.pw_uid, account.pw_gid)
+    return mailbox
+
+
+def send(stack: Stack, to: str, subject: str) -> str:
+    """A message from outside; its sender, who is nobody else's."""
+    sender = f"asks+{time.time_ns()}@remote.test"
+    with stack.smtp() as client:
+        client.sendmail(sender, [to], letter(to, subject, sender=sender))
+    return sender
+
+
+def pid_of(stack: Stack, name: str) -> int:
+    return int((places_of(stack).run / "pids" / f"{name}.pid").read_text().split()[0])
+
+
+def spooled(stack: Stack) -> list[Path]:
+    return list((places_of(stack).sieve_spool / "new").iterdir())
+
+
+@contextlib.contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """A process that stands still, and is killed in the end: its supervisor starts another."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_no_other_account_sends_as_anyone(stack: Stack) -> None:
+    places = places_of(stack)
+    sockets = [places.postfix_queue / "public" / name for name in ("reinjection", "api")]
+    talk = "import socket,sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(3))"
+    for account in ("nobody", "dovecot", "postfix", "_rspamd", "mailkeep-mail", "mailkeep"):
+        found = pwd.getpwnam(account)
+        who = {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
+        for path in sockets:
+            command = ["/usr/bin/python3", "-I", "-c", talk, str(path)]
+            tried = subprocess.run(command, **who, capture_output=True, check=False, timeout=60)
+            # The queue and its sockets are the account postfix's own.
+            assert (tried.returncode == 0) == (account == "postfix"), (account, path, tried.stdout)
+        if account != "mailkeep-mail":
+            command = ["test", "-w", str(places.sieve_spool / "new")]
+            writes = subprocess.run(command, **who, check=False, timeout=60).returncode == 0
+            assert writes == (account == "mailkeep"), account
+    master = (places.postfix_conf / "master.cf").read_text()
+    assert "10589" not in master
+    assert [line for line in master.splitlines() if line.startswith("127.0.0.1:") and "afar" not in line][1:] == []
+    with pytest.raises(OSError), socket.create_connection(("127.0.0.1", 10589), timeout=5):
+        pass
+
+
+def test_what_sieve_makes_bears_the_servers_name_and_comes_from_the_recipients_postmaster(stack: Stack) -> None:
+    mailbox = make_mailbox_with_script(
+        stack,
+        "sieve-names.test",
+        'require ["reject", "vacation"];\nif header :is "Subject" "No" { reject "Not this."; stop; }\n'
+        'vacation :subject "Away" "I am away.";\n',
+    )
+    (rejection,) = stack.arrived(send(stack, mailbox["address"], "No"))
+    (reply,) = stack.arrived(send(stack, mailbox["address"], "Yes"))
+    assert b"From: Postmaster <postmaster@sieve-names.test>" in rejection
+    for mail in (rejection, reply):
+        head, _, _ = mail.partition(b"\r\n\r\n")
+        (message_id,) = [line for line in head.splitlines() if line.lower().startswith(b"message-id:")]
+        assert message_id.endswith(f"@{HOSTNAME}>".encode())
+
+
+def test_while_postfix_does_not_run_the_message_waits_and_then_leaves_once(alone: Stack) -> None:
+    mailbox = make_mailbox_with_script(alone, "sieve-waits.test", "keep;")
+    program = places_of(alone).dovecot_conf / "bin" / "sendmail"
+    account = pwd.getpwnam("mailkeep-mail")
+    master = pid_of(alone, "postfix")
+    with stopped(master):
+        done = subprocess.run(
+            [str(program), mailbox["id"], "-i", "-f", mailbox["address"], "--", "friend+waits@remote.test"],
+            input=letter("friend+waits@remote.test").replace("\r\n", "\n").encode(),
+            user=account.pw_uid, group=account.pw_gid, extra_groups=[], timeout=60, check=False, capture_output=True,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert len(alone.arrived("friend+waits@remote.test")) == 1
+    eventually(lambda: not spooled(alone), what="an empty spool")
+    assert len(alone.caught("friend+waits@remote.test")) == 1
+
+
+def test_no_message_of_the_spool_is_lost_when_its_process_is_killed(alone: Stack) -> None:
+    mailbox = make_mailbox_with_script(
+        alone, "sieve-killed.test", 'require "copy"; redirect :copy "friend+killed@remote.test";'
+    )
+    ids: list[str] = []
+    for number in range(12):
+        if number % 3 == 0:
+            with contextlib.suppress(ProcessLookupError):  # it is being started again
+                os.kill(pid_of(alone, "reinjection"), signal.SIGKILL)
+        sender = send(alone, mailbox["address"], f"Number {number}")
+        ids.append(sender)
+    eventually(lambda: len(alone.mail_of(mailbox["address"])) == len(ids), what="all mail in the mailbox")
+
+    def subjects() -> set[bytes]:
+        lines = b"\r\n".join(alone.caught("friend+killed@remote.test")).splitlines()
+        return {line.removeprefix(b"Subject: ") for line in lines if line.startswith(b"Subject: ")}
+
+    eventually(lambda: len(subjects()) == len(ids), what="every redirected message")
+    eventually(lambda: not spooled(alone), what="an empty spool")
+
+
+def test_an_unknown_recipient_of_ours_bounces_to_the_mailbox(stack: Stack) -> None:
+    mailbox = make_mailbox_with_script(
+        stack, "sieve-unknown.test", 'if header :is "Subject" "On" { redirect "nobody@sieve-unknown.test"; }'
+    )
+    send(stack, mailbox["address"], "On")
+    (bounce,) = eventually(lambda: stack.mail_of(mailbox["address"]), what="the bounce")
+    assert b"nobody@sieve-unknown.test" in bounce
+    assert b"Undelivered Mail Returned to Sender" in bounce
+
+
+def test_no_file_of_the_home_is_a_mail_folder(stack: Stack) -> None:
+    mailbox = make_mailbox_with_script(stack, "phantom.test", 'require "vacation";\nvacation "I am away.";')
+    stack.arrived(send(stack, mailbox["address"], "Hello"))
+    with stack.imap(mailbox["address"]) as client:
+        folders = sorted(line.rpartition(b" ")[2] for line in client.list()[1] if isinstance(line, bytes))
+    assert folders == [b"Drafts", b"INBOX", b"Junk", b"Sent", b"Trash"]
+    home = places_of(stack).mail_root / mailbox["id"]
+    assert (home / ".dovecot.lda-dupes").exists()
+
+
+def test_a_mailbox_whose_home_was_its_maildir_keeps_mail_flags_subscriptions_and_script(stack: Stack) -> None:
+    address = "alice@homes.test"
+    mailbox = make_mailbox_with_script(
+        stack,
+        "homes.test",
+        'require ["fileinto", "mailbox", "vacation"];\nvacation "Away.";\nfileinto :create "Filed";',
+    )
+    stack.arrived(send(stack, address, "Before"))
+    with stack.imap(address) as client:
+        client.subscribe("Filed")
+        client.select("Filed")
+        client.store("1", "+FLAGS", "(\\Flagged $Later)")
+        found = client.uid("FETCH", "1:*", "(FLAGS)")[1]
+        assert found == [b"1 (UID 1 FLAGS (\\Flagged \\Recent $Later))"]
+    home = places_of(stack).mail_root / mailbox["id"]
+    # As it was before: one folder.
+    for path in sorted((home / mailbox_homes.MAILDIR).iterdir()):
+        path.rename(home / path.name)
+    (home / mailbox_homes.MAILDIR).rmdir()
+    old = home.with_name("old-layout")
+    old.mkdir()
+    home.rename(old / home.name)
+    assert mailbox_homes.separate_homes(old) == 1
+    assert mailbox_homes.separate_homes(old) == 0
+    (old / home.name).rename(home)
+    old.rmdir()
+    assert home.stat().st_uid == (home / "sieve.active").stat().st_uid == pwd.getpwnam("mailkeep-mail").pw_uid
+    with stack.imap(address) as client:
+        assert any(b"Filed" in line for line in client.lsub()[1] if isinstance(line, bytes))
+        client.select("Filed")
+        assert client.uid("FETCH", "1:*", "(FLAGS)")[1] == [b"1 (UID 1 FLAGS (\\Flagged $Later))"]
+        assert not any(b"lda-dupes" in line for line in client.list()[1] if isinstance(line, bytes))
+    send(stack, address, "After")
+    eventually(lambda: len(stack.mail_of(address, "Filed")) == 2, what="mail that the script files")
