@@ -17,7 +17,8 @@ _MAX_HEAD = 64 * 1024
 
 def compose(spooled: Spooled, refused: Mapping[str, Reply], hostname: str, at: datetime) -> bytes:
     """The notification to the message's sender, from the postmaster of the sender's domain; blocks."""
-    notice = MIMEMultipart("report", **{"report-type": "delivery-status"})
+    notice = MIMEMultipart("report")
+    notice.set_param("report-type", "delivery-status")
     notice["From"] = f"Mail Delivery System <postmaster@{spooled.sender.rpartition('@')[2]}>"
     notice["To"] = spooled.sender
     notice["Subject"] = "Undelivered Mail Returned to Sender"
@@ -26,9 +27,9 @@ def compose(spooled: Spooled, refused: Mapping[str, Reply], hostname: str, at: d
     notice["Auto-Submitted"] = "auto-replied"
     reasons = "\n".join(f"<{to}>: {reply}" for to, reply in refused.items())
     words = f"Your mailbox's filter could not send a message to these recipients:\n\n{reasons}\n"
-    notice.attach(MIMEText(words, "plain", "utf-8"))
+    notice.attach(MIMEText(words))
     notice.attach(_status(refused, hostname))
-    notice.attach(MIMEText(_head(spooled).decode("utf-8", "replace"), "rfc822-headers", "utf-8"))
+    notice.attach(MIMEText(_head(spooled).decode("utf-8", "replace"), "rfc822-headers"))
     return notice.as_bytes()
 
 

@@ -64,6 +64,18 @@ def stopped(pid: int) -> Iterator[None]:
         os.kill(pid, signal.SIGKILL)
 
 
+def hand_in(stack: Stack, mailbox: dict[str, Any], recipient: str) -> None:
+    """A message of a mailbox's script, as Dovecot hands it in."""
+    account = pwd.getpwnam("mailkeep-mail")
+    program = places_of(stack).dovecot_conf / "bin" / "sendmail"
+    done = subprocess.run(
+        [str(program), mailbox["id"], "-i", "-f", mailbox["address"], "--", recipient],
+        input=letter(recipient).replace("\r\n", "\n").encode(),
+        user=account.pw_uid, group=account.pw_gid, extra_groups=[], timeout=60, check=False, capture_output=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_no_other_account_sends_as_anyone(stack: Stack) -> None:
     places = places_of(stack)
     sockets = [places.postfix_queue / "public" / name for name in ("reinjection", "api")]
@@ -105,16 +117,8 @@ def test_what_sieve_makes_bears_the_servers_name_and_comes_from_the_recipients_p
 
 def test_while_postfix_does_not_run_the_message_waits_and_then_leaves_once(alone: Stack) -> None:
     mailbox = make_mailbox_with_script(alone, "sieve-waits.test", "keep;")
-    program = places_of(alone).dovecot_conf / "bin" / "sendmail"
-    account = pwd.getpwnam("mailkeep-mail")
-    master = pid_of(alone, "postfix")
-    with stopped(master):
-        done = subprocess.run(
-            [str(program), mailbox["id"], "-i", "-f", mailbox["address"], "--", "friend+waits@remote.test"],
-            input=letter("friend+waits@remote.test").replace("\r\n", "\n").encode(),
-            user=account.pw_uid, group=account.pw_gid, extra_groups=[], timeout=60, check=False, capture_output=True,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, b"")
+    with stopped(pid_of(alone, "postfix")):
+        hand_in(alone, mailbox, "friend+waits@remote.test")
     assert len(alone.arrived("friend+waits@remote.test")) == 1
     eventually(lambda: not spooled(alone), what="an empty spool")
     assert len(alone.caught("friend+waits@remote.test")) == 1
@@ -149,6 +153,22 @@ def test_an_unknown_recipient_of_ours_bounces_to_the_mailbox(stack: Stack) -> No
     (bounce,) = eventually(lambda: stack.mail_of(mailbox["address"]), what="the bounce")
     assert b"nobody@sieve-unknown.test" in bounce
     assert b"Undelivered Mail Returned to Sender" in bounce
+
+
+def test_what_can_not_be_submitted_is_returned_to_the_mailbox(stack: Stack) -> None:
+    mailbox = make_mailbox_with_script(stack, "sieve-returned.test", "keep;")
+    hand_in(stack, mailbox, "no@address@far..test")
+    (notice,) = eventually(lambda: stack.mail_of(mailbox["address"]), what="the notification")
+    expected_lines = (
+        b"From: Mail Delivery System <postmaster@sieve-returned.test>",
+        b'report-type="delivery-status"',
+        b"Final-Recipient: rfc822; no@address@far..test",
+        b"Status: 5.1.3",
+        b"Subject: Hello",
+    )
+    for expected in expected_lines:
+        assert expected in notice, notice
+    assert spooled(stack) == []
 
 
 def test_no_file_of_the_home_is_a_mail_folder(stack: Stack) -> None:
