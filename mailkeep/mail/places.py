@@ -144,6 +144,11 @@ class Places:
         return self.for_filter / "controller.sock"
 
     @property
+    def keys_socket(self) -> Path:
+        """Where Rspamd asks for DKIM keys."""
+        return self.for_filter / "keys.sock"
+
+    @property
     def redis_socket(self) -> Path:
         """Redis, for Rspamd alone."""
         return self.run / "redis" / "redis.sock"

@@ -49,8 +49,8 @@ _NEVER = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic",
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What only a start knows: where things lie, which accounts there are, which port and token the listeners of keys
-    and of logins have, and where the certificate is.
+    """What only a start knows: where things lie, which accounts there are, which port and token the listener of
+    logins has, and where the certificate is.
 
     `lmtp_socket` is whom Postfix delivers to; `policy_socket` None: nobody is asked before a submission.
     """
@@ -62,8 +62,6 @@ class Facts:
     account: str
     mail_account: str
     mail_uid: int
-    keys_port: int
-    keys_token: str
     logins_port: int
     logins_token: str
     certificate_file: str
@@ -120,8 +118,7 @@ def rspamd(settings: Settings, facts: Facts) -> Files:
     """What differs from Debian's configuration, as Rspamd looks for it below its LOCAL_CONFDIR."""
     asked = settings.filter
     values = _common(facts) | {
-        "keys_port": str(facts.keys_port),
-        "keys_token": facts.keys_token,
+        "keys_socket": str(facts.places.keys_socket),
         "reject_score": f"{asked.reject_score:g}" if asked.reject_score else "null",
         "spam_score": f"{asked.spam_score:g}",
         "greylist_score": "4" if asked.greylisting else "null",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+
+_BACKLOG = 511
 
 
 async def listen_at(
@@ -22,3 +25,20 @@ async def listen_at(
     new.chmod(mode)
     new.replace(path)
     return server
+
+
+def bind(path: Path, mode: int, group: int) -> socket.socket:
+    """A socket that listens there with these permissions, in the place of one that is there. Raises OSError."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    listening = socket.socket(socket.AF_UNIX)
+    try:
+        listening.bind(str(new))
+        os.chown(new, -1, group)
+        new.chmod(mode)
+        listening.listen(_BACKLOG)
+        new.replace(path)
+    except BaseException:
+        listening.close()
+        raise
+    return listening

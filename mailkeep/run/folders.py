@@ -19,7 +19,7 @@ from mailkeep.mail import sieve_spool
 from mailkeep.mail.mailbox_homes import separate_homes
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import HYPERSCAN_CACHE
-from mailkeep.run import figures, install, keys
+from mailkeep.run import figures, install
 
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
 
@@ -113,7 +113,7 @@ def sweep(places: Places) -> None:
     )
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
-    tokens = [places.run / name for name in (keys.TOKEN_FILE, figures.TOKEN_FILE)]
+    tokens = [places.run / name for name in (figures.TOKEN_FILE,)]
     for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, *tokens):
         path.unlink(missing_ok=True)
 

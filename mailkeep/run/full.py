@@ -34,7 +34,7 @@ from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.routing import service as routing
-from mailkeep.mail import postfix_queue, tool
+from mailkeep.mail import postfix_queue, tool, unix_socket
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import Facts
 from mailkeep.run import (
@@ -44,7 +44,6 @@ from mailkeep.run import (
     folders,
     http,
     install,
-    keys,
     logs,
     parts,
     parts_told,
@@ -89,20 +88,14 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
         settings = loaded.settings
-        sockets = {
-            "public": http.bind(*endpoint(settings.http.listen), http.API),
-            "internal": http.bind_internal(loaded),
-            "keys": http.bind("127.0.0.1", 0, http.Place("The listener of keys")),
-            "logins": http.bind("127.0.0.1", 0, http.Place("The listener of logins")),
-        }
-        for listening in sockets.values():
-            stack.callback(listening.close)
+        sockets = _listen(loaded, stack)
         open_vault(data_dir, loaded)
         places = Places(data_dir, run_folder(data_dir))
         supervisor = Supervisor(places.run / "pids")
         await supervisor.end_leftovers(["nursery", *parts.ORDER, *process.MODULES])
         await ports.expect_free(settings)
         folders.make(places)  # when nobody is left who could move what is handed over
+        sockets["keys"] = _listen_for_filter(places, stack)
         reads_all = _tell_what_is_out_of_reach()
         first = await stack.enter_async_context(_database(data_dir, loaded))
         stack.callback(folders.sweep, places)
@@ -127,6 +120,25 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         banner(url, address, first)
         await ended.wait()
         log.info("ending")
+
+
+def _listen(loaded: Loaded, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
+    """The TCP listeners. The internal one of logins has to be one: Dovecot reports them by HTTP over TCP alone."""
+    sockets = {
+        "public": http.bind(*endpoint(loaded.settings.http.listen), http.API),
+        "internal": http.bind_internal(loaded),
+        "logins": http.bind("127.0.0.1", 0, http.Place("The listener of logins")),
+    }
+    for listening in sockets.values():
+        stack.callback(listening.close)
+    return sockets
+
+
+def _listen_for_filter(places: Places, stack: contextlib.AsyncExitStack) -> socket.socket:
+    """Where Rspamd asks for keys; in a folder of `folders.make`."""
+    listening = unix_socket.bind(places.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
+    stack.callback(listening.close)
+    return listening
 
 
 async def _reload(places: Places) -> None:
@@ -199,7 +211,7 @@ def _tell_what_is_out_of_reach() -> bool:
 
 def find_facts(places: Places, loaded: Loaded, sockets: Mapping[str, socket.socket]) -> Facts:
     """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
-    tokens = {name: secrets.token_urlsafe(32) for name in (keys.TOKEN_FILE, figures.TOKEN_FILE)}
+    tokens = {name: secrets.token_urlsafe(32) for name in (figures.TOKEN_FILE,)}
     for name, token in tokens.items():
         write_whole(places.run / name, token + "\n", 0o600)
         folders.hand_over(places.run / name, pwd.getpwnam(install.ACCOUNT))
@@ -215,8 +227,6 @@ def find_facts(places: Places, loaded: Loaded, sockets: Mapping[str, socket.sock
         account=install.ACCOUNT,
         mail_account=install.MAIL_ACCOUNT,
         mail_uid=pwd.getpwnam(install.MAIL_ACCOUNT).pw_uid,
-        keys_port=sockets["keys"].getsockname()[1],
-        keys_token=tokens[keys.TOKEN_FILE],
         logins_port=sockets["logins"].getsockname()[1],
         logins_token=tokens[figures.TOKEN_FILE],
         certificate_file=certificate_file,

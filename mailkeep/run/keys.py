@@ -1,21 +1,22 @@
-"""The listener that Rspamd asks, on loopback, with X-Token: drawn at every start of the instance.
+"""The listener that Rspamd asks: a Unix socket that Rspamd and root alone may connect to.
 
-`GET /keys/DOMAIN`, for mail by the API: all active DKIM keys of a domain, opened, for each message anew. They are
+A question is a line with a path, the answer a line with a status (as in HTTP) and JSON.
+
+`/keys/DOMAIN`, for mail by the API: all active DKIM keys of a domain, opened, for each message anew. They are
 opened in memory and lie nowhere unsealed. A domain without active keys is 404 and a database that is away 503: what is
 not signed is put off by the filter.
 
-`GET /keys/ADDRESS/LOGIN`, for mail that a login hands in with this one address in From: the keys of its domain, or 403
+`/keys/ADDRESS/LOGIN`, for mail that a login hands in with this one address in From: the keys of its domain, or 403
 with the words of a refusal (`refused`) where the login may not send from it: nobody signs in another's name, whatever
 the envelope says. What is asked about stands percent-encoded in the path.
 
-`GET /homes/ADDRESS` (percent-encoded): whether mail for a recipient comes to a mailbox of ours, 200, or leads outside
+`/homes/ADDRESS` (percent-encoded): whether mail for a recipient comes to a mailbox of ours, 200, or leads outside
 alone, 404. Asked for spam only, which is refused where no recipient has one.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 from base64 import b64encode
 from urllib.parse import unquote
 
@@ -36,60 +37,45 @@ from mailkeep.run.process import Process
 
 log = structlog.get_logger("mailkeep.keys")
 
-TOKEN_FILE = "keys-token"
-_HEAD_BYTES = 8192
+_LINE_BYTES = 8192
 _IDLE_SECONDS = 300.0
-_REASONS = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    503: "Service Unavailable",
-}
 _NOT_YOURS = "You may not send as this address"
 _DISABLED = "Sending is disabled for this domain"
 
 
 async def serve(app: App, process: Process) -> None:
     """Answer until told to end."""
-    token = (process.places.run / TOKEN_FILE).read_text("ascii").strip()
-    server = await asyncio.start_server(Listener(app, token).converse, sock=process.sockets["keys"], limit=_HEAD_BYTES)
+    listening = process.sockets["keys"]
+    server = await asyncio.start_unix_server(Listener(app).converse, sock=listening, limit=_LINE_BYTES)
     async with server:
         process.ready()
         await process.ended.wait()
 
 
 class Listener:
-    """Answers one connection after the other request of it."""
+    """Answers one question after the other of each connection."""
 
-    def __init__(self, app: App, token: str) -> None:
+    def __init__(self, app: App) -> None:
         self._app = app
-        self._token = token
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The requests of one connection, until it closes or says what is none."""
+        """The questions of one connection, until it closes or a line is too long."""
         try:
             while True:
                 async with asyncio.timeout(_IDLE_SECONDS):
-                    head = await reader.readuntil(b"\r\n\r\n")
-                status, body = await self.answer(head)
-                writer.write(_response(status, body))
+                    line = await reader.readuntil(b"\n")
+                status, body = await self.answer(line.decode("latin-1").rstrip("\r\n"))
+                writer.write(b"%d %s\n" % (status, body))
                 await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    async def answer(self, head: bytes) -> tuple[int, bytes]:
-        """Status and body for a request's head."""
-        request, *fields = head.decode("latin-1").split("\r\n")
-        given = next((line.partition(":")[2].strip() for line in fields if line.lower().startswith("x-token:")), "")
-        if not hmac.compare_digest(given.encode("latin-1"), self._token.encode()):
-            return 401, b"{}"  # 403 is for what is refused for good
-        words = request.split(" ")
-        _, table, asked = words[1].split("/", 2) if len(words) == 3 and words[1].count("/") >= 2 else ("", "", "")
-        if words[0] != "GET" or table not in ("keys", "homes"):
+    async def answer(self, path: str) -> tuple[int, bytes]:
+        """Status and body for a path."""
+        _, table, asked = path.split("/", 2) if path.count("/") >= 2 else ("", "", "")
+        if table not in ("keys", "homes"):
             return 400, b"{}"
         try:
             if table == "homes":
@@ -151,11 +137,3 @@ def _told(key: SigningKey) -> dict[str, str]:
         "algorithm": "ed25519",
         "key": b64encode(private.private_bytes_raw()).decode(),
     }
-
-
-def _response(status: int, body: bytes) -> bytes:
-    head = (
-        f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: keep-alive\r\n\r\n"
-    )
-    return head.encode() + body

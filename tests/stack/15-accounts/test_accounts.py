@@ -68,7 +68,7 @@ def test_secrets_and_mail_are_nobody_elses(stack: Stack):
     assert eventually(lambda: stack.mail_of("alice@accounts.test"))
     places = places_of(stack)
     content = eventually(lambda: list((places.data / "content").rglob("*.eml")), what="content")
-    closed = [places.data / "secret", places.run / "keys-token", places.mail_log, content[0]]
+    closed = [places.data / "secret", places.run / "logins-token", places.mail_log, content[0]]
     assert {(account, path) for account in DAEMONS for path in closed if reads(account, path)} == set()
     # Not even to those who were handed what is in it.
     assert not reads(install.ACCOUNT, places.data / "secret")

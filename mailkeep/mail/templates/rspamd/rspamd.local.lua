@@ -8,7 +8,7 @@
 -- What a login hands in is signed only where its From is one address that the login may send from, by the listener's
 -- word; anything else is refused for good. Postfix asks that of the envelope's sender alone, which is not what
 -- recipients see and what a signature vouches for.
-local http = require "rspamd_http"
+local tcp = require "rspamd_tcp"
 local ucl = require "ucl"
 local log = require "rspamd_logger"
 local util = require "rspamd_util"
@@ -16,12 +16,29 @@ local util = require "rspamd_util"
 -- How Rspamd knows `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
 local inbound = require("lua_settings").numeric_settings_id("inbound")
-local listener = "http://127.0.0.1:@@keys_port@@"
-local token = "@@keys_token@@"
+local listener = "@@keys_socket@@"
 local longest = 320 -- octets of an address: more than any of ours has, and little enough for the listener
 
 local function encoded(text)
   return (text:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end))
+end
+
+-- Ask the listener one question; `answered` gets an error, or the status with the body. False where nobody can be asked.
+local function ask(task, question, answered)
+  return tcp.request{
+    task = task,
+    host = listener,
+    port = 0,
+    timeout = 5.0,
+    data = { question, '\n' },
+    stop_pattern = '\n',
+    callback = function(err, data, conn)
+      if conn then conn:close() end
+      local code, body
+      if not err and data then code, body = tostring(data):match('^(%d%d%d) ([^\n]*)') end
+      answered(err, tonumber(code), body or '')
+    end,
+  }
 end
 
 local function object(task, body)
@@ -69,22 +86,15 @@ local id = rspamd_config:register_symbol{
       return
     end
     local about = login and encoded(from[1].addr) .. '/' .. encoded(login) or encoded(from[1].domain)
-    local asked = http.request{
-      task = task,
-      url = listener .. '/keys/' .. about,
-      headers = { ['X-Token'] = token },
-      timeout = 5.0,
-      keepalive = true,
-      callback = function(err, code, body)
-        if code == 200 then
-          sign_with_all(task, object(task, body))
-        elseif code == 403 then
-          refuse(task, object(task, body).refused)
-        else
-          log.errx(task, 'no keys for %s: %s', from[1].domain, err or code)
-        end
-      end,
-    }
+    local asked = ask(task, '/keys/' .. about, function(err, code, body)
+      if code == 200 then
+        sign_with_all(task, object(task, body))
+      elseif code == 403 then
+        refuse(task, object(task, body).refused)
+      else
+        log.errx(task, 'no keys for %s: %s', from[1].domain, err or code)
+      end
+    end)
     if not asked then log.errx(task, 'the keys of %s could not be asked for', from[1].domain) end
   end
 }
@@ -117,21 +127,14 @@ local function refuse_unless_home(task, recipients, number)
     task:set_pre_result('reject', 'Spam is not passed on', 'inbound')
     return
   end
-  local asked = http.request{
-    task = task,
-    url = listener .. '/homes/' .. encoded(recipient.addr),
-    headers = { ['X-Token'] = token },
-    timeout = 5.0,
-    keepalive = true,
-    callback = function(err, code)
-      if code == 404 then
-        refuse_unless_home(task, recipients, number + 1)
-      elseif code ~= 200 then
-        log.errx(task, 'whether %s is at home here is not known: %s', recipient.addr, err or code)
-        task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
-      end
-    end,
-  }
+  local asked = ask(task, '/homes/' .. encoded(recipient.addr), function(err, code)
+    if code == 404 then
+      refuse_unless_home(task, recipients, number + 1)
+    elseif code ~= 200 then
+      log.errx(task, 'whether %s is at home here is not known: %s', recipient.addr, err or code)
+      task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
+    end
+  end)
   if not asked then
     log.errx(task, 'whether %s is at home here could not be asked for', recipient.addr)
     task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
