@@ -10,10 +10,12 @@ import socket
 import ssl
 import stat
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from mailkeep.db.instance import run_folder
+from mailkeep.run import parts_told
 from tests.stack.stand import ADDRESS, HOSTNAME, Stack
 
 WEAK = "ALL:COMPLEMENTOFALL:!ECDHE+AESGCM:!ECDHE+CHACHA20:!TLSv1.3@SECLEVEL=0"
@@ -95,6 +97,26 @@ def test_tls_offers_no_anonymous_dh_and_no_cbc_suites(stack: Stack, name: str) -
     for suite in ("ECDHE+AESGCM", "ECDHE+CHACHA20"):
         assert connect(port, client(suite, ssl.TLSVersion.TLSv1_2))[0].startswith("ECDHE-")
     assert connect(port, client("DEFAULT", ssl.TLSVersion.TLSv1_3))[1] == "TLSv1.3"
+
+
+def listening_ports(pid: int) -> set[int]:
+    """The TCP ports that a process listens on (proc(5): state 0A)."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    ports = {f"socket:[{row[9]}]": int(row[1].partition(":")[2], 16) for row in rows if row[3] == "0A"}
+    found: set[int] = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found |= {port for name, port in ports.items() if name == str(descriptor.readlink())}
+    return found
+
+
+def test_random_loopback_ports_are_unix_sockets(stack: Stack) -> None:
+    run = run_folder(stack.data_dir)
+    open_ports = {part.name: listening_ports(part.pid) for part in parts_told.parts_of(run) if part.pid}
+    own = {name: found - set(stack.ports.values()) for name, found in open_ports.items()}
+    # The API and its internal listener, and logins: Dovecot reports them by HTTP over TCP alone.
+    assert {name: len(found) for name, found in own.items() if found} == {"api": 2, "figures": 1}
+    assert stat.S_IMODE((run / "filter" / "keys.sock").stat().st_mode) == 0o660
 
 
 def test_no_log_and_no_private_socket_is_open_to_everybody(stack: Stack) -> None:
