@@ -1,0 +1,126 @@
+"""Inbound mail: CPU of each process for one message, against plain Postfix and Dovecot with the same filter.
+
+20 connections deliver messages of 2 KB to five mailboxes; the clock stops when the last is delivered. The plain side is
+the same instance with Postfix's configuration reduced: a static domain and mailboxes, no look-ups in PostgreSQL, no
+rewritten senders, no header lines in the log, and straight to Dovecot. CPU is that of each part's processes and of the
+children that they have waited for; it moves little with the load of the machine, the rates do.
+
+Root only, after `mailkeep install`. `python -m bench.inbound [MESSAGES] [ROUNDS]`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench.full import PEOPLE, SINK, settle, source
+from mailkeep.db.instance import run_folder
+from mailkeep.mail.places import Places
+from mailkeep.run import child, parts_told
+from tests.processes import children
+from tests.stack import stand
+from tests.stack.stand import ADDRESS, Stack
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+PLAIN = (
+    "virtual_mailbox_domains=example.test",
+    "virtual_mailbox_maps=static:1",
+    "virtual_alias_maps=",
+    "smtpd_relay_restrictions=reject_unauth_destination",
+    "smtpd_recipient_restrictions=reject_unauth_destination",
+)
+
+
+def main() -> None:
+    """Print both sides and the ratio."""
+    count, rounds = (int(text) for text in (*sys.argv[1:], *("1000", "3")[len(sys.argv) - 1 :]))
+    folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        stand.start(folder, SINK)
+        stack = Stack(folder)
+        places = Places(stack.data_dir, run_folder(stack.data_dir))
+        domain = stack.make_domain("example.test")
+        for name in PEOPLE:
+            stack.make_mailbox(domain, name)
+        compare(stack, places, count, rounds)
+    finally:
+        stand.stop(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def compare(stack: Stack, places: Places, count: int, rounds: int) -> None:
+    """Interleaved rounds of both sides; medians."""
+    ours = {name: (places.postfix_conf / name).read_text() for name in ("main.cf", "master.cf")}
+    places.dovecot_lmtp.chmod(0o666)  # as a rule our agent alone may reach it
+    rates: dict[str, list[float]] = {"plain": [], "mailkeep": []}
+    cpu: dict[str, list[dict[str, float]]] = {side: [] for side in rates}
+    for _ in range(rounds):
+        for side, found in rates.items():
+            configure(places, ours, plain=side == "plain")
+            before, began = spent(stack, places), time.monotonic()
+            with ThreadPoolExecutor(len(PEOPLE)) as pool:
+                where = f"inet:{ADDRESS}:{stack.ports['smtp']}"
+                sends = [pool.submit(source, where, f"{who}@example.test", count // len(PEOPLE), 4) for who in PEOPLE]
+                for each in sends:
+                    each.result()
+            settle(places)
+            found.append(count / (time.monotonic() - began))
+            configure(places, ours, plain=side == "plain")  # a reload ends processes, so that their CPU is counted
+            time.sleep(3)
+            after = spent(stack, places)
+            cpu[side].append({name: (after[name] - before[name]) * 1000 / count for name in after})
+    for side, found in rates.items():
+        parts = {name: statistics.median(each[name] for each in cpu[side]) for name in cpu[side][0]}
+        told = ", ".join(
+            f"{name} {ms:.2f}" for name, ms in sorted(parts.items(), key=lambda each: -each[1]) if ms >= 0.01
+        )
+        print(f"{side}: {statistics.median(found):.0f} messages/s; CPU {sum(parts.values()):.2f} ms each ({told})")
+    base, own = (statistics.median(found) for found in rates.values())
+    print(f"ratio {own / base:.2f}")
+
+
+def configure(places: Places, ours: dict[str, str], *, plain: bool) -> None:
+    """Postfix's own configuration, or the plain one."""
+    for name, text in ours.items():
+        (places.postfix_conf / name).write_text(text)
+    if plain:
+        conf = ["-c", str(places.postfix_conf)]
+        transport = f"virtual_transport=lmtp:unix:{places.dovecot_lmtp}"
+        subprocess.run(["postconf", *conf, "-e", transport, *PLAIN], check=True)
+        subprocess.run(["postconf", *conf, "-F", "inbound-cleanup/unix/command=cleanup"], check=True)
+    subprocess.run(["postfix", "-c", str(places.postfix_conf), "reload"], check=True, capture_output=True)
+    time.sleep(2)
+
+
+def spent(stack: Stack, places: Places) -> dict[str, float]:
+    """Seconds of CPU by part, and by program within Postfix's and Dovecot's."""
+    found = {
+        part.name: sum(seconds(pid) for pid in child.session_of(part.pid))
+        for part in parts_told.parts_of(places.run)
+        if part.pid
+    }
+    up = int((stack.data_dir / "lock").read_text())
+    server = next(pid for pid in children(up) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n")
+    return found | {"postgresql": sum(seconds(pid) for pid in (server, *children(server)))}
+
+
+def seconds(pid: int) -> float:
+    """CPU of a process and of its children that have ended (proc(5): utime, stime, cutime, cstime)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICKS
+
+
+if __name__ == "__main__":
+    main()
