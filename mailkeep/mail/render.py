@@ -194,7 +194,7 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "policy_socket": str(facts.policy_socket or ""),
         "no_policy": "" if facts.policy_socket else "yes",
         "senders_socket": str(places.senders_socket),
-        "double_bounce": hashlib.sha256(b"double bounce " + facts.keys_token.encode()).hexdigest()[:16],
+        "double_bounce": hashlib.sha256(b"double bounce " + facts.logins_token.encode()).hexdigest()[:16],
         "hostname_pattern": re.escape(facts.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(settings.limits.largest_message_bytes),
