@@ -92,9 +92,7 @@ def reason(answer: Answer) -> Any:
 
 def faults(answer: Answer) -> list[str]:
     """The names of the faulty or missing fields of a refusal, sorted."""
-    return sorted(
-        fault["field"] if isinstance(fault, dict) else fault for fault in answer.json["error"]["details"]["fields"]
-    )
+    return sorted(fault["field"] for fault in answer.json["error"]["details"]["fields"])
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,14 @@ def parse_address(text: str, *, min_labels: int = 1) -> Address:
     return address
 
 
+def parse_destination(text: str) -> Address:
+    """An address that mail is passed on to, as `parse_address`; its domain contains a dot, or mail would go nowhere."""
+    address = parse_address(text)
+    if "." not in address.domain:
+        raise AddressError(f"the domain {address.domain!r} contains no dot")
+    return address
+
+
 def _check_wide_local(local: str) -> None:
     """Refuses a local part that is no Dot-string, before or after NFC (U+037E becomes a semicolon there)."""
     if not local:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypedDict
 MAX_FAULTS = 100
 """So many faulty or missing fields are told at once: an answer is not to be many times its request."""
 _IN_TEXT = 5
+_REQUIRED = "is required"
 
 
 class FieldFault(TypedDict):
@@ -73,10 +74,16 @@ class InvalidJson(Refusal):
 class MissingFields(Refusal):
     code, status, text = "MISSING_FIELDS", 400, "Required fields are missing."
 
-    def __init__(self, fields: Sequence[str]) -> None:
-        more = " and more" if len(fields) > _IN_TEXT else ""
+    def __init__(self, missing: Sequence[str | FieldFault], others: Sequence[FieldFault] = ()) -> None:
+        """`others` are faults of other fields: a required field is often missing because its name is misspelt."""
+        faults = [FieldFault(field=each, reason=_REQUIRED) if isinstance(each, str) else each for each in missing]
+        more = " and more" if len(faults) > _IN_TEXT else ""
+        names = ", ".join(fault["field"] for fault in faults[:_IN_TEXT])
+        told = f"Required fields are missing: {names}{more}."
         super().__init__(
-            f"Required fields are missing: {', '.join(fields[:_IN_TEXT])}{more}.", fields=list(fields[:MAX_FAULTS])
+            f"{told} {_in_words(others)}." if others else told,
+            # The others first: there are few of them, and they are what the caller got wrong.
+            fields=[*others[:MAX_FAULTS], *faults][:MAX_FAULTS],
         )
 
 
@@ -84,10 +91,11 @@ class InvalidField(Refusal):
     code, status, text = "INVALID_FIELD", 400, "A field has an invalid value."
 
     def __init__(self, faults: Sequence[FieldFault]) -> None:
-        super().__init__(
-            "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:_IN_TEXT]) + ".",
-            fields=list(faults[:MAX_FAULTS]),
-        )
+        super().__init__(f"{_in_words(faults)}.", fields=list(faults[:MAX_FAULTS]))
+
+
+def _in_words(faults: Sequence[FieldFault]) -> str:
+    return "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:_IN_TEXT])
 
 
 def invalid_field(field: str, reason: str) -> InvalidField:

@@ -17,7 +17,7 @@ from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.run import parts_told, tasks
 from mailkeep.run.http import HttpListener
 from mailkeep.run.process import Process
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
 from mailkeep.run.up import HTTP_GRACE, background, bounds_of
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Pipeline
@@ -44,7 +44,7 @@ async def serve(app: App, process: Process) -> None:
         )
         await internal.start(served, grace_seconds=1)
         stack.push_async_callback(internal.stop)
-        pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
+        pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), Gate(), metrics)
         stack.push_async_callback(pipeline.close)
         await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
         stack.push_async_callback(public.stop)

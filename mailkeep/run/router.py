@@ -26,7 +26,7 @@ from mailkeep.features.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.webhooks.routes import ENDPOINTS as WEBHOOKS
-from mailkeep.web.dashboard import dashboard_endpoints
+from mailkeep.web.dashboard import dashboard_endpoints, not_found_page
 from mailkeep.web.endpoint import Call, Endpoint
 from mailkeep.web.login import PATH as LOGIN_PATH, login_endpoints
 from mailkeep.web.openapi import openapi_endpoints
@@ -57,6 +57,7 @@ FEATURES: tuple[Endpoint, ...] = (
 _DASHBOARD = dashboard_endpoints()
 _LOGIN = login_endpoints(replaced=any(endpoint.path == LOGIN_PATH for endpoint in _DASHBOARD))
 
+NOT_FOUND_PAGE = not_found_page()
 ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *_DASHBOARD, *_LOGIN)
 
 

@@ -45,7 +45,7 @@ from mailkeep.net.client import Outbound
 from mailkeep.run import descriptors, http, logs, rotation, sandbox, smtp, state, tasks, worker
 from mailkeep.run.http import HttpListener
 from mailkeep.run.http_connection import Bounds
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
 from mailkeep.run.tallying import tallying
 from mailkeep.run.toolbox import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
@@ -185,7 +185,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     server = await smtp.start(app, inbound)
     stack.push_async_callback(inbound.settle)
     stack.push_async_callback(server.close, _SMTP_GRACE)
-    pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), metrics)
+    pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), Gate(), metrics)
     stack.push_async_callback(pipeline.close)
     served = internal_app(
         metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token

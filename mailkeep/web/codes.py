@@ -40,6 +40,11 @@ def in_order(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
 def _by_shape(endpoint: Endpoint) -> Iterable[type[Refusal]]:
     if endpoint.listing is not None:
         yield errors.InvalidPagination
+    if any("domain_id" in kind.__struct_fields__ for kind in shapes(endpoint.query)):
+        yield from (
+            errors.Forbidden,
+            errors.ApiKeyDomainScope,
+        )  # a domain that the caller, or its key, has no access to
     if any(_requires(mi.type_info(kind)) for kind in (*shapes(endpoint.body), *shapes(endpoint.query))):
         yield errors.MissingFields
     if "{" in endpoint.path:

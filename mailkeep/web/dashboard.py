@@ -52,6 +52,21 @@ def dashboard_endpoints(folder: Traversable | None = None) -> tuple[Endpoint, ..
     )
 
 
+def not_found_page(folder: Traversable | None = None) -> Endpoint | None:
+    """The same page for unknown paths, with the status 404: it shows that there is no such screen."""
+    folder = folder or resources.files("mailkeep.web") / "dashboard_page"
+    if not (folder / "screens.json").is_file():
+        return None
+    shown = _file(folder / "index.html", None, "no-store")
+
+    async def handler(app: Any, call: Call) -> Reply:
+        reply = await shown(app, call)
+        reply.status = 404
+        return reply
+
+    return _endpoint("/{unknown}", handler, "text/html", is_page=True)
+
+
 async def _not_built(_: Any, call: Call) -> Reply:
     return Reply(content=_NOT_BUILT, content_type="text/html", headers={"cache-control": "no-store"})
 

@@ -128,15 +128,16 @@ class _Faults:
     __slots__ = ("invalid", "missing")
 
     def __init__(self) -> None:
-        self.missing: list[str] = []
+        self.missing: list[FieldFault] = []
         self.invalid: list[FieldFault] = []
 
     def add(self, field: str, reason: str) -> None:
         if len(self.invalid) < MAX_FAULTS:
             self.invalid.append({"field": field, "reason": reason})
 
-    def miss(self, *fields: str) -> None:
-        self.missing += fields[: MAX_FAULTS - len(self.missing)]
+    def miss(self, field: str, reason: str = "is required") -> None:
+        if len(self.missing) < MAX_FAULTS:
+            self.missing.append({"field": field, "reason": reason})
 
     def is_full(self) -> bool:
         """Whether nothing that is found in further items or entries would be told."""
@@ -144,7 +145,7 @@ class _Faults:
 
     def refuse(self) -> None:
         if self.missing:
-            raise MissingFields(self.missing)
+            raise MissingFields(self.missing, self.invalid)
         if self.invalid:
             raise InvalidField(self.invalid)
 
@@ -247,9 +248,9 @@ def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _F
             faults.miss(at)
         elif given is not UNSET:
             arguments[field.name] = None if given is None else _value(given, field.type, at, faults)
-    for names, missing in ((getattr(info.cls, "one_of", ()), 1), (getattr(info.cls, "any_of", ()), None)):
-        if not any(value.get(name) for name in names):
-            faults.miss(*(_join(path, name) for name in names[:missing]))
+    one_of: tuple[str, ...] = getattr(info.cls, "one_of", ())
+    if one_of and not any(value.get(name) for name in one_of):
+        faults.miss(_join(path, one_of[0]), f"one of {', '.join(one_of)} is required")
     if faults.missing or faults.invalid:
         return None
     return info.cls(**arguments)

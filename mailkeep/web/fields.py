@@ -42,12 +42,11 @@ MayBeEmpty = Annotated[str, Meta(max_length=1000, extra=MAY_BE_EMPTY)]
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A request body: unknown fields are refused; null for an optional field counts as absent.
 
-    `one_of`, `any_of`: fields of which at least one must be given; where none is, the first counts as missing, or all.
+    `one_of`: fields of which at least one must be given; if none is, the first counts as missing.
     `total`: lists that have at most that many items together; checked before any item is read.
     """
 
     one_of: ClassVar[tuple[str, ...]] = ()
-    any_of: ClassVar[tuple[str, ...]] = ()
     total: ClassVar[tuple[tuple[str, ...], int] | None] = None
 
 

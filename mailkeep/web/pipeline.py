@@ -26,6 +26,7 @@ from mailkeep.core.errors import (
     InternalError,
     InvalidField,
     InvalidJson,
+    NotFound,
     RateLimitExceeded,
     Refusal,
     Unavailable,
@@ -195,8 +196,7 @@ class Pipeline:
         if preflight is not None:
             return preflight
         # The path as it came, not by way of a URL, in which the Host header has a say.
-        endpoint, values = self._router.match(request.method, _path(request.scope))
-        state.endpoint = endpoint
+        endpoint, values = self._match(request, state)
         if endpoint.login:
             state.rate = self._limit(self._logins, address, now, state)
         call = Call(
@@ -230,6 +230,17 @@ class Pipeline:
         if request.method == "HEAD" and isinstance(reply.content, AsyncIterator):
             reply.content = _nothing()  # a stream may never end
         return self._response(call, reply)
+
+    def _match(self, request: Request, state: _State) -> tuple[Endpoint, dict[str, str]]:
+        path = _path(request.scope)
+        try:
+            state.endpoint, values = self._router.match(request.method, path)
+        except NotFound:
+            page = self._router.page_for_unknown(request.method, path, request.headers.get("accept", ""))
+            if page is None:
+                raise
+            return page, {}
+        return state.endpoint, values
 
     async def _again(self, call: Call, action: str) -> Principal:
         await self._gate.authenticate(self._app, call)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import unquote
@@ -22,10 +23,14 @@ class _Node:
 
 
 class Router:
-    """All endpoints of one listener; two with the same method and path are a bug."""
+    """All endpoints of one listener; two with the same method and path are a bug.
 
-    def __init__(self, endpoints: Iterable[Endpoint], prefix: str = PREFIX) -> None:
+    `not_found` is the page that a browser gets for an unknown path outside the API.
+    """
+
+    def __init__(self, endpoints: Iterable[Endpoint], prefix: str = PREFIX, not_found: Endpoint | None = None) -> None:
         self.endpoints = tuple(endpoints)
+        self._not_found = not_found
         self._root = _Node()
         for endpoint in self.endpoints:
             if endpoint.prefixed:
@@ -47,6 +52,11 @@ class Router:
         if endpoint.method in node.methods:
             raise ValueError(f"two endpoints for {endpoint.method} {path}")
         node.methods[endpoint.method] = endpoint
+
+    def page_for_unknown(self, method: str, path: str, accept: str) -> Endpoint | None:
+        """The page for an unknown path, if a browser asks for one: GET, not below `/api`, and HTML is accepted."""
+        is_api = path == "/api" or path.startswith("/api/")
+        return self._not_found if method in ("GET", "HEAD") and not is_api and _takes_html(accept) else None
 
     def match(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
         """The endpoint and the path's parameters; NOT_FOUND, or METHOD_NOT_ALLOWED with `details.allow`.
@@ -70,3 +80,12 @@ class Router:
         if endpoint is None:
             raise MethodNotAllowed(allow=sorted({*node.methods, "HEAD"} if "GET" in node.methods else node.methods))
         return endpoint, values
+
+
+def _takes_html(accept: str) -> bool:
+    """Whether HTML is named among the media types, and not with a weight of zero (RFC 9110 §12.5.1)."""
+    for each in accept.split(","):
+        kind, *parameters = (part.strip().lower() for part in each.split(";"))
+        if kind == "text/html":
+            return not any(re.fullmatch(r"q=0(\.0{0,3})?", parameter) for parameter in parameters)
+    return False

@@ -53,7 +53,7 @@ async def test_a_key_is_made_shown_once_and_revoked(browser: Browser, scene: Sce
         await page.get_by_role("button", name="New key").first.click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_role("button", name="Make key").click()
-        await expect(dialog.get_by_text("This is needed.")).to_be_visible()
+        await expect(dialog.get_by_text("Is required.")).to_be_visible()
         await dialog.get_by_label("Name").fill(name)
         await dialog.get_by_role("combobox", name="Only for these domains").click()
         await page.get_by_role("option", name=EXAMPLE, exact=True).click()

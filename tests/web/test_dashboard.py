@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.web.dashboard import CONTENT_SECURITY_POLICY, dashboard_endpoints
+from mailkeep.web.dashboard import CONTENT_SECURITY_POLICY, dashboard_endpoints, not_found_page
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.web.caller import Caller
@@ -40,7 +40,9 @@ def caller(tmp_path: Path) -> Caller:
 def serving(folder: Path, *origins: str) -> Caller:
     house = House()
     house.tools.change("cors", origins=origins)
-    return Caller(Pipeline(house.tools, Router(dashboard_endpoints(folder)), house.gate))
+    return Caller(
+        Pipeline(house.tools, Router(dashboard_endpoints(folder), not_found=not_found_page(folder)), house.gate)
+    )
 
 
 @pytest.mark.parametrize("path", ["/", "/domains", "/domains/0199", "/domains?q=x&new=yes", "/?error=FORBIDDEN"])
@@ -56,6 +58,28 @@ async def test_each_screen_s_address_is_the_page_whatever_stands_behind_it(calle
                                   "/assets/index-a1b2c3d4.js.gz", "/screens.json"])  # fmt: skip
 async def test_what_is_no_screen_stays_the_api_s(caller: Caller, path: str):
     answer = await caller("GET", path)
+    assert (answer.status, answer.code) == (404, "NOT_FOUND")
+
+
+_BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/domains/a/b", "/domains/", "/nowhere?x=y"])
+async def test_an_unknown_path_shows_a_browser_the_dashboards_page(caller: Caller, path: str):
+    """Issue 17, number 24: it showed raw JSON."""
+    answer = await caller("GET", path, {"accept": _BROWSER})
+    assert (answer.status, answer.body) == (404, PAGE)
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    for accept in ("*/*", "application/json", "text/html;q=0, */*", ""):
+        answer = await caller("GET", path, {"accept": accept})
+        assert (answer.status, answer.code) == (404, "NOT_FOUND")
+    answer = await caller("POST", path, {"accept": _BROWSER})
+    assert (answer.status, answer.code) == (404, "NOT_FOUND")
+
+
+async def test_an_unknown_path_of_the_api_stays_the_apis_for_browsers_too(caller: Caller):
+    answer = await caller("GET", "/api/v1/nowhere", {"accept": _BROWSER})
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 

@@ -294,3 +294,17 @@ async def test_the_document_is_served_without_an_envelope(caller: Caller, path: 
     answer = await caller("GET", path)
     assert answer.headers["content-type"] == "application/json"
     assert answer.json["openapi"] == "3.1.0"
+
+
+def test_lists_that_take_a_domain_tell_of_forbidden():
+    """Issue 17, number 24: a domain that the caller has no access to is refused, and the document did not say so."""
+    found = 0
+    for path, method, operation in ((path, method, each) for path, method, each in operations()):
+        if any(
+            each.get("name") == "domain_id" and each.get("in") == "query" for each in operation.get("parameters", ())
+        ):
+            found += 1
+            told = str(operation["responses"]["403"])
+            assert "FORBIDDEN" in told, (method, path)
+            assert "API_KEY_DOMAIN_SCOPE" in told, (method, path)
+    assert found >= 5

@@ -50,9 +50,7 @@ export function isLoggedOut(error: unknown): boolean {
 export function fieldFaults(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {}
   const { code, details, message } = error
-  if (code === 'MISSING_FIELDS' && Array.isArray(details['fields']))
-    return Object.fromEntries(details['fields'].map((name) => [String(name), 'This is needed.']))
-  if (code === 'INVALID_FIELD' && Array.isArray(details['fields']))
+  if (Array.isArray(details['fields']))
     return Object.fromEntries(
       details['fields'].filter(isRecord).map((fault) => [text(fault['field']) ?? '', sentence(text(fault['reason']))]),
     )

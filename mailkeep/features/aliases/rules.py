@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from unicodedata import normalize
 
-from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
 from mailkeep.core.errors import Conflict, FieldFault, InvalidField, MissingFields, invalid_field
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.aliases.model import MAX_DESTINATIONS
@@ -50,7 +50,7 @@ def _destinations(text: str, most: int, faults: list[FieldFault]) -> tuple[Addre
         return ()
     for one in written:
         try:
-            address = parse_address(one.strip())
+            address = parse_destination(one.strip())
         except AddressError as error:
             faults.append({"field": "destination", "reason": f"{one.strip()[:100]!r}: {error.reason}"})
         else:

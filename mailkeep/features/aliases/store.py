@@ -92,7 +92,12 @@ async def page(
             (_HOLDS, "part", part),
         ],
         asked,
-        {"created_at": "a.id", "updated_at": "a.updated_at", "id": "a.id"},
+        {
+            "created_at": "a.id",
+            "updated_at": "a.updated_at",
+            "source_local_part": "a.source_local_part",
+            "id": "a.id",
+        },
     )
     return Page([_alias(row) for row in found.rows], found.next_key)
 

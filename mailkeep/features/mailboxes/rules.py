@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import normalize
 
-from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
 from mailkeep.core.errors import Conflict, FieldFault, Forbidden, InvalidField, MissingFields, invalid_field
 from mailkeep.core.password_hash import fault_of
 from mailkeep.core.principal import Principal, Role
@@ -45,7 +45,7 @@ def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
     found: dict[str, Address] = {}
     for index, text in enumerate(texts):
         try:
-            address = parse_address(text.strip(" "))
+            address = parse_destination(text.strip(" "))
         except AddressError as error:
             faults.append({"field": f"forward.destinations[{index}]", "reason": error.reason})
         else:

@@ -54,7 +54,7 @@ class UnsubscribeBody(Body, frozen=True):
 class SendBody(Body, frozen=True, rename={"sender": "from"}):
     """A message to send; at least one of text_body and html_body."""
 
-    any_of: ClassVar[tuple[str, ...]] = ("text_body", "html_body")
+    one_of: ClassVar[tuple[str, ...]] = ("text_body", "html_body")
     total: ClassVar[tuple[tuple[str, ...], int] | None] = (("to", "cc", "bcc"), MAX_RECIPIENTS)
 
     sender: AddressBody

@@ -48,7 +48,11 @@ async def test_a_password_is_stored_for_dovecot_and_never_shown(api: Api):
 async def test_all_that_is_missing_is_told_at_once(api: Api):
     answer = await api.adam.post("/mailboxes", {})
     assert (answer.status, answer.code) == (400, "MISSING_FIELDS")
-    assert answer.json["error"]["details"]["fields"] == ["domain_id", "local_part", "password"]
+    assert answer.json["error"]["details"]["fields"] == [
+        {"field": "domain_id", "reason": "is required"},
+        {"field": "local_part", "reason": "is required"},
+        {"field": "password", "reason": "one of password, password_hash is required"},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3763,24 +3763,6 @@ export interface components {
                 };
             };
         };
-        /** @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this. */
-        "403.API_KEY_DOMAIN_SCOPE": {
-            headers: {
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Refusal"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "API_KEY_DOMAIN_SCOPE";
-                    };
-                };
-            };
-        };
         /**
          * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
          *
@@ -4522,7 +4504,7 @@ export interface operations {
                 /** @description By default `desc` for times (newest first), `asc` for all else. */
                 order?: components["parameters"]["order"];
                 q?: string;
-                sort?: "created_at" | "updated_at";
+                sort?: "created_at" | "updated_at" | "source_local_part";
             };
             header?: never;
             path?: never;
@@ -4549,7 +4531,7 @@ export interface operations {
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
@@ -4887,7 +4869,7 @@ export interface operations {
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
@@ -6435,7 +6417,7 @@ export interface operations {
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
@@ -6784,7 +6766,7 @@ export interface operations {
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
