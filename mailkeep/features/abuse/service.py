@@ -175,8 +175,7 @@ async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) ->
     NOT_FOUND, API_KEY_DOMAIN_SCOPE; FORBIDDEN where a higher-ranked administrator owns the address.
     """
     seen = await _get(conn, who, "suspension.lift", suspension_id)
-    owner = await admins.find_by_email(conn, parse_address(seen.address))
-    mailbox_rules.refuse_lower_rank(who, owner and owner.role)
+    mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, parse_address(seen.address)))
     present = await store.find_locked(conn, seen.address_key)
     if present is None or present.id != suspension_id:
         raise NotFound

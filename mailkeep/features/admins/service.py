@@ -82,6 +82,14 @@ async def find_by_email(conn: Conn, email: Address) -> Admin | None:
     return await store.find_by_email(conn, email.key)
 
 
+async def find_owner_role(conn: Conn, address: Address) -> Role | None:
+    """The role of the administrator that an address belongs to, with or without its tag: the highest where there are
+    several, None where there is none.
+    """
+    rank = await store.address_rank(conn, address.key)
+    return None if rank is None else list(Role)[rank]
+
+
 async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Admin:
     """Make an account; DOMAIN_NOT_FOUND for an unknown domain, CONFLICT `email_taken`."""
     await refuse_unknown_domains(conn, new.domain_ids)

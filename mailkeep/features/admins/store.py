@@ -182,6 +182,13 @@ async def assign(conn: Conn, admin_id: UUID, domain_ids: Sequence[UUID]) -> None
     )
 
 
+async def address_rank(conn: Conn, key: str) -> int | None:
+    """The rank of the administrator that a folded address belongs to."""
+    cursor = await conn.execute("SELECT address_rank(%(key)s) AS rank", {"key": key})
+    row = await cursor.fetchone()
+    return row["rank"] if row else None
+
+
 async def hold_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
     """Those of the ids that name a domain; none of these goes before the transaction ends."""
     cursor = await conn.execute(

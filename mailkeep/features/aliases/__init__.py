@@ -20,4 +20,8 @@ changes, an address may begin to match another alias. Routing is safe from what 
 
 A destination that leads nowhere is no fault: the domain's mail may be set up in any order. It stands in `warnings`,
 as far as it can be told to the caller without telling the insides of foreign domains.
+
+The address of an administrator belongs to its rank, with or without a tag: a lower rank makes, changes and deletes no
+alias for it, and a catch-all that a lower rank changed last does not match it (`route_match`; postmaster and abuse
+excepted). A later promotion leaves aliases as they are.
 """

@@ -13,18 +13,20 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from mailkeep.core.address import fold_local
+from mailkeep.core.address import Address, fold_local
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
+from mailkeep.features.admins import service as admins
 from mailkeep.features.aliases import rules, store, wire
 from mailkeep.features.aliases.model import MAX_DESTINATIONS, Alias, Changes, NewAlias
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
 from mailkeep.features.domains import rules as domain_rules, service as domains
 from mailkeep.features.domains.model import Domain
+from mailkeep.features.mailboxes import rules as mailbox_rules
 
 T = TypeVar("T")
 
@@ -65,6 +67,7 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, mos
     await store.lock_routes(conn)
     domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
     rules.check_length(source, domain.name)
+    await _refuse_lower_rank(conn, who, source, domain)
     if domain.max_aliases is not None:
         domain_rules.refuse_beyond(domain.max_aliases, await store.count_in(conn, domain.id), "aliases")
     alias = Alias(
@@ -77,7 +80,7 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, mos
         created_at=at,
         updated_at=at,
     )
-    await store.insert(conn, alias)
+    await store.insert(conn, alias, who.role.rank)
     await _refuse_circling(conn, alias, None)
     await audit.record(conn, who, at, Deed("alias.create", _target(alias, domain), after=wire.audited(alias)))
     return alias
@@ -97,6 +100,7 @@ async def change(
     await store.lock_routes(conn)
     before = await _permitted(conn, who, _WRITE, alias_id)
     domain = await domains.get_active_locked(conn, who, _WRITE, before.domain_id)
+    await _refuse_lower_rank(conn, who, before.source_local_part, domain)
     after = before if wanted.active is None else replace(before, active=wanted.active)
     if destinations is not None:
         after = replace(
@@ -107,7 +111,7 @@ async def change(
     if after == before:
         return before
     after = replace(after, updated_at=at)
-    await store.update(conn, after)
+    await store.update(conn, after, who.role.rank)
     await _refuse_circling(conn, after, before)
     states = (wire.audited(before), wire.audited(after))
     await audit.record_change(conn, who, at, "alias.update", _target(after, domain), states)
@@ -119,6 +123,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Al
     await store.lock_routes(conn)
     alias = await _permitted(conn, who, _WRITE, alias_id)
     domain = await domains.get(conn, who, _WRITE, alias.domain_id)
+    await _refuse_lower_rank(conn, who, alias.source_local_part, domain)
     await store.delete(conn, alias_id)
     await audit.record(conn, who, at, Deed("alias.delete", _target(alias, domain), before=wire.audited(alias)))
     return alias
@@ -128,6 +133,12 @@ async def _parsed(parse: Callable[..., T], *given: str | int) -> T:
     """What `parse` finds; a long list is parsed in a thread, since it may take longer than the event loop may."""
     long = any(isinstance(text, str) and len(text) > _LONG for text in given)
     return await asyncio.to_thread(parse, *given) if long else parse(*given)
+
+
+async def _refuse_lower_rank(conn: Conn, who: Principal, source: str, domain: Domain) -> None:
+    """FORBIDDEN for the address of an administrator of higher rank, with or without a tag."""
+    if source:  # a catch-all is limited where mail is routed
+        mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, Address(source, domain.name)))
 
 
 async def _refuse_circling(conn: Conn, alias: Alias, before: Alias | None) -> None:

@@ -33,17 +33,17 @@ async def lock_routes(conn: Conn) -> None:
     await conn.execute("SELECT lock_routes()")
 
 
-async def insert(conn: Conn, alias: Alias) -> None:
-    """A new alias; CONFLICT `source_taken` where its domain has one with this source."""
+async def insert(conn: Conn, alias: Alias, rank: int) -> None:
+    """A new alias, made by somebody of this rank; CONFLICT `source_taken` where its domain has one with this source."""
     try:
         await conn.execute(
             """
             INSERT INTO aliases (id, domain_id, source_local_part, source_key, destinations, destination_keys,
-                                 active, created_at, updated_at)
+                                 active, created_at, updated_at, changed_rank)
             VALUES (%(id)s, %(domain_id)s, %(source_local_part)s, %(source_key)s, %(destinations)s,
-                    %(destination_keys)s, %(active)s, %(created_at)s, %(updated_at)s)
+                    %(destination_keys)s, %(active)s, %(created_at)s, %(updated_at)s, %(changed_rank)s)
             """,
-            _columns(alias),
+            _columns(alias) | {"changed_rank": rank},
         )
     except psycopg.errors.UniqueViolation as error:
         if constraint_of(error) == "aliases_source_unique":
@@ -51,16 +51,16 @@ async def insert(conn: Conn, alias: Alias) -> None:
         raise
 
 
-async def update(conn: Conn, alias: Alias) -> None:
-    """The writable columns of an alias, as they are in `alias`."""
+async def update(conn: Conn, alias: Alias, rank: int) -> None:
+    """The writable columns of an alias, as they are in `alias`, changed by somebody of this rank."""
     await conn.execute(
         """
         UPDATE aliases
         SET destinations = %(destinations)s, destination_keys = %(destination_keys)s, active = %(active)s,
-            updated_at = %(updated_at)s
+            updated_at = %(updated_at)s, changed_rank = %(changed_rank)s
         WHERE id = %(id)s
         """,
-        _columns(alias),
+        _columns(alias) | {"changed_rank": rank},
     )
 
 

@@ -78,9 +78,9 @@ def check_secret(secret: Secret, *, required: bool) -> None:
 
 
 def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
-    """FORBIDDEN where the mailbox belongs to an administrator of a higher rank than the caller's."""
+    """FORBIDDEN where the mailbox, or address, belongs to an administrator of a higher rank than the caller's."""
     if owner is not None and owner.rank > who.role.rank:
-        raise Forbidden("The mailbox belongs to an administrator of higher rank.")
+        raise Forbidden("The address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
 def refuse_circle(keys: Sequence[str]) -> None:

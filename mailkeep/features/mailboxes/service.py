@@ -298,8 +298,7 @@ async def _hash(secret: Secret, address: Address) -> str:
 
 
 async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> None:
-    owner = await admins.find_by_email(conn, address)
-    rules.refuse_lower_rank(who, owner and owner.role)
+    rules.refuse_lower_rank(who, await admins.find_owner_role(conn, address))
 
 
 async def _refuse_beyond(conn: Conn, domain: Domain) -> None:

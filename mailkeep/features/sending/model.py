@@ -58,13 +58,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SenderDomain:
-    """The domain of a sender, as far as sending cares."""
+    """A sender's domain, as far as sending cares; `owner_rank`: of the administrator whose address the sender is."""
 
     id: UUID
     name: str
     active: bool
     sending_enabled: bool
     has_relay: bool = False
+    owner_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

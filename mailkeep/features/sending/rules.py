@@ -10,6 +10,7 @@ from uuid import UUID
 from mailkeep.core.address import MAX_DOMAIN_OCTETS, Address, AddressError, parse_address
 from mailkeep.core.errors import (
     DomainInactive,
+    Forbidden,
     InvalidHeader,
     InvalidRecipient,
     InvalidSender,
@@ -20,6 +21,7 @@ from mailkeep.core.errors import (
     Unavailable,
     invalid_field,
 )
+from mailkeep.core.principal import Principal
 from mailkeep.features.abuse.model import Expansion
 from mailkeep.features.messages.model import Message
 from mailkeep.features.sending.model import Asked, AskedAttachment, Named, SenderDomain
@@ -65,6 +67,12 @@ def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
     if not domain.sending_enabled:
         raise DomainInactive("Sending is disabled for the domain.", reason="sending_disabled")
     return domain
+
+
+def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
+    """FORBIDDEN where the sender's address belongs to an administrator of a higher rank than the caller's."""
+    if owner_rank is not None and owner_rank > who.role.rank:
+        raise Forbidden("The sender's address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
 def mailboxes(field: str, named: Iterable[Named]) -> list[Mailbox]:

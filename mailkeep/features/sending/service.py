@@ -184,7 +184,7 @@ async def _prepare_all(
 ) -> tuple[list[Prepared | Refusal], Collection[str]]:
     """The messages, checked; and which of their domains are managed, senders' and recipients'."""
     known = [address for each in asked if isinstance(each, Asked) and (address := _sender_or_none(each))]
-    names = {address.domain for address in known}
+    names = {name for address in known for name in (address.domain, address.key)}
     for message in asked:
         if isinstance(message, Asked):
             names |= rules.recipient_domains(message)
@@ -200,10 +200,10 @@ async def _prepare_all(
         return await asyncio.to_thread(prepare), domains.keys()
 
 
-async def _sender_domains(app: App, names: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
+async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
     async with app.db.autocommit() as conn:
-        found = await store.sender_domains(conn, set[str]().union(*names))
-    return [found] * len(names)
+        found = await store.sender_domains(conn, set[str]().union(*senders))
+    return [found] * len(senders)
 
 
 def _sender_or_none(asked: Asked) -> Address | None:
@@ -234,8 +234,9 @@ def _prepare(
     limit: int,
 ) -> Prepared:
     sender = rules.sender(asked)
-    domain = rules.domain_may_send(domains.get(sender.address.domain))
+    domain = rules.domain_may_send(domains.get(sender.address.key))
     allow_on(who, "send", domain.id)
+    rules.refuse_lower_rank(who, domain.owner_rank)
     boxes = [rules.mailboxes(field, named) for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc))]
     envelope = rules.envelope(mailbox for field in boxes for mailbox in field)
     message = messages.new_id(at)

@@ -17,15 +17,19 @@ from mailkeep.features.sending.model import OpenAttempt, SenderDomain
 
 
 async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
-    """The managed ones among these domains, by name."""
+    """The managed ones among these domains, and the domains of these senders (folded addresses), by name; a sender's with
+    the rank of the administrator whose address it is.
+    """
     cursor = await conn.execute(
         """
-        SELECT id, name, active, sending_enabled, relay_host IS NOT NULL AS has_relay
-        FROM domains WHERE name = ANY(%(names)s)
+        SELECT n.name AS asked, d.id, d.name, d.active, d.sending_enabled, d.relay_host IS NOT NULL AS has_relay,
+               CASE WHEN strpos(n.name, '@') > 0 THEN address_rank(n.name) END AS owner_rank
+        FROM unnest(%(names)s::text[]) AS n (name)
+        JOIN domains d ON d.name = CASE WHEN strpos(n.name, '@') > 0 THEN split_part(n.name, '@', 2) ELSE n.name END
         """,
         {"names": list(names)},
     )
-    return {row["name"]: SenderDomain(**row) for row in await cursor.fetchall()}
+    return {row.pop("asked"): SenderDomain(**row) for row in await cursor.fetchall()}
 
 
 async def begin(
