@@ -17,8 +17,8 @@ from mailkeep.features.sending.model import OpenAttempt, SenderDomain
 
 
 async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
-    """The managed ones among these domains, and the domains of these senders (folded addresses), by name; a sender's with
-    the rank of the administrator whose address it is.
+    """The managed ones among these domains, and the domains of these senders (folded addresses), by name; a sender's
+    with the rank of the administrator whose address it is.
     """
     cursor = await conn.execute(
         """
