@@ -94,6 +94,16 @@ class Places:
         return self.for_postfix / "relay.sock"
 
     @property
+    def for_programs(self) -> Path:
+        """The folder of the socket for local programs: everybody may enter."""
+        return self.run / "local"
+
+    @property
+    def sendmail_socket(self) -> Path:
+        """Where local programs hand in mail (`mailkeep sendmail`)."""
+        return self.for_programs / "sendmail.sock"
+
+    @property
     def senders_socket(self) -> Path:
         """Where the policy agent is asked for rewritten senders, and whom they lead back to."""
         return self.for_postfix / "senders.sock"

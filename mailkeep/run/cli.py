@@ -7,6 +7,9 @@ that `mailkeep --help` answers at once.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import typer
 
 from mailkeep.run import (
@@ -18,6 +21,7 @@ from mailkeep.run import (
     cli_mail,
     cli_product,
     cli_queue,
+    cli_sendmail,
     cli_worker,
 )
 from mailkeep.run.cli_answer import EXIT_CODES
@@ -41,6 +45,7 @@ for topic in (
     cli_product,
     cli_mail,
     cli_queue,
+    cli_sendmail,
     cli_listen,
     cli_worker,
 ):
@@ -48,7 +53,14 @@ for topic in (
 
 
 def main() -> None:
-    """The entry point of the program `mailkeep`."""
+    """The entry point of the program `mailkeep`, and of `sendmail` where it is linked under that name.
+
+    `sendmail` has the options of other mail servers' program, which are not those of this command line.
+    """
+    if Path(sys.argv[0]).name == "sendmail":
+        sys.exit(cli_sendmail.main(sys.argv[1:]))
+    if sys.argv[1:2] == ["sendmail"]:
+        sys.exit(cli_sendmail.main(sys.argv[2:]))
     app(prog_name="mailkeep")
 
 

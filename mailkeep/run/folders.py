@@ -20,6 +20,7 @@ from mailkeep.mail.mailbox_homes import separate_homes
 from mailkeep.mail.places import Places
 from mailkeep.mail.render import HYPERSCAN_CACHE
 from mailkeep.run import figures, install
+from mailkeep.run.cli_sendmail import WELL_KNOWN
 
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
 
@@ -32,6 +33,7 @@ def make(places: Places) -> None:
     _make_for_daemons(places)
     _make_for_content(places)
     _make_for_sockets(places)
+    _link_well_known(places)
     for name in _ACCOUNTS:
         found = pwd.getpwnam(name)
         if not can_reach(Account(name, found.pw_uid, found.pw_gid), places.data):
@@ -93,6 +95,7 @@ def _make_for_sockets(places: Places) -> None:
         (places.run / "ready", 0o700, ours, ours.pw_gid),
         (places.for_postfix, 0o2750, ours, postfix.pw_gid),
         (places.for_dovecot, 0o2750, ours, mail.pw_gid),
+        (places.for_programs, 0o755, ours, ours.pw_gid),
         (places.redis_socket.parent, 0o700, rspamd, rspamd.pw_gid),
     ):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -100,11 +103,20 @@ def _make_for_sockets(places: Places) -> None:
         folder.chmod(mode)
 
 
+def _link_well_known(places: Places) -> None:
+    """The socket for local programs under the name that they look for, unless another running instance has it."""
+    with contextlib.suppress(OSError):
+        if WELL_KNOWN.is_symlink() and (not WELL_KNOWN.exists() or WELL_KNOWN.readlink() == places.sendmail_socket):
+            WELL_KNOWN.unlink()  # of an instance that was killed
+        WELL_KNOWN.symlink_to(places.sendmail_socket)
+
+
 def sweep(places: Places) -> None:
     """Remove what lies in the run folder for as long as we run; the database's part is its own."""
     folders = (
         places.for_postfix,
         places.for_dovecot,
+        places.for_programs,
         places.for_filter,
         places.redis_socket.parent,
         places.run / "pids",
@@ -113,6 +125,9 @@ def sweep(places: Places) -> None:
     )
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        if WELL_KNOWN.readlink() == places.sendmail_socket:
+            WELL_KNOWN.unlink()
     tokens = [places.run / name for name in (figures.TOKEN_FILE,)]
     for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, *tokens):
         path.unlink(missing_ok=True)

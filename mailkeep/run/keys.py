@@ -6,6 +6,8 @@ A question is a line with a path, the answer a line with a status (as in HTTP) a
 opened in memory and lie nowhere unsealed. A domain without active keys is 404 and a database that is away 503: what is
 not signed is put off by the filter.
 
+The host name of the server, where it is no managed domain, has no keys: mail of local programs from it is not signed.
+
 `/keys/ADDRESS/LOGIN`, for mail that a login hands in with this one address in From: the keys of its domain, or 403
 with the words of a refusal (`refused`) where the login may not send from it: nobody signs in another's name, whatever
 the envelope says. What is asked about stands percent-encoded in the path.
@@ -31,6 +33,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.features.dkim import service as dkim
 from mailkeep.features.domains import service as domains
 from mailkeep.features.routing import service as routing
+from mailkeep.mail import srs
 from mailkeep.mail.dkim import SigningKey
 from mailkeep.mail.submission_login import parse_login
 from mailkeep.run.process import Process
@@ -107,9 +110,12 @@ class Listener:
         try:
             async with self._app.db.autocommit() as conn:
                 keys = await dkim.active_keys(conn, self._app.vault, domain)
+                managed = bool(keys) or await domains.find_by_name(conn, domain) is not None
         except RuntimeError as error:
             log.error("a key can't be used; mail of its domain is put off", domain=domain, reason=str(error))
             return 503, b"{}"
+        if not keys and domain == srs.rewriter(self._app.vault, self._app.settings).host.lower() and not managed:
+            return 200, msgspec.json.encode({"domain": domain, "keys": [], "unsigned": True})
         if not keys:
             return 404, b"{}"
         return 200, msgspec.json.encode({"domain": domain, "keys": [_told(key) for key in keys]})

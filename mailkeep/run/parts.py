@@ -24,11 +24,11 @@ ORDER = ("redis", "rspamd", "dovecot", "postfix")
 _SECONDS = 2.0
 # First what others need, then who takes mail from others, then who takes calls.
 _FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
-_CALLS = ("api", "worker")
-# This one needs root: daemons' tools, and what others own. All others live as an account of their own; the API and
-# `reinjection` with the group that may enter the folder of Postfix's sockets.
+_CALLS = ("api", "worker", "sendmail")
+# This one needs root: daemons' tools, and what others own. All others live as an account of their own; the API,
+# `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
-_GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"]}
+_GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postdrop"]}
 _SOCKETS = {"keys": ["keys"], "figures": ["logins"], "api": ["public", "internal"]}
 
 

@@ -31,6 +31,7 @@ MODULES = {
     "lmtp": "lmtp",
     "policy": "policy",
     "relay": "relay",
+    "sendmail": "sendmail",
     "figures": "figures",
     "reinjection": "reinjection",
     "logs": "logs_agent",

@@ -23,7 +23,7 @@ from mailkeep import __version__
 from mailkeep.app import App
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.db import postgres
-from mailkeep.db.instance import acquire_lock, write_whole
+from mailkeep.db.instance import acquire_lock, own_folder, run_folder, write_whole
 from mailkeep.db.migrate import migrate
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
@@ -39,10 +39,11 @@ from mailkeep.features.sending.routes import body_limit
 from mailkeep.features.tallies import service as tallies
 from mailkeep.mail.mailbox_homes import separate_homes
 from mailkeep.mail.parse_process import Parser
+from mailkeep.mail.places import Places
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.net.client import Outbound
-from mailkeep.run import descriptors, http, logs, rotation, sandbox, smtp, state, tasks, worker
+from mailkeep.run import descriptors, http, logs, rotation, sandbox, sendmail, smtp, state, tasks, worker
 from mailkeep.run.http import HttpListener
 from mailkeep.run.http_connection import Bounds
 from mailkeep.run.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
@@ -88,6 +89,10 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         await sending.reconcile(app, app.clock())
         await _open_way_out(app, wake, stack)
         address = await _listen(app, public, internal, stack)
+        if app.mta:
+            places = Places(data_dir, run_folder(data_dir))
+            own_folder(places.for_programs, 0o755)
+            await stack.enter_async_context(sendmail.listening(app, places.sendmail_socket))
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_audit_pruning(app)))

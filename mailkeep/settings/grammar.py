@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from mailkeep.core.address import normalize_domain, parse_address
 from mailkeep.core.principal import Role
 from mailkeep.settings.providers import check_providers, with_secrets
 
@@ -98,6 +99,19 @@ def _check_roles(texts: Iterable[str]) -> None:
         Role(text)
 
 
+class Table(dict[str, tuple[str, ...]]):
+    """A table as a default value: hashable, because it is never changed."""
+
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] dict's is None
+        return hash(tuple(self.items()))
+
+
+def _check_senders(table: Mapping[str, Iterable[str]]) -> None:
+    for entries in table.values():
+        for entry in entries:
+            normalize_domain(entry) if "@" not in entry else parse_address(entry)
+
+
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """What a value must be: in words, and as a check that raises ValueError.
@@ -124,6 +138,7 @@ DSN = Grammar("postgresql://…", _check_dsn)
 ADDRESSES = Grammar("a list of IP addresses", lambda texts: [ipaddress.ip_address(text) for text in texts])
 ENDPOINTS = Grammar("a list of ip:port", lambda texts: [_check_literal(text) for text in texts])
 PATH = Grammar("an absolute path", _check_path)
+SENDERS = Grammar("a table of lists of addresses and domains by account", _check_senders)
 ROLES = Grammar(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
 ORIGINS = Grammar("a list of origins, each like https://app.example", _check_origins)
 PROVIDERS = Grammar(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from mailkeep.settings.declare import setting as _setting
-from mailkeep.settings.grammar import ENDPOINT, NETWORKS, PATH
+from mailkeep.settings.grammar import ENDPOINT, NETWORKS, PATH, SENDERS, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,4 +49,16 @@ class Outbound:
         "How long a message is tried before it is returned to its sender (RFC 5321 §4.5.4.1).",
         low=0.001,
         high=2400,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sendmail:
+    """Mail of programs on this machine (`mailkeep sendmail`)."""
+
+    allowed: Mapping[str, tuple[str, ...]] = _setting(
+        Table(),
+        "By account, the addresses and domains that it may send as besides `account@` the server's host name, as in "
+        '`{"www-data": ["shop@example.com", "example.org"]}`.',
+        SENDERS,
     )

@@ -23,7 +23,7 @@ from mailkeep.settings.grammar import (
     ROLES,
     URL,
 )
-from mailkeep.settings.outgoing import Outbound
+from mailkeep.settings.outgoing import Outbound, Sendmail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,3 +365,4 @@ class Settings:
     ports: Ports = Ports()
     filter: Filter = Filter()
     outbound: Outbound = Outbound()  # noqa: RUF009 - frozen
+    sendmail: Sendmail = Sendmail()  # noqa: RUF009 - frozen

@@ -26,3 +26,17 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
      WHERE d.name = lower(p_domain COLLATE "C") AND d.relay_host IS NOT NULL AND p_local !~* '^SRS[01][-+=]'
 $$;
 REVOKE EXECUTE ON FUNCTION mta_relay(text, text) FROM PUBLIC;
+
+-- Senders at the server's host name can be suspended although it need not be a managed domain (`mailkeep sendmail`).
+ALTER TABLE suspensions ALTER COLUMN domain_id DROP NOT NULL;
+
+-- The domain of a suspension, held until the transaction ends: one row, or none where it is gone. NULL is no domain.
+CREATE FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE (id uuid) LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_domain_id IS NULL THEN
+        RETURN QUERY SELECT NULL::uuid;
+    ELSE
+        RETURN QUERY SELECT d.id FROM domains d WHERE d.id = p_domain_id FOR KEY SHARE;
+    END IF;
+END
+$$;

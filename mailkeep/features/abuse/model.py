@@ -19,7 +19,7 @@ class Suspension:
     """
 
     id: UUID
-    domain_id: UUID
+    domain_id: UUID | None  # None: of the host name, which is no managed domain
     address: str
     address_key: str
     reason: str
@@ -43,7 +43,7 @@ class Use:
     """
 
     sender: Address
-    domain_id: UUID
+    domain_id: UUID | None
     recipients: int
     written: Address | None = None
 

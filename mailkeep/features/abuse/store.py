@@ -28,7 +28,7 @@ async def put(conn: Conn, suspension: Suspension) -> bool:
                                  created_at)
         SELECT %(id)s, d.id, %(address)s, %(address_key)s, %(reason)s, %(by_kind)s, %(by_label)s, %(by_rank)s::integer,
                %(created_at)s
-        FROM domains d WHERE d.id = %(domain_id)s FOR KEY SHARE
+        FROM suspendable_domain(%(domain_id)s) d
         ON CONFLICT ON CONSTRAINT suspensions_address_unique DO UPDATE
         SET id = excluded.id, address = excluded.address, reason = excluded.reason, by_kind = excluded.by_kind,
             by_label = excluded.by_label, by_rank = excluded.by_rank, created_at = excluded.created_at

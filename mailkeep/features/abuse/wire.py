@@ -60,7 +60,7 @@ class SenderSuspension(Struct, frozen=True):
     """The suspension of a sender address, with or without a mailbox."""
 
     id: UUID
-    domain_id: UUID
+    domain_id: UUID | None
     address: str
     reason: str
     by: SuspendedBy

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.core.address import AddressError, normalize_domain
-from mailkeep.core.ids import uuid7
+from mailkeep.core.ids import parse_uuid, uuid7
 from mailkeep.features.domains.model import Domain
 from mailkeep.features.fates.model import End, Expansion, Origin, Pauses, Status, Story, Tracked, Try
 from mailkeep.features.messages.model import Fate, Message, Recipient, Reply, Source
@@ -22,12 +23,21 @@ _ORIGINS: dict[str, Origin] = {"api": "api", "submission": "submission", "submis
 _PASSING: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection"}
 _OTHER_SERVERS = ("mx", "smtp", "postfix", "inbound")
 _STATUSES: dict[log.Status, Status] = {"sent": "delivered", "deferred": "deferred", "bounced": "bounced"}
-_KEPT_FIELDS = ("from", "to", "cc", "subject")
+_KEPT_FIELDS = ("from", "to", "cc", "subject", "received")
+# The trace field of `features/sendmail`, which is the first of its message.
+_TRACE = re.compile(r"by \S+ \(Mailkeep\) with local id ([0-9a-f-]{36});.*")
 _BEST = ("delivered", "relayed", "bounced", "deferred")
 # The service that hands mail to the process `relay` (master.cf, smarthost).
 _RELAY = "relay"
 DELETED = Reply(diagnostic="Deleted from the queue by an operator")
 EXPIRED = Reply(diagnostic="Given up: it could not be delivered for too long")
+
+
+def attempt_id(mail: Tracked) -> UUID | None:
+    """The attempt that a message from the API's port belongs to: its trace field names it, else its Message-ID."""
+    if trace := _TRACE.fullmatch(mail.head.get("received", "")):
+        return parse_uuid(trace[1])
+    return parse_uuid(mail.header_id[1:].partition("@")[0])
 
 
 def origin_of(service: str) -> Origin | None:

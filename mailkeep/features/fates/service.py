@@ -13,7 +13,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.ids import parse_uuid, uuid7
+from mailkeep.core.ids import uuid7
 from mailkeep.core.tally import Tally
 from mailkeep.db.pool import Conn
 from mailkeep.features.abuse import service as abuse
@@ -280,7 +280,7 @@ async def _with_messages(conn: Conn, at: datetime, stories: Sequence[Story]) -> 
 
 async def _sent_by_api(conn: Conn, mails: Sequence[Tracked]) -> dict[str, Message]:
     """The attempts that mail from the API's port belongs to, by queue id: the header's Message-ID names them."""
-    ids = {mail.queue_id: parse_uuid(mail.header_id[1:].partition("@")[0]) for mail in mails}
+    ids = {mail.queue_id: rules.attempt_id(mail) for mail in mails}
     attempts = await messages.find_all(conn, [each for each in ids.values() if each]) if any(ids.values()) else []
     by_id = {message.id: message for message in attempts if message.direction == "outbound"}
     return {

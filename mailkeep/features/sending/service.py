@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -301,21 +301,36 @@ async def _submit(app: App, mta: SmtpPool, prepared: Prepared) -> Result:
         eight_bit=composed.is_8bit,
         smtputf8=composed.needs_smtputf8,
     )
+    # In the full profile Postfix asks for the relay, at each attempt.
+    domain = prepared.domain.name if prepared.domain.has_relay else None
     try:
-        # In the full profile Postfix asks for the relay, at each attempt.
-        if app.settings.mta.mode == "smtp" and prepared.domain.has_relay:
-            relay = await relays.of_domain(app, prepared.domain.name)
-            if relay is not None:
-                return await relays.submit(app, relay, submission, composed.data_chunks(), stuffed=True)
-        return await mta.submit(submission, composed.data_chunks(), stuffed=True)
-    except relays.NoRelay as missing:
-        return Lost(str(missing), "connect")
-    except (Refused, Lost) as wrong:
-        return wrong
+        return await _submit_to(app, mta, domain, submission, (composed.data_chunks(), True))
     except Exception:
         # The others of the batch are under way: what they came to must be written down.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
         return Lost("it could not be written to the connection", "envelope")
+
+
+async def submit(app: App, domain: str | None, submission: Submission, body: Iterable[bytes]) -> Result:
+    """Submit a message of another feature, which has checked and counted it, for a sender of this domain."""
+    if app.mta is None:
+        return Lost("sending is not configured (mta.mode)", "connect")
+    return await _submit_to(app, app.mta, domain, submission, (body, False))
+
+
+async def _submit_to(
+    app: App, mta: SmtpPool, domain: str | None, submission: Submission, content: tuple[Iterable[bytes], bool]
+) -> Result:
+    """By the relay of the domain, where it has one, in the mode `smtp`; `content` with whether it is dot-stuffed."""
+    body, stuffed = content
+    try:
+        if app.settings.mta.mode == "smtp" and domain and (relay := await relays.of_domain(app, domain)):
+            return await relays.submit(app, relay, submission, body, stuffed=stuffed)
+        return await mta.submit(submission, body, stuffed=stuffed)
+    except relays.NoRelay as missing:
+        return Lost(str(missing), "connect")
+    except (Refused, Lost) as wrong:
+        return wrong
 
 
 def _outcome(app: App, message: Message, result: Result) -> Outcome:

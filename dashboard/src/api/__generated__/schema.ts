@@ -3000,7 +3000,7 @@ export interface components {
             at: string;
             by: components["schemas"]["SuspendedBy"];
             /** Format: uuid */
-            domain_id: string;
+            domain_id: string | null;
             /** Format: uuid */
             id: string;
             reason: string;

@@ -88,7 +88,9 @@ local id = rspamd_config:register_symbol{
     local about = login and encoded(from[1].addr) .. '/' .. encoded(login) or encoded(from[1].domain)
     local asked = ask(task, '/keys/' .. about, function(err, code, body)
       if code == 200 then
-        sign_with_all(task, object(task, body))
+        local told = object(task, body)
+        if told.unsigned then task:get_mempool():set_variable('unsigned', 'yes') end
+        sign_with_all(task, told)
       elseif code == 403 then
         refuse(task, object(task, body).refused)
       else
@@ -112,6 +114,8 @@ rspamd_config:register_symbol{
     local refused = task:get_mempool():get_variable('refused')
     if refused then
       task:set_pre_result('reject', refused, 'outbound')
+    elseif task:get_mempool():get_variable('unsigned') then
+      return -- from the host name, which is no managed domain and has no keys
     elseif not task:has_symbol('DKIM_SIGNED') or task:has_symbol('KEY_UNUSABLE') then
       task:insert_result('OUTBOUND_UNSIGNED', 0.0)
       task:set_pre_result('soft reject', 'DKIM signing temporarily unavailable', 'outbound')

@@ -1,0 +1,289 @@
+"""`mailkeep sendmail`: a replacement for /usr/sbin/sendmail that hands a message to the running server.
+
+It needs no right but to connect to the server's socket, and imports only the standard library, because programs call it
+for each message. Options are those of sendmail; exit codes are those of sysexits.h.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import stat
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+USAGE, NOINPUT, OSERR, TEMPFAIL = 64, 66, 71, 75
+SOCKET_VARIABLE = "MAILKEEP_SENDMAIL_SOCKET"
+WELL_KNOWN = Path("/run/mailkeep/sendmail.sock")
+HELP = """\
+Usage: mailkeep sendmail [OPTIONS] [RECIPIENT...] < message
+
+Send a message: a replacement for /usr/sbin/sendmail. Link this program there under the name `sendmail`.
+
+  -t                 take recipients from To, Cc and Bcc as well (Bcc is removed)
+  -i, -oi            a line with a single dot does not end the message
+  -f, -r ADDRESS     envelope sender (`<>`: none)
+  -F NAME            full name, for a message without From
+  -bm                send a message (default)
+  --key-file FILE    send with the API key in this file, as an address that the key may use
+  --data-dir DIR     the server's data directory, if it is not the machine's main one
+  --socket PATH      the server's socket (default: $MAILKEEP_SENDMAIL_SOCKET, then /run/mailkeep/sendmail.sock)
+
+An account sends as account@ the server's host name. Other addresses need an API key, or an entry in the setting
+sendmail.allowed. Options for delivery reports and queueing (-N, -R, -V, -O, -o, -B, -h, -n, -v, -m, -G, -U) are
+accepted and ignored.
+
+Exit codes: 0 sent, 64 usage, 65 malformed message, 66 input can't be read, 67 unknown recipient, 69 refused, 71 system
+error, 75 try again later, 77 not permitted.
+
+Examples:
+  echo "Subject: Done" | mailkeep sendmail admin@example.com
+  mailkeep sendmail -t -i -f shop@example.com --key-file /etc/shop/key < message.eml
+"""
+_WITH_VALUE = "BCFNORVXfhopr"  # single letters whose value stands beside or behind them
+_IGNORED = "GUmnv"
+_FLAGS = {"t": "extract", "i": "ignore_dots", "I": "nothing"}
+_NOT_OURS = {
+    "q": "-q is not supported: the server runs its queue itself",
+    "bs": "-bs is not supported: use SMTP submission",
+    "bp": "-bp is not supported: use `mailkeep queue list`",
+    "bd": "-bd is not supported: the server is `mailkeep up`",
+    "bv": "-bv is not supported: use `mailkeep routing explain`",
+}
+_FRAME = 64 << 10
+
+
+class UsageError(ValueError):
+    """The options make no sense."""
+
+
+@dataclass(slots=True)
+class Options:
+    """What the command line says."""
+
+    sender: str | None = None
+    name: str = ""
+    extract: bool = False
+    ignore_dots: bool = False
+    key_file: str | None = None
+    data_dir: str | None = None
+    socket: str | None = None
+    help: bool = False
+    nothing: bool = False  # -bi, -I: there is no alias database to build
+    recipients: list[str] = field(default_factory=list[str])
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """The options, read as sendmail does: letters may be joined, a value beside or behind its letter."""
+    options = Options()
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            options.recipients += rest
+            break
+        if word.startswith("--"):
+            _long(options, word, rest)
+        elif word.startswith("-") and len(word) > 1:
+            _letters(options, word[1:], rest)
+        else:
+            options.recipients.append(word)
+    for text in (options.name, options.sender or "", *options.recipients):
+        if re.search(r"[\x00-\x1f\x7f]", text):
+            raise UsageError("an argument contains a control character")
+    return options
+
+
+def _long(options: Options, word: str, rest: list[str]) -> None:
+    name, equals, value = word.partition("=")
+    if name == "--help":
+        options.help = True
+        return
+    if name not in ("--key-file", "--data-dir", "--socket"):
+        raise UsageError(f"unknown option {name}")
+    if not equals:
+        if not rest:
+            raise UsageError(f"{name} needs a value")
+        value = rest.pop(0)
+    setattr(options, name[2:].replace("-", "_"), value)
+
+
+def _letters(options: Options, letters: str, rest: list[str]) -> None:
+    while letters:
+        letter, letters = letters[0], letters[1:]
+        if letter in _FLAGS:
+            setattr(options, _FLAGS[letter], True)
+        elif letter == "b":
+            _mode(options, letters[:1])
+            letters = letters[1:]
+        elif letter == "A" and letters[:1] in ("c", "m"):
+            letters = letters[1:]
+        elif letter in _WITH_VALUE:
+            value = letters or (rest.pop(0) if rest else None)
+            if value is None:
+                raise UsageError(f"-{letter} needs a value")
+            _value(options, letter, value)
+            return
+        elif letter not in _IGNORED:
+            raise UsageError(_NOT_OURS.get(letter, f"unknown option -{letter}"))
+
+
+def _mode(options: Options, mode: str) -> None:
+    if mode == "i":
+        options.nothing = True
+    elif mode != "m":
+        raise UsageError(_NOT_OURS.get(f"b{mode}", f"-b{mode} is not supported"))
+
+
+def _value(options: Options, letter: str, value: str) -> None:
+    if letter in "fr":
+        value = value.strip()
+        options.sender = value[1:-1].strip() if value.startswith("<") and value.endswith(">") else value
+    elif letter == "F":
+        options.name = value
+    elif (letter, value) == ("o", "i") or (letter == "O" and value.lower().startswith("ignoredots")):
+        options.ignore_dots = True
+
+
+def run(arguments: Sequence[str], source: IO[bytes]) -> int:
+    """Send what `source` has; the exit code."""
+    try:
+        options = parse(arguments)
+        if options.help:
+            print(HELP, end="")
+            return 0
+        if options.nothing:
+            return 0
+        if not options.recipients and not options.extract:
+            raise UsageError("no recipient: name one, or use -t (--help shows all options)")
+        key = Path(options.key_file).read_text("utf-8").strip() if options.key_file else None
+    except UsageError as error:
+        return _complain(USAGE, str(error))
+    except (OSError, UnicodeDecodeError) as error:
+        return _complain(NOINPUT, f"the key file can't be read: {error}")
+    asked = {
+        "sender": options.sender,
+        "name": options.name,
+        "recipients": options.recipients,
+        "extract": options.extract,
+        "key": key,
+    }
+    try:
+        connection = _connect(options)
+    except OSError as error:
+        return _complain(TEMPFAIL, f"the server is not running, or its socket can't be reached: {error}")
+    with connection:
+        try:
+            return _hand_in(connection, asked, _lines(source, ignore_dots=options.ignore_dots))
+        except _InputFailed as failed:
+            return _complain(NOINPUT, f"the message can't be read: {failed}")
+        except (OSError, ValueError) as error:
+            return _complain(TEMPFAIL, f"the connection to the server failed: {error}")
+
+
+class _InputFailed(Exception):
+    pass
+
+
+def _hand_in(connection: socket.socket, asked: Mapping[str, object], pieces: Iterator[bytes]) -> int:
+    try:
+        _send(connection, json.dumps(dict(asked)).encode("ascii"))
+        for piece in pieces:
+            _send(connection, piece)
+        _send(connection, b"")
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # it has answered early
+    answer = connection.makefile("rb").readline()
+    if not answer.endswith(b"\n"):
+        raise OSError("no answer")
+    told = json.loads(answer)
+    if told["text"]:
+        _complain(0, told["text"])
+    return int(told["code"])
+
+
+def _send(connection: socket.socket, frame: bytes) -> None:
+    connection.sendall(len(frame).to_bytes(4, "big") + frame)
+
+
+def _lines(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
+    """The message in pieces, up to a line with a single dot unless these are ignored."""
+    kept: list[bytes] = []
+    size = 0
+    try:
+        if ignore_dots:
+            while piece := source.read(_FRAME):
+                yield piece
+            return
+        for line in source:
+            if line.rstrip(b"\r\n") == b".":
+                break
+            kept.append(line)
+            size += len(line)
+            if size >= _FRAME:
+                yield from _split(b"".join(kept))
+                kept, size = [], 0
+    except OSError as error:
+        raise _InputFailed(error) from error
+    yield from _split(b"".join(kept))
+
+
+def _split(content: bytes) -> Iterator[bytes]:
+    for at in range(0, len(content), _FRAME):
+        yield content[at : at + _FRAME]
+
+
+def _connect(options: Options) -> socket.socket:
+    failure: OSError = FileNotFoundError(f"no {WELL_KNOWN}; --data-dir or --socket name another")
+    for path in _places(options):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(1200)
+        try:
+            connection.connect(str(path))
+        except OSError as error:
+            connection.close()
+            failure = OSError(f"{path}: {error.strerror}")
+            continue
+        return connection
+    raise failure
+
+
+def _places(options: Options) -> Iterator[Path]:
+    """Where the socket may be. Below /tmp only the data directory's owner is trusted."""
+    if options.socket:
+        yield Path(options.socket)
+        return
+    if options.data_dir is None:
+        yield Path(os.environ.get(SOCKET_VARIABLE) or WELL_KNOWN)
+        return
+    data = Path(options.data_dir)
+    owner, name = data.stat().st_uid, (data / "instance-id").read_text("utf-8").strip()
+    yield WELL_KNOWN.parent / name / "local" / WELL_KNOWN.name
+    temporary = Path(f"/tmp/mailkeep-{owner}")  # noqa: S108 - its owner is checked
+    if temporary.is_dir() and stat.S_ISDIR(temporary.lstat().st_mode) and temporary.lstat().st_uid == owner:
+        yield temporary / name / "local" / WELL_KNOWN.name
+
+
+def _complain(code: int, text: str) -> int:
+    print(f"sendmail: {text}", file=sys.stderr)
+    return code
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make the command known to --help; `run.cli` runs it without this command line."""
+    app.command("sendmail", add_help_option=False, help="Send a message, as /usr/sbin/sendmail does.", epilog=HELP)(
+        lambda: None
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Called as `sendmail`, or as `mailkeep sendmail`."""
+    return run(arguments, sys.stdin.buffer)

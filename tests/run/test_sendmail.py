@@ -1,0 +1,96 @@
+"""`mailkeep sendmail`: its options, and the listener of an embedded instance."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import pwd
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mailkeep.mail.smtp_connection import Relay
+from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.run import cli_sendmail, sendmail
+from mailkeep.run.cli_sendmail import Options, UsageError, parse
+from mailkeep.settings.outgoing import Sendmail
+from tests.client import EXAMPLE, Api
+from tests.features.sending.test_smarthost import TIMEOUTS, Smarthost
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["-t", "-i"], Options(extract=True, ignore_dots=True)),
+        (["-ti"], Options(extract=True, ignore_dots=True)),
+        (["-oi", "-oem", "a@b.test"], Options(ignore_dots=True, recipients=["a@b.test"])),
+        (["-o", "i", "-fa@b.test", "c@d.test"], Options(ignore_dots=True, sender="a@b.test", recipients=["c@d.test"])),
+        (["-f", "<a@b.test>", "--", "-t"], Options(sender="a@b.test", recipients=["-t"])),
+        (["-f<>", "c@d.test"], Options(sender="", recipients=["c@d.test"])),
+        (["-r", "a@b.test", "-FCron Daemon", "-bm"], Options(sender="a@b.test", name="Cron Daemon")),
+        (["-FCronDaemon", "-i", "-B8BITMIME", "-oem", "root"], Options(name="CronDaemon", ignore_dots=True,
+                                                                     recipients=["root"])),
+        (["-N", "never", "-Rhdrs", "-Vx", "-Am", "-G", "-v", "-U", "x@y.test"], Options(recipients=["x@y.test"])),
+        (["--key-file", "/k", "--data-dir=/d", "--socket", "/s"], Options(key_file="/k", data_dir="/d", socket="/s")),
+        (["-bi"], Options(nothing=True)),
+    ],
+)  # fmt: skip
+def test_options_are_read_as_sendmail_reads_them(arguments: list[str], expected: Options):
+    assert parse(arguments) == expected
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-bs"], ["-bp"], ["-bd"], ["-q"], ["-f"], ["-Z"], ["--key"], ["-Fa\nBcc: x@y.test"], ["x@y.test\n"]]
+)
+def test_what_is_no_option_is_a_usage_error(arguments: list[str]):
+    with pytest.raises(UsageError):
+        parse(arguments)
+    assert cli_sendmail.run(arguments, io.BytesIO()) == 64
+
+
+def test_without_a_server_the_message_is_to_be_tried_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert cli_sendmail.run(["--socket", str(tmp_path / "none"), "a@b.test"], io.BytesIO(b"\n")) == 75
+    assert "not running" in capsys.readouterr().err
+
+
+@pytest.fixture
+def account() -> str:
+    return pwd.getpwuid(os.getuid()).pw_name
+
+
+async def test_an_allowed_account_sends_in_the_embedded_profile_and_what_is_cut_off_is_not_sent(
+    api: Api, tmp_path: Path, account: str
+):
+    allowed = Sendmail(allowed={account: (EXAMPLE,)})
+    host = Smarthost()
+    mta = await asyncio.start_server(host.serve, "127.0.0.1", 0)
+    api.app.mta = SmtpPool(Relay("127.0.0.1", mta.sockets[0].getsockname()[1], timeouts=TIMEOUTS))
+    path = tmp_path / "sendmail.sock"
+    message = f"From: shop@{EXAMPLE}\r\nMessage-ID: <given@x.test>\rTo: a@far.test\n\n..\nHello.\n.\n".encode()
+    (api.app.data_dir / "tmp").mkdir(exist_ok=True)
+
+    def run(*arguments: str) -> int:
+        return cli_sendmail.run(["--socket", str(path), "-i", *arguments], io.BytesIO(message))
+
+    try:
+        async with sendmail.listening(api.app, path):
+            assert await asyncio.to_thread(run, "a@far.test") == 77
+            api.app.settings = replace(api.app.settings, sendmail=allowed)
+            assert await asyncio.to_thread(run, "-t") == 0
+            with socket.socket(socket.AF_UNIX) as cut:
+                await asyncio.to_thread(cut.connect, str(path))
+                cut.sendall((2).to_bytes(4) + b"{}" + (10).to_bytes(4) + b"Subject: x")
+            assert await asyncio.to_thread(run, "-f", f"shop@{EXAMPLE}", "b@far.test") == 0
+    finally:
+        await api.app.mta.close()
+        mta.close()
+    assert [to for to, _ in host.taken] == [["a@far.test"], ["b@far.test"]]
+    assert b"\r\nMessage-ID: <given@x.test>\r\n" in host.taken[0][1]
+    assert b"\r\n\r\n...\r\nHello.\r\n..\r\n" in host.taken[0][1]
+    rows = (await api.sue.get("/messages")).data
+    assert {(each["source"], each["status"], each["domain_id"] is not None) for each in rows} == {
+        ("smtp", "queued", True)
+    }
