@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from mailkeep.core.clock import Clock
 from mailkeep.core.secret import Vault
 from mailkeep.core.tally import Tally
+from mailkeep.db.patience import patient
 from mailkeep.db.pool import Database
 from mailkeep.jobs.grouped import Grouped
 from mailkeep.mail.node_report import NodeReport
@@ -66,5 +67,12 @@ class App:
         """
         group: Grouped[T, R] | None = self._groups.get(write)
         if group is None:
-            group = self._groups[write] = Grouped(partial(write, self), most=50, pace=_PACE, apart=True)
+            group = self._groups[write] = Grouped(partial(_write, write, self), most=50, pace=_PACE, apart=True)
         return await group.put(item)
+
+
+async def _write(
+    write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], app: App, items: Sequence[T]
+) -> Sequence[R]:
+    with patient():  # calls wait for it
+        return await write(app, items)

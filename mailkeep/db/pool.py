@@ -18,16 +18,18 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.sql import SQL, Identifier
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from mailkeep.core.errors import Unavailable
+from mailkeep.db.patience import Patience, PatientConnection
 
 Conn = psycopg.AsyncConnection[dict[str, Any]]
 
 # The keepalives end the session of a machine that is gone, and what it holds, after a minute instead of two hours.
 _SESSION = (
     "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s -c timezone=UTC "
-    "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
+    "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "
+    "-c client_connection_check_interval=2s"  # a statement that a call gave up does not wait on for its lock
 )
 
 # SQLSTATE classes and codes (PostgreSQL, appendix A) that pass by themselves: connection, resources (53100 is
@@ -60,9 +62,11 @@ class Database:
     ) -> None:
         """`timeout`: seconds that a caller waits for a connection before `Unavailable`."""
         self._conninfo = _conninfo(url, application_name)
+        self._patience = Patience(timeout)
         self._pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
             self._conninfo,
-            connection_class=psycopg.AsyncConnection[dict[str, Any]],
+            connection_class=PatientConnection,
+            configure=self._configure,
             # Autocommit, so that a transaction is always an explicit block, and a nested one a savepoint.
             kwargs={"autocommit": True, "row_factory": dict_row},
             min_size=min(min_size, max_size),
@@ -75,6 +79,10 @@ class Database:
             name=application_name,
         )
         self._standing: set[Conn] = set()
+
+    async def _configure(self, conn: Conn) -> None:
+        assert isinstance(conn, PatientConnection)
+        conn.patience = self._patience
 
     async def open(self) -> None:
         """Begins to connect. A database that is away is no error here, but for who asks for a connection."""
@@ -120,7 +128,8 @@ class Database:
     async def standing(self) -> Conn:
         """A connection in autocommit beside the pool's, for as long as this is open or until `dismiss`."""
         with passing_troubles():
-            conn = await Conn.connect(self._conninfo, autocommit=True, row_factory=dict_row)
+            conn = await PatientConnection.connect(self._conninfo, autocommit=True, row_factory=dict_row)
+            conn.patience = self._patience
         self._standing.add(conn)
         return conn
 
@@ -143,9 +152,15 @@ class Database:
         The pool's own `check` pauses for a second or more after each dead connection, and after a restart all
         of them are dead. Here they are cast off at once, and the pool makes new ones.
         """
-        deadline = monotonic() + self._pool.timeout
+        self._patience.begin()
+        left = self._patience.left()
+        deadline = monotonic() + min(self._pool.timeout, self._pool.timeout if left is None else left)
         while True:
-            conn = await self._pool.getconn(max(0.001, deadline - monotonic()))
+            try:
+                conn = await self._pool.getconn(max(0.001, deadline - monotonic()))
+            except PoolTimeout:
+                self._patience.gave_up()
+                raise
             try:
                 if await is_alive(conn):
                     return conn

@@ -34,6 +34,7 @@ from mailkeep.core.errors import (
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
 from mailkeep.core.secret import Vault
+from mailkeep.db.patience import patient
 from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
@@ -157,7 +158,8 @@ class Pipeline:
         state = _State(request_id, Share(self._budget))
         started = asyncio.get_running_loop().time()
         try:
-            response = await self._answer(request, state, now)
+            with patient():
+                response = await self._answer(request, state, now)
         except Refusal as wrong:
             response = self._refuse(wrong, state)
         except ClientDisconnect:
