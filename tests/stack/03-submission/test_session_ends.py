@@ -151,11 +151,12 @@ def test_a_protocol_that_is_withdrawn_ends_its_own_sessions_alone(stack: Stack, 
 
 
 def test_a_suspension_refuses_the_next_message_of_a_session_and_ends_none(stack: Stack) -> None:
-    domain = stack.make_domain("ends-suspended.test")
+    domain = stack.make_domain("suspended-stays.test")
     mailbox = stack.make_mailbox(domain, "alice")
     with open_sessions(stack, mailbox["address"]) as sessions:
         stack.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "A test"})
         text = letter("friend@remote.test", sender=mailbox["address"])
+        sessions.smtp.rset()
         with pytest.raises(smtplib.SMTPDataError, match="Sending is suspended"):
             sessions.smtp.sendmail(mailbox["address"], ["friend@remote.test"], text)
         assert [each for each in ("imap", "pop3", "sieve") if not sessions.works(each)] == []
