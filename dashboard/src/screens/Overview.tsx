@@ -152,6 +152,13 @@ function Attention() {
   })
   const health = useHealth()
   const failing = domains.data?.rows.filter((row) => row.dns.status === 'failing' || row.dns.status === 'attention') ?? []
+  const checked = domains.data?.rows.filter((row) => row.dns.status !== 'unchecked') ?? []
+  const dnsCount = !domains.data ? '…' : checked.length > 0 ? String(failing.length) : '–'
+  const dnsHint = () => {
+    if (domains.data && domains.data.rows.length === 0) return 'no domains yet'
+    if (domains.data && checked.length === 0) return 'DNS records are not checked'
+    return failing.length === 1 ? 'domain needs attention' : 'domains need attention'
+  }
   const count = (page: { rows: readonly unknown[]; next: string | null } | undefined) => (page ? `${page.rows.length}${page.next ? '+' : ''}` : '…')
   const error = bounced.error ?? failed.error ?? deferred.error ?? domains.error
   return (
@@ -164,7 +171,7 @@ function Attention() {
       {hasSuspensions && (
         <Tile icon="pause" count={count(suspensions.data)} isBad={Boolean(suspensions.data?.rows.length)} hint="may not send" link={<Link to={PATHS.suspensions}>Suspended</Link>} />
       )}
-      <Tile icon="globe" count={domains.data ? String(failing.length) : '…'} isBad={failing.length > 0} hint={failing.length === 1 ? 'domain needs a look' : 'domains need a look'} link={<Link to={PATHS.domains}>DNS</Link>} />
+      <Tile icon="globe" count={dnsCount} isBad={failing.length > 0} hint={dnsHint()} link={<Link to={PATHS.domains}>DNS</Link>} />
       {hasWebhooks && (
         <Tile
           icon="hook"

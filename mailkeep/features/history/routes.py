@@ -49,7 +49,8 @@ ENDPOINTS = (
         description=(
             "Sent and received mail, also what was refused at SMTP; newest first. `from`, `to` and `subject` match "
             "parts of words whatever the case, `q` words in any of the three; `message_id`, `queue_id` and `tag` match "
-            "exactly. Kept for at least `retention.history_days`."
+            "exactly. `status` also finds messages with the status `partial` of which a recipient has "
+            "it. Kept for at least `retention.history_days`."
         ),
         tag="Messages",
         query=wire.MessageQuery,

@@ -173,7 +173,13 @@ def _conditions(wanted: Filter) -> list[LiteralString]:
         (wanted.tag, "m.tags @> ARRAY[%(tag)s]"),
         (wanted.mailbox_id, "m.mailbox_id = %(mailbox_id)s"),
         (_domains(wanted), "m.domain_id = ANY(%(domains)s)"),
-        (rules.statuses(wanted), "m.status = ANY(%(statuses)s)"),
+        (
+            rules.statuses(wanted),
+            """(m.status = ANY(%(statuses)s) OR m.status = 'partial' AND EXISTS (
+                SELECT FROM message_recipients r WHERE r.message_id = m.id AND r.status = ANY(%(statuses)s)))"""
+            if wanted.status
+            else "m.status = ANY(%(statuses)s)",
+        ),
     ]
     return [condition for value, condition in given if value is not None]
 
@@ -210,7 +216,10 @@ def _in_order(wanted: Filter, after: UUID | None, *, down: bool) -> Composed:
 
 
 def _merged(wanted: Filter, bounds: list[LiteralString], order: SQL) -> Composed:
-    """Each domain and status has an index of its own in this order: their heads are merged, no list is read whole."""
+    """Each domain and status has an index of its own in this order: their heads are merged, no list is read whole.
+
+    The list of one status has the messages whose recipients have different statuses, this among them.
+    """
     lists: list[LiteralString] = ["(SELECT) AS one"]
     conditions = list(bounds)
     if _domains(wanted) is not None:
@@ -219,13 +228,30 @@ def _merged(wanted: Filter, bounds: list[LiteralString], order: SQL) -> Composed
     if rules.statuses(wanted) is not None:
         lists.append("unnest(%(statuses)s::text[]) AS w (status)")
         conditions.append("m.status = w.status")
+    named = {"lists": SQL(" CROSS JOIN ").join(map(SQL, lists)), "conditions": _all(conditions), "order": order}
+    if wanted.status is None:
+        return SQL(
+            """
+            SELECT m.id FROM {lists} CROSS JOIN LATERAL (
+                SELECT m.id FROM messages m WHERE {conditions} ORDER BY m.id {order} LIMIT %(rows)s
+            ) m ORDER BY m.id {order} LIMIT %(rows)s
+            """
+        ).format(**named)
     return SQL(
         """
-        SELECT m.id FROM {lists} CROSS JOIN LATERAL (
-            SELECT m.id FROM messages m WHERE {conditions} ORDER BY m.id {order} LIMIT %(rows)s
+        SELECT m.id FROM (
+            SELECT m.id FROM {lists} CROSS JOIN LATERAL (
+                SELECT m.id FROM messages m WHERE {conditions} ORDER BY m.id {order} LIMIT %(rows)s
+            ) m
+            UNION ALL
+            SELECT m.id FROM {lists} CROSS JOIN LATERAL (
+                SELECT m.id FROM (
+                    SELECT s.message_id AS id, s.status, s.domain_id FROM message_statuses s
+                ) m WHERE {conditions} ORDER BY m.id {order} LIMIT %(rows)s
+            ) m
         ) m ORDER BY m.id {order} LIMIT %(rows)s
         """
-    ).format(lists=SQL(" CROSS JOIN ").join(map(SQL, lists)), conditions=_all(conditions), order=order)
+    ).format(**named)
 
 
 def _texts(parts: Sequence[Part], prefix: str) -> tuple[list[Composed], dict[str, str]]:

@@ -117,7 +117,10 @@ class TimelineEntry(Struct, frozen=True):
 
 
 class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
-    """Filters; `from`, `to` and `subject` match substrings without case, `q` words in any of the three."""
+    """Filters; `from`, `to` and `subject` match substrings without case, `q` words in any of the three.
+
+    `status` finds messages with this status, and those with status `partial` of which a recipient has it.
+    """
 
     direction: Literal["outbound", "inbound"] | None = None
     status: Status | None = None

@@ -990,7 +990,7 @@ export interface paths {
         };
         /**
          * List messages
-         * @description Sent and received mail, also what was refused at SMTP; newest first. `from`, `to` and `subject` match parts of words whatever the case, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. Kept for at least `retention.history_days`.
+         * @description Sent and received mail, also what was refused at SMTP; newest first. `from`, `to` and `subject` match parts of words whatever the case, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. `status` also finds messages with the status `partial` of which a recipient has it. Kept for at least `retention.history_days`.
          */
         get: operations["getMessages"];
         put?: never;
