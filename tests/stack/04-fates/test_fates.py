@@ -191,8 +191,9 @@ def test_a_mailbox_over_its_quota_bounces_what_is_sent_and_the_history_has_what_
     domain = next(each["id"] for each in fates.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
     fates.make_mailbox(domain, "tiny", quota_bytes=2000)
     large = "A line of a letter that fills a mailbox.\r\n" * 200
-    fates.deliver(f"tiny@{DOMAIN}", subject="too-large", body=large)
-    (row,) = eventually(lambda: fates.do("GET", "/messages?status=rejected&subject=too-large"), what="the refusal")
+    with pytest.raises(smtplib.SMTPRecipientsRefused):
+        fates.deliver(f"tiny@{DOMAIN}", subject="too-large", body=large)
+    (row,) = eventually(lambda: fates.do("GET", f"/messages?status=rejected&to=tiny@{DOMAIN}"), what="the refusal")
     recipient = row["recipients"][0]
     assert (recipient["address"], recipient["smtp_code"], recipient["enhanced_code"]) == (
         f"tiny@{DOMAIN}",
