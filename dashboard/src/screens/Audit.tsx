@@ -61,8 +61,7 @@ export function Audit() {
     },
     { head: 'Outcome', cell: (row) => <Outcome of={row} /> },
     { head: 'Object', wide: true, cell: (row) => <AuditObject of={row} rows={page} /> },
-    { head: 'Who', cell: (row) => <Who of={row} /> },
-    { head: 'Domain', cell: (row) => row.domain_name ?? '' },
+    { head: 'Who', cell: (row) => <span className="party" title={row.actor.label}><Who of={row} /></span> },
     { head: 'From', cell: (row) => row.ip_address ?? '' },
     { head: 'When', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="exact" /> },
   ]
@@ -195,7 +194,7 @@ function Detail({ of, rows }: { of: Entry; rows: readonly Entry[] }) {
     ['Who', <Who of={of} />],
     ['When', <Time at={of.created_at} form="exact" />],
     ['Outcome', <><Outcome of={of} /> {of.error_code && <code>{of.error_code}</code>}</>],
-    ['Object', <AuditObject of={of} rows={rows} />],
+    ['Object', <>{of.resource_type.replaceAll('_', ' ')}: <AuditObject of={of} rows={rows} /></>],
     ['ID', of.resource_id ? <span className="copyable"><code>{of.resource_id}</code><Copy text={of.resource_id} what="ID" /></span> : 'none'],
     ['Domain', of.domain_name ?? 'none'],
     ['From', of.ip_address ?? 'this machine'],

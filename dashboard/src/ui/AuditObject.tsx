@@ -12,7 +12,7 @@ type Entry = Schema['AuditEntry']
 type Details = Readonly<Record<string, unknown>>
 
 /**
- * What an entry of the audit log is about: its kind and its name, as a link where it still exists. The name comes from
+ * What an entry of the audit log is about: its name, as a link where it still exists. The name comes from
  * the object, else from the entry itself or another of the same page about it.
  */
 export function AuditObject({ of, rows }: { of: Entry; rows: readonly Entry[] }) {
@@ -21,9 +21,10 @@ export function AuditObject({ of, rows }: { of: Entry; rows: readonly Entry[] })
   const name = present.name ?? [of, ...about].map(nameIn).find(Boolean)
   const kind = of.resource_type.replaceAll('_', ' ')
   if (!of.resource_id) return <span className="soft">{kind}</span>
+  if (name) return <span title={`${kind} ${name}`}>{present.link ? present.link(name) : name}</span>
   return (
     <span>
-      <span className="soft">{kind}</span> {name && present.link ? present.link(name) : name ? <span className="break">{name}</span> : <code title={of.resource_id}>…{of.resource_id.slice(-12)}</code>}
+      <span className="soft">{kind}</span> <code title={of.resource_id}>…{of.resource_id.slice(-12)}</code>
     </span>
   )
 }
@@ -63,6 +64,7 @@ function usePresent(of: Entry): Present {
   const webhooks = useQuery({ ...webhooksQuery(), enabled: is('webhook') && !barred(account, 'webhook.list') }).data
   const mailbox = useQuery(one('mailboxes', id, is('mailbox') && !isGone, () => ask(client.GET('/mailboxes/{id}', { params: { path: { id } } })))).data
   const alias = useQuery(one('aliases', id, is('alias') && !isGone, () => ask(client.GET('/aliases/{id}', { params: { path: { id } } })))).data
+  const message = useQuery(one('messages', id, is('message'), () => ask(client.GET('/messages/{id}', { params: { path: { id } } })))).data
   if (is('domain')) {
     const found = domains?.find((row) => row.id === id)
     return found ? { name: found.unicode_name, link: (name) => <Link to={PATHS.domain} params={{ id }}>{name}</Link> } : {}
@@ -73,7 +75,7 @@ function usePresent(of: Entry): Present {
     const found = webhooks?.find((row) => row.id === id)
     return found ? { name: found.url, link: (name) => <Link to={PATHS.webhook} params={{ id }}>{name}</Link> } : {}
   }
-  if (is('message') && of.outcome === 'success' && !of.action.includes('delete')) return { link: (name) => <Link to={PATHS.message} params={{ id }}>{name}</Link> }
+  if (is('message') && message) return { name: message.subject || '(no subject)', link: (name) => <Link to={PATHS.message} params={{ id }}>{name}</Link> }
   const row = is('admin') ? admins?.find((each) => each.id === id) : undefined
   if (row) return { name: row.email, link: (name) => <Link to={PATHS.admins}>{name}</Link> }
   const key = is('api_key') ? keys?.find((each) => each.id === id) : undefined

@@ -34,7 +34,7 @@ export function Exact({ text }: { text: string }) {
   return (
     <div className="exact" role="status" tabIndex={0}>
       <div>
-        {found.length === 0 && <p>Each word is part of the sender, a recipient or the subject. IDs and tags have to be whole.</p>}
+        {found.length === 0 && <p>Words match addresses and subjects; IDs and tags must be whole.</p>}
         {found.map((rows) => (
           <Found key={rows[0]?.name} rows={rows} word={word} />
         ))}
