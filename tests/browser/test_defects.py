@@ -268,8 +268,9 @@ async def test_unknown_addresses_and_objects_have_a_screen_with_a_way_home(brows
             await expect(page.locator("main").get_by_role("link", name="Overview")).to_be_visible()
     async with context(browser, None) as made:
         page = await made.new_page()
-        await visit(page, scene.http, "/login")
-        await page.evaluate(_GO, "/nowhere")
+        answer = await page.goto(f"{scene.http}/nowhere")
+        assert answer
+        assert answer.status == 404
         await expect(page.get_by_role("heading", level=1, name="Page not found")).to_be_visible()
         await page.get_by_role("link", name="Sign in").click()
         await expect(page.get_by_label("Email")).to_be_visible()
