@@ -206,6 +206,16 @@ async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[st
     return [found] * len(senders)
 
 
+async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> None:
+    """What the API refuses of senders: FORBIDDEN by role and for the address of a higher-ranked administrator,
+    API_KEY_DOMAIN_SCOPE. For a feature that submits by itself; their domains are managed.
+    """
+    found = await app.together(_sender_domains, {each.key for each in senders})
+    for domain in found.values():
+        allow_on(who, "send", domain.id)
+        rules.refuse_lower_rank(who, domain.owner_rank)
+
+
 def _sender_or_none(asked: Asked) -> Address | None:
     try:
         return rules.sender(asked).address

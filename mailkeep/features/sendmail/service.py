@@ -15,7 +15,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import MailboxSuspended, RateLimitExceeded, Refusal, Unavailable
-from mailkeep.core.principal import Actor, Principal, Role, allow, allow_on
+from mailkeep.core.principal import Actor, Principal, Role, allow
 from mailkeep.features.abuse import service as abuse
 from mailkeep.features.abuse.model import Use
 from mailkeep.features.apikeys import service as apikeys
@@ -168,9 +168,9 @@ async def _by_key(app: App, key: str, wanted: _Wanted) -> Sender:
         raise Rejected(Exit.USAGE, "with an API key, From or -f is required")
     envelope = None if wanted.is_null else wanted.given or first
     domain = await _managed(app, first)
-    allow_on(who, "send", domain.id)
     if envelope and envelope.domain != first.domain:
-        allow_on(who, "send", (await _managed(app, envelope)).id)
+        await _managed(app, envelope)
+    await sending.refuse_senders(app, who, [first, envelope or first])
     return Sender(who, envelope.text if envelope else "", Mailbox(first), domain, Use(first, domain.id, 1))
 
 

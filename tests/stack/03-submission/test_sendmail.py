@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pwd
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from mailkeep.db.instance import run_folder
 from mailkeep.mail.places import Places
 from tests.instance import ROOT
 from tests.scratch import new_directory
-from tests.stack.stand import HOSTNAME, Stack, eventually
+from tests.stack.stand import HOSTNAME, PASSWORD, Stack, eventually
 
 NOBODY, WWW = pwd.getpwnam("nobody"), pwd.getpwnam("www-data")
 
@@ -103,6 +104,17 @@ def test_the_key_file_lets_a_program_send_as_the_domain(stack: Stack) -> None:
     assert row(stack, to)["source"] == "api"
     other = message.replace(b"keyed.test>", b"unkeyed.test>")
     assert sendmail(stack, "-t", "--key-file", str(file), message=other)[0] == 77
+    boss = {"email": "boss@keyed.test", "password": "correct horse battery", "role": "super_admin"}
+    stack.do("POST", "/admins", boss)
+    mate = {"email": "mate@keyed.test", "password": PASSWORD, "role": "domain_admin", "domain_ids": [domain]}
+    stack.do("POST", "/admins", mate)
+    _, _, cookie = stack._call("POST", "/auth/login", {"email": "mate@keyed.test", "password": PASSWORD}, {})
+    _, text, _ = stack._call("POST", "/api-keys", {"name": "mate"}, {"Cookie": cookie.partition(";")[0]})
+    lower = json.loads(text)["data"]["key"]
+    file.write_text(lower + "\n")
+    code, said = sendmail(stack, "-t", "--key-file", str(file), message=message.replace(b"shop@", b"boss@"))
+    assert (code, "higher rank" in said) == (77, True), said
+    assert sendmail(stack, "-t", "--key-file", str(file), message=message)[0] == 0
     file.write_text("svc_wrong\n")
     assert sendmail(stack, "-t", "--key-file", str(file), message=message)[0] == 77
 
