@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mailkeep.core.clock import Clock
+from mailkeep.core.minute_limit import MinuteLimit
+from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault
 from mailkeep.core.tally import Tally
 from mailkeep.db.patience import patient
@@ -31,6 +33,8 @@ from mailkeep.web.streams import Streams
 T = TypeVar("T")
 R = TypeVar("R")
 
+REFUSALS_A_MINUTE = 60
+"""Entries of refused calls in the audit log, by principal; the rest of a minute is one entry with their count."""
 _PACE = 0.01  # seconds at least from one write of calls together to the next
 
 
@@ -54,6 +58,7 @@ class App:
     tally: Tally = field(default_factory=Tally)  # what this process counts, for the metrics
     heavy: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Held by work in a thread that takes much CPU time: the event loop shares the interpreter with two at most."""
+    refusals: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_A_MINUTE))
     openid: OpenId = field(init=False)  # what is known of identity providers
     _groups: dict[Any, Grouped[Any, Any]] = field(init=False, default_factory=dict[Any, Grouped[Any, Any]])
 

@@ -6,6 +6,7 @@ import contextlib
 from functools import partial
 
 from mailkeep.app import App
+from mailkeep.features.audit.service import record_summaries
 from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
 from mailkeep.features.sending import jobs as sending
@@ -51,5 +52,7 @@ async def serve(app: App, process: Process) -> None:
         stack.enter_context(background(events.watch(app)))
         stack.callback(app.streams.close)
         stack.enter_context(background(tasks.run_housekeeping(app)))
+        stack.push_async_callback(record_summaries, app, None)
+        stack.enter_context(background(tasks.run_refusal_summaries(app)))
         process.ready()
         await process.ended.wait()

@@ -13,6 +13,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
 from mailkeep.features.abuse import service as abuse
 from mailkeep.features.audit import jobs as audit
+from mailkeep.features.audit.service import record_summaries
 from mailkeep.features.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.mailboxes import jobs as mailboxes
 from mailkeep.features.messages import jobs as messages
@@ -68,6 +69,11 @@ async def run_forwards(app: App) -> None:
 async def run_sealing(app: App) -> None:
     """Seal the audit log, until cancelled."""
     await every(_SEAL_SECONDS, "sealing", lambda: audit.seal(app))
+
+
+async def run_refusal_summaries(app: App) -> None:
+    """Write down how many calls were refused beyond those recorded one by one, until cancelled."""
+    await every(_SEAL_SECONDS, "summaries of refused calls", lambda: record_summaries(app, app.clock()))
 
 
 async def run_audit_pruning(app: App) -> None:

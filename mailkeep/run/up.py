@@ -29,6 +29,7 @@ from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
 from mailkeep.features.admins import service as admins
 from mailkeep.features.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.audit.service import record_summaries
 from mailkeep.features.events import jobs as events
 from mailkeep.features.health import service as health
 from mailkeep.features.mailboxes.model import mail_root
@@ -96,6 +97,8 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_audit_pruning(app)))
+        stack.push_async_callback(record_summaries, app, None)
+        stack.enter_context(background(tasks.run_refusal_summaries(app)))
         stack.enter_context(background(tasks.run_housekeeping(app)))
         if not settings.database.url:  # the database server's log is the only one in the data directory
             stack.enter_context(background(rotation.of_database(data_dir, settings).run()))

@@ -1,11 +1,13 @@
 """The audit log: who did what to which object, from where, with what outcome.
 
 A change and its entry are one transaction: neither exists without the other. Refused changes of authenticated
-callers are entries too (outcome `denied` for 403, `failed` for the rest; 401 and 429 stand in the metrics only).
+callers are entries too (outcome `denied` for 403, `failed` for the rest; 401 and 429 stand in the metrics only): 60 a
+minute for each principal, and beyond that one entry `denied.summary` with their count.
 No secret ever enters an entry. The stored row never changes: the application's database role may only insert and
 read, and the admin id that is answered is null once that admin is gone.
 
-Whoever sees a domain's objects sees its entries; what belongs to no domain is seen by admin and super_admin.
+Whoever sees a domain's objects sees its entries; what belongs to no domain is seen by admin and super_admin. A refused
+call shows only the role and the ids of an administrator whom the reader does not see in GET /admins.
 
 The log proves itself. Writing an entry takes no lock; a sealer comes afterwards and covers entries whose
 transactions are settled by *seals*, in the order (transaction, id). A seal holds the SHA-256 of each of its entries

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from mailkeep.core.principal import Role
+
 Outcome = Literal["success", "denied", "failed"]
 Position = tuple[int, UUID]
 """Of an entry in the chain: its transaction and its id."""
@@ -64,6 +66,14 @@ class Entry:
     outcome: str
     error_code: str | None
     details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Whose an entry is: the account's role and domains as they are now; `role` None: it is gone."""
+
+    role: Role | None
+    assigned: frozenset[UUID]
 
 
 @dataclass(frozen=True, slots=True)

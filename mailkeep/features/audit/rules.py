@@ -10,8 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7_floor
+from mailkeep.core.principal import Principal, Role
 from mailkeep.core.secret import is_signed_publicly
-from mailkeep.features.audit.model import Fault, Leaf, Position, Problem, Seal, Verdict
+from mailkeep.features.audit.model import Account, Entry, Fault, Leaf, Position, Problem, Seal, Verdict
 
 MOST_FAULTS = 100
 """As many are told one by one; the rest is counted."""
@@ -34,6 +35,23 @@ def _struck(name: str, value: Any) -> Any:
     if any(word in name.lower() for word in _SECRET_WORDS):
         return "(secret)"
     return without_secrets(value) if isinstance(value, Mapping) else value  # pyright: ignore[reportUnknownArgumentType]
+
+
+def shown_to(who: Principal, entry: Entry, account: Account) -> Entry:
+    """The entry as this reader sees it: a refused call of an administrator who is not in its GET /admins shows only the
+    role and the ids, since whoever is refused chooses in whose log it stands.
+    """
+    if entry.outcome == "success" or _sees(who, entry, account):
+        return entry
+    label = account.role.value if account.role else "administrator"
+    return replace(entry, actor_label=label, ip_address=None, user_agent=None)
+
+
+def _sees(who: Principal, entry: Entry, account: Account) -> bool:
+    """As GET /admins does."""
+    if entry.admin_id is not None and entry.admin_id == who.admin_id:
+        return True
+    return who.scope is None and (who.role is not Role.DOMAIN_ADMIN or not who.assigned.isdisjoint(account.assigned))
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -95,7 +95,10 @@ async def record_change(
 
 
 async def refused(app: App, call: Call, wrong: Refusal) -> None:
-    """Record that a mutating call of an authenticated caller was refused; 401, 429 and 503 are left to the metrics."""
+    """Record that a mutating call of an authenticated caller was refused; 401, 429 and 503 are left to the metrics.
+
+    Beyond 60 a minute for one principal they are counted, and the minute gets one entry: see `record_summaries`.
+    """
     endpoint, who = call.endpoint, call.who
     if who is None or endpoint.audit is None or wrong.status in (401, 429, 503):
         return
@@ -114,8 +117,25 @@ async def refused(app: App, call: Call, wrong: Refusal) -> None:
         outcome=outcome,
         error_code=wrong.code,
     )
+    at = app.clock()
+    await record_summaries(app, at)
+    if app.refusals.take(who.key_id or who.admin_id, deed.action, who, at):
+        async with app.db.tx() as conn:
+            await record(conn, who, at, deed)
+
+
+async def record_summaries(app: App, at: datetime | None) -> None:
+    """Write an entry for each principal and minute before the one of `at` (None: all) that had more refused calls than
+    are recorded one by one: how many more, and of which actions.
+    """
+    minutes = app.refusals.finished(at)
+    if not minutes:
+        return
     async with app.db.tx() as conn:
-        await record(conn, who, app.clock(), deed)
+        for minute in minutes:
+            who, more = minute.latest, {"count": minute.beyond.total(), "actions": sorted(minute.beyond)}
+            deed = Deed("denied.summary", Target("admin", who.admin_id), more=more, outcome="denied")
+            await record(conn, replace(who, request_id=None), at or app.clock(), deed)
 
 
 def made_before(get: Callable[[App, Call], Awaitable[Reply]]) -> Callable[[App, Call, UUID], Awaitable[Reply | None]]:
@@ -132,7 +152,8 @@ def made_before(get: Callable[[App, Call], Awaitable[Reply]]) -> Callable[[App, 
 async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Entry]:
     """A page of the entries that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
     await _check_domain(conn, who, "audit.list", wanted)
-    return await store.page(conn, wanted, asked)
+    found = await store.page(conn, wanted, asked)
+    return Page([rules.shown_to(who, entry, actor) for entry, actor in found.rows], found.next_key)
 
 
 async def _check_domain(conn: Conn, who: Principal, action: str, wanted: Filter) -> None:

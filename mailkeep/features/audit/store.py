@@ -13,9 +13,10 @@ from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Role
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.audit.model import Entry, Filter, Position, Recorded, Seal
+from mailkeep.features.audit.model import Account, Entry, Filter, Position, Recorded, Seal
 
 _DETAILS = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
 """Numbers as they are stored, for the hash."""
@@ -67,14 +68,16 @@ async def created_by(conn: Conn, request_id: UUID) -> str | None:
     return row["resource_id"] if row else None
 
 
-async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[Entry]:
-    """A page of entries, by age. `admin_id` is null where that admin is no more."""
+async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[tuple[Entry, Account]]:
+    """A page of entries, by age, each with the account behind it. `admin_id` is null where that admin is no more."""
     found = await fetch_page(
         conn,
         """
         SELECT e.id, e.created_at, (SELECT a.id FROM admins a WHERE a.id = e.admin_id) AS admin_id, e.actor_type,
                e.actor_label, e.key_id, e.action, e.resource_type, e.resource_id, e.domain_id, e.domain_name,
-               e.ip_address, e.user_agent, e.request_id, e.outcome, e.error_code, e.details
+               e.ip_address, e.user_agent, e.request_id, e.outcome, e.error_code, e.details,
+               (SELECT a.role FROM admins a WHERE a.id = e.admin_id) AS role,
+               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = e.admin_id) AS assigned
         FROM audit_entries e
         """,
         [
@@ -97,8 +100,9 @@ async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[Entry]:
     return Page([_entry(row) for row in found.rows], found.next_key)
 
 
-def _entry(row: dict[str, Any]) -> Entry:
-    return Entry(**row)
+def _entry(row: dict[str, Any]) -> tuple[Entry, Account]:
+    role, assigned = row.pop("role"), frozenset[UUID](row.pop("assigned"))
+    return Entry(**row), Account(None if role is None else Role(role), assigned)
 
 
 async def sealed_up_to(conn: Conn) -> Seal | None:

@@ -189,7 +189,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description Newest first. A domain_admin sees the entries of its domains.
+         * @description Newest first. A domain_admin sees the entries of its domains. Of a refused call by an administrator whom the caller does not see in GET /admins, `actor.label` is the role, and `ip_address` and `user_agent` are null. Beyond 60 refused calls a minute, a caller's are counted: one entry `denied.summary` with `count` and `actions`.
          */
         get: operations["getAudit"];
         put?: never;
