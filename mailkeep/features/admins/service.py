@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from uuid import UUID
 
+import structlog
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
@@ -23,9 +24,11 @@ from mailkeep.core.secret import new_password
 from mailkeep.core.turns import Turns
 from mailkeep.db.pool import Conn
 from mailkeep.features.admins import rules, store, wire
-from mailkeep.features.admins.model import FIRST_ADMIN_EMAIL, Admin, Change, FirstAdmin, NewAdmin
+from mailkeep.features.admins.model import FIRST_ADMIN_EMAIL, INITIAL_ADMIN_FILE, Admin, Change, FirstAdmin, NewAdmin
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
+
+log = structlog.get_logger("mailkeep.admins")
 
 # OWASP's second choice for Argon2id: 19 MiB, two passes, about 25 ms.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
@@ -209,6 +212,19 @@ async def ensure_first_admin(
         if not password:
             await asyncio.to_thread(keep, chosen)
     return FirstAdmin(address.text, chosen, generated=not password)
+
+
+def forget_initial_password(app: App) -> None:
+    """The first administrator's password stands in a file until somebody has logged in."""
+    path = app.data_dir / INITIAL_ADMIN_FILE
+    try:
+        try:
+            path.unlink(missing_ok=True)
+        except PermissionError:
+            # In the full profile the folder is root's, and the file ours to empty; the node's agent removes it then.
+            os.truncate(path, 0)
+    except OSError as error:
+        log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
 
 
 async def _existing(conn: Conn, admin_id: UUID) -> Admin:

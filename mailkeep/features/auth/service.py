@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -26,7 +25,7 @@ from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.admins import service as admins
-from mailkeep.features.admins.model import INITIAL_ADMIN_FILE, Admin
+from mailkeep.features.admins.model import Admin
 from mailkeep.features.apikeys import service as apikeys
 from mailkeep.features.apikeys.model import Presented
 from mailkeep.features.audit import service as audit
@@ -280,17 +279,7 @@ async def _end_shown(app: App, conn: Conn, call: Call) -> None:
         await store.delete_by_token(conn, token_hash(token))
 
 
-def forget_initial_password(app: App) -> None:
-    """The first administrator's password stands in a file until somebody has logged in."""
-    path = app.data_dir / INITIAL_ADMIN_FILE
-    try:
-        try:
-            path.unlink(missing_ok=True)
-        except PermissionError:
-            # In the full profile the folder is root's, and the file ours to empty; the node's agent removes it then.
-            os.truncate(path, 0)
-    except OSError as error:
-        log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
+forget_initial_password = admins.forget_initial_password
 
 
 async def record_failed_login(
