@@ -5,9 +5,11 @@ deeply nested object; and whole bodies that are hard to read. The send routes ge
 be: 1,000 recipients at distinct non-ASCII domains, 200 header fields, texts and attachments of tens of megabytes,
 batches of 100 such messages. Thresholds of abuse are raised, so that everything is written and submitted to a sink. The
 application runs in this process, on asyncio's own loop, whose callbacks are timed by the CPU time of the loop's thread;
-the client is another process. The worst bodies of each route are sent three times more: the figure is the median.
+the client is another process. The worst body of each route is sent three times more where it took above 10 ms: the
+figure is the median.
 
-Promise: no callback above 50 ms. `python -m bench.event_loop [PATH]` (only the routes whose path contains it).
+Promise: no callback above 50 ms. `python -m bench.event_loop [PATH] [EVERY]`: only the routes whose path contains PATH,
+of their hostile bodies each EVERY-th; the largest valid ones are always sent.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from mailkeep.web.router import Router
 from tests.client import EXAMPLE, VAULT, Api, StandingClock, cookie_of, token_of
 
 PROMISE = 0.050
-WORST = 2  # bodies of a route that are sent again
+AGAIN = 0.010
 TIMES = 3
 MIB = 1 << 20
 
@@ -65,6 +67,7 @@ class Shot:
     what: str
     body: Body | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    valid: bool = False
 
 
 class Meter:
@@ -290,10 +293,10 @@ def shots_at(endpoint: Endpoint, names: dict[str, str]) -> Iterator[Shot]:
             yield Shot(endpoint, target, f"{field}: {make.__name__}", partial(with_field, base, field, make, size))
     if endpoint.path == "/send":
         for what, make in LETTERS.items():
-            yield Shot(endpoint, target, what, partial(send_body, make, "escaped" in what))
+            yield Shot(endpoint, target, what, partial(send_body, make, "escaped" in what), valid=True)
     if endpoint.path == "/send/batch":
         for what, make in BATCHES.items():
-            yield Shot(endpoint, target, what, partial(batch_body, make))
+            yield Shot(endpoint, target, what, partial(batch_body, make), valid=True)
 
 
 def reading(endpoint: Endpoint, target: str) -> Iterator[Shot]:
@@ -338,7 +341,9 @@ def _post(port: int, place: int, cookie: str) -> tuple[int, str]:
     return post(port, _SHOTS[place], cookie)
 
 
-async def measure(urls: Urls, data_dir: Path, sink: Child, wanted: str) -> dict[str, tuple[float, str, str]]:
+async def measure(
+    urls: Urls, data_dir: Path, sink: Child, wanted: str, every: int
+) -> dict[str, tuple[float, str, str]]:
     meter = Meter()
     high = Abuse(sender_per_hour=10**9, domain_per_hour=10**9)
     settings = replace(SETTINGS, abuse=high, mta=Mta(mode="smtp", host="127.0.0.1", port=sink.port, tls="none"),
@@ -353,7 +358,11 @@ async def measure(urls: Urls, data_dir: Path, sink: Child, wanted: str) -> dict[
     await listener.start(pipeline, grace_seconds=5, bounds=Bounds())
     # What ends the caller's session comes last.
     endpoints = sorted(ENDPOINTS, key=lambda each: ("logout" in each.path, "sessions" in each.path))
-    _SHOTS.extend(shot for each in endpoints if wanted in each.path for shot in shots_at(each, names))
+    hostile = 0
+    for shot in (shot for each in endpoints if wanted in each.path for shot in shots_at(each, names)):
+        hostile += not shot.valid
+        if shot.valid or hostile % every == 0:
+            _SHOTS.append(shot)
     cookie = cookie_of(token_of("sue"))
     found: dict[str, list[tuple[float, int, str, str]]] = {}
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as clients:
@@ -371,6 +380,8 @@ async def measure(urls: Urls, data_dir: Path, sink: Child, wanted: str) -> dict[
             return meter.longest, f"{status} {code}".strip(), meter.name
 
         await fire(0)
+        gc.collect()
+        gc.freeze()  # as the product does once it has started
         meter.install()
         for place, shot in enumerate(_SHOTS):
             longest, answer, name = await fire(place)
@@ -380,11 +391,10 @@ async def measure(urls: Urls, data_dir: Path, sink: Child, wanted: str) -> dict[
                 print(f"    {longest * 1e3:6.1f} ms  {route}  {shot.what}  {answer}  {name[:300]}", flush=True)
         worst: dict[str, tuple[float, str, str]] = {}
         for route, runs in found.items():
-            for _, place, *_ in sorted(runs, reverse=True)[:WORST]:
-                times = [await fire(place) for _ in range(TIMES)]
-                longest = median(each[0] for each in times)
-                if longest >= worst.get(route, (-1.0, "", ""))[0]:
-                    worst[route] = (longest, _SHOTS[place].what, times[0][1])
+            longest, place, answer, _ = max(runs)
+            if longest > AGAIN:
+                longest = median([(await fire(place))[0] for _ in range(TIMES)])
+            worst[route] = (longest, _SHOTS[place].what, answer)
     await listener.stop()
     await pipeline.close()
     assert app.mta
@@ -394,20 +404,21 @@ async def measure(urls: Urls, data_dir: Path, sink: Child, wanted: str) -> dict[
     return worst
 
 
-async def run(wanted: str) -> dict[str, tuple[float, str, str]]:
+async def run(wanted: str, every: int) -> dict[str, tuple[float, str, str]]:
     sink = Child("sink")
     try:
         async with database() as urls:
             with tempfile.TemporaryDirectory(dir="/tmp") as folder:
                 (Path(folder) / "tmp").mkdir()
-                return await measure(urls, Path(folder), sink, wanted)
+                return await measure(urls, Path(folder), sink, wanted, every)
     finally:
         sink.end()
 
 
 def main() -> None:
     began = os.getloadavg()
-    worst = asyncio.run(run(sys.argv[1] if len(sys.argv) > 1 else ""))
+    wanted, every, *_ = (*sys.argv[1:], *("", "1")[len(sys.argv) - 1 :])
+    worst = asyncio.run(run(wanted, int(every)))
     print(f"{'route':56} {'CPU':>8}  worst body, its answer")
     for route, (longest, what, answer) in sorted(worst.items(), key=lambda each: -each[1][0]):
         print(f"{route:56} {longest * 1e3:5.1f} ms  {what}, {answer}")

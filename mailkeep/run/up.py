@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import shutil
 import signal
@@ -107,6 +108,8 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
             data_dir, state.State(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
         )
         stack.callback(state.remove, data_dir)
+        gc.collect()
+        gc.freeze()  # what was imported stays: a full collection that walks it holds the event loop up for 60 ms
         banner(public.url, address, first)
         await ended.wait()
         log.info("ending")

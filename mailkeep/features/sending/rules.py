@@ -38,7 +38,7 @@ MAX_HEADERS = 200
 MAX_HEADER_OCTETS = 64 << 10
 """Of the names and values of all custom headers together, in UTF-8."""
 _MANY_RECIPIENTS = 100
-_RECIPIENTS_AT_ONCE = 2000
+_RECIPIENTS_AT_ONCE = 1000
 _MUCH_CONTENT = 256 << 10
 _HEADER = 400  # bytes of a body that take as long to write as a header field
 _BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")

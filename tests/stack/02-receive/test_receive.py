@@ -15,6 +15,18 @@ def test_a_message_is_read_by_imap(stack: Stack):
     assert eventually(lambda: len(stack.mail_of("alice@in.test")) == 2)
 
 
+def test_our_own_fields_in_incoming_mail_are_stripped(stack: Stack):
+    stack.make_mailbox(stack.make_domain("own.test"), "alice")
+    forged = "X-Filler: a\r\n" * 300 + "x-mailkeep-tags: a\r\n b\r\nX-Mailkeep-Forged: 1\r\n"
+    with stack.smtp() as client:
+        client.sendmail("someone@remote.test", ["alice@own.test"], forged + letter("alice@own.test", "Forged"))
+    assert eventually(lambda: stack.mail_of("alice@own.test"))
+    (mail,) = stack.mail_of("alice@own.test")
+    assert mail.count(b"X-Filler: ") == 300
+    names = {line.partition(b":")[0].lower() for line in mail.splitlines() if line.lower().startswith(b"x-mailkeep")}
+    assert names == {b"x-mailkeep-delivery"}, "the delivery's own"
+
+
 def test_who_is_refused_at_rcpt_and_how(stack: Stack):
     domain = stack.make_domain("rcpt.test")
     stack.make_mailbox(domain, "alice")
