@@ -35,7 +35,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     for name in ("HTTP__LISTEN", "HTTP__INTERNAL", "SMTP__LISTEN"):
         monkeypatch.setenv(f"MAILKEEP_{name}", "127.0.0.1:0")
-    for name in ("SMTP", "SUBMISSION", "SUBMISSIONS", "IMAP", "IMAPS", "POP3", "POP3S", "SIEVE", "REINJECTION"):
+    for name in ("SMTP", "SUBMISSION", "SUBMISSIONS", "IMAP", "IMAPS", "POP3", "POP3S", "SIEVE"):
         monkeypatch.setenv(f"MAILKEEP_PORTS__{name}", str(free_port()))
     monkeypatch.setenv("MAILKEEP_SERVER__HOSTNAME", "mx.example.test")
     monkeypatch.setenv("MAILKEEP_SERVER__ADDRESSES", '["127.0.0.1"]')
