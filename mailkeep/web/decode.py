@@ -1,33 +1,27 @@
-"""Strict decoding: JSON as RFC 8259 means it, then fields against a `Struct`, all faults at once (the first 100).
+"""Strict decoding of fields against a `Struct`, all faults at once (the first 100): MISSING_FIELDS, then INVALID_FIELD.
 
-Refused as INVALID_JSON: anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that
-overflow, lone surrogates, nesting deeper than 64. Then MISSING_FIELDS, then INVALID_FIELD.
+`json_text` parses the JSON text before.
 Control characters are refused in strings (LF, CR and TAB allowed where the field is marked `MultiLine`).
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from array import array
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from itertools import accumulate
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-import msgspec
 from msgspec import UNSET, Struct, inspect as mi
 
-from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, InvalidJson, MissingFields, Refusal
+from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, MissingFields, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.web.fields import EACH, OneOf, Patch, shapes
-from mailkeep.web.slices import CUT_BODIES_OVER, JsonText, Slice, cut, restore
+from mailkeep.web.json_text import parse_json
+from mailkeep.web.slices import JsonText, Slice
 
 S = TypeVar("S", bound=Struct)
 
-MAX_DEPTH = 64
 _NAME = 100  # characters of a name that is not ours, where a fault tells of it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_MULTILINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -35,91 +29,6 @@ _INSTANT = re.compile(
     r"(?:19[7-9]|2[0-9]{2})[0-9]-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})"
 )
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
-
-
-def parse_json(body: JsonText) -> Any:
-    """The value of a JSON text, or INVALID_JSON. Large strings of a large body are answered as `Slice`."""
-    if len(body) > CUT_BODIES_OVER:
-        rest, slices = cut(body)
-        return restore(_parse(rest), slices) if slices else _parse(rest)
-    return _parse(bytes(body))
-
-
-def _parse(body: bytes) -> Any:
-    try:
-        text = str(body, "utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidJson("The body is not UTF-8.") from error
-    if text.startswith("\ufeff"):
-        raise InvalidJson("The body begins with a byte order mark.")
-    if _is_too_deep(body):
-        raise InvalidJson(f"The body is nested deeper than {MAX_DEPTH}.")
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidJson(f"The body is not valid JSON: {error}.") from error
-    if "\\u" in text:
-        _refuse_surrogates(value)
-    return value
-
-
-def _is_too_deep(body: bytes) -> bool:
-    """Whether brackets nest too deep, those inside strings not counted. In linear time, whatever the body holds."""
-    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
-        return False
-    steps = _STRING.sub(b"", body).translate(_STEPS, _NO_BRACKETS)
-    depth = 0
-    for at in range(0, len(steps), _STEPS_AT_ONCE):  # others are answered in between, where this runs in a thread
-        some = array("b", steps[at : at + _STEPS_AT_ONCE])
-        if max(accumulate(some, initial=depth)) > MAX_DEPTH:
-            return True
-        depth += sum(some)
-    return False
-
-
-# One that is never closed reaches to the end, or each quote in it would be tried as the begin of another.
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
-_STEPS_AT_ONCE = 1 << 16
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise ValueError(f"the key {twice[:80]!r} stands twice")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError("a number is out of range")
-    return number
-
-
-def _whole(text: str) -> int | float:
-    """An integer; beyond 64 bits the nearest float, which no field for integers takes."""
-    number = int(text) if len(text) <= 20 else _finite(text)
-    return number if -(1 << 63) <= number < 1 << 63 else float(number)
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
-)
-
-
-def _refuse_surrogates(value: Any) -> None:
-    try:
-        msgspec.json.encode(value)
-    except (UnicodeEncodeError, ValueError) as error:
-        raise InvalidJson("A string holds a lone surrogate.") from error
 
 
 class _Faults:

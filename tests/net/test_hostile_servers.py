@@ -144,7 +144,9 @@ async def test_a_slow_answer_ends_with_its_attempt(
 
 
 @pytest.mark.parametrize(
-    "script", [say(), drip(b"", b"\x16"), flood(b"", b"\x16\x03\x01\x40\x00" + b"\x02" * 16384)], ids=str
+    "script",
+    [say(), drip(b"", b"\x16"), flood(b"", b"\x16\x03\x01\x40\x00" + b"\x02" * 16384)],
+    ids=["nothing", "dripping", "flooding"],
 )
 @on_uvloop
 async def test_a_tls_handshake_without_end_ends_with_its_attempt(script: Script, trusted: Path, count: Count):
@@ -217,7 +219,11 @@ async def test_an_endless_smtp_reply_is_not_read_on(flooding: str, relay: Relay,
     assert count.read < MOST_READ
 
 
-@pytest.mark.parametrize("script", [say(), drip(b"", b"2"), drip(b"220 x\r\n", b"250-x\r\n")], ids=str)
+@pytest.mark.parametrize(
+    "script",
+    [say(), drip(b"", b"2"), drip(b"220 x\r\n", b"250-x\r\n")],
+    ids=["nothing", "greeting", "EHLO"],
+)
 @on_uvloop
 async def test_a_slow_smtp_reply_ends_with_its_step(script: Script, relay: Relay, context: ssl.SSLContext):
     with hostile(script, context, waits=False) as server:

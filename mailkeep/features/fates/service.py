@@ -217,9 +217,7 @@ async def _forwarded(conn: Conn, mail: Tracked, tried: Try) -> Try:
 
 
 async def _passed_on(conn: Conn, at: datetime, stories: Sequence[Story]) -> list[Story]:
-    """The stories; those of mail that is passed on with the tries of the outside alone, and with a message for each
-    domain that passes it on.
-    """
+    """The stories; of forwarded mail only the external attempts, with a message for each forwarding domain."""
     managed: dict[str, Domain | None] = {}
 
     async def domain(name: str) -> Domain | None:
