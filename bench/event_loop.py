@@ -41,7 +41,7 @@ from mailkeep.db.postgres import Urls
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.run.http import HttpListener
-from mailkeep.run.http_connection import Bounds
+from mailkeep.run.http_door import Bounds
 from mailkeep.run.router import ENDPOINTS, Gate
 from mailkeep.settings.tree import Abuse, Limits, Mta
 from mailkeep.web.endpoint import PREFIX, Endpoint

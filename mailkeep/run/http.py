@@ -16,7 +16,8 @@ import structlog
 import uvicorn
 
 from mailkeep.core.errors import Failure
-from mailkeep.run.http_connection import Bounds, Connection, Door
+from mailkeep.run.http_connection import Connection
+from mailkeep.run.http_door import Bounds, Door
 from mailkeep.run.ports import find_holder
 from mailkeep.settings import Loaded, endpoint
 

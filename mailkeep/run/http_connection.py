@@ -4,7 +4,8 @@
   fields; a client that sent a part of it is told 408. Bytes that are neither head nor body are as bounded.
 - What is still to come of a body when its call is answered is read and dropped, for `body_seconds` and `unread_bytes`
   at most, also where the client asked to close: a socket closed with unread bytes resets, and many clients then report
-  a broken connection instead of the answer.
+  a broken connection instead of the answer. So is what follows a head that is refused here, for 5 seconds.
+- A body whose framing is wrong ends its call with 400, unless the answer has begun.
 - A request names its host, once, and has at most one Authorization and one Idempotency-Key field: proxies and programs
   disagree about which of two counts (RFC 9112 §3.2, RFC 9110 §5.3).
 - An answer that waits in our buffer must be taken within `read_seconds` and the time that its size allows for.
@@ -17,9 +18,7 @@ How long a body may take is the pipeline's matter (`web.pipeline`).
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from email.utils import format_datetime
 from typing import Any, cast
 
@@ -29,8 +28,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import BadRequest, HeadTooLarge, Refusal, RequestTimeout, Unavailable
 from mailkeep.core.ids import uuid7
-from mailkeep.core.network import within
-from mailkeep.mail.smtp_server import source_of
+from mailkeep.run.http_door import Door
 from mailkeep.web import envelope
 
 _HEAD_BYTES = 32 << 10
@@ -39,49 +37,6 @@ _PIPELINED = 32
 _CLOSING = 5.0
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 _SINGLE = {b"authorization": "Authorization", b"host": "Host", b"idempotency-key": "Idempotency-Key"}
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What clients are held to; times in seconds. `trusted`: networks (CIDR) without a bound by address."""
-
-    connections: int = 256
-    per_address: int = 256
-    trusted: Sequence[str] = ()
-    header_seconds: float = 10.0
-    body_seconds: float = 30.0
-    unread_bytes: int = 160 << 20
-    read_seconds: float = 30.0
-    slowest_bytes_per_second: int = 32_768
-
-
-class Door:
-    """Counts the connections of a listener, all together and by source."""
-
-    def __init__(self, bounds: Bounds) -> None:
-        self.bounds = bounds
-        self.inside = 0
-        self._sources: Counter[str] = Counter()
-
-    def enter(self, address: str) -> bool:
-        """Let a connection in, where there is room for it; then `leave` once it is over."""
-        source = source_of(address)
-        crowded = self._sources[source] >= self.bounds.per_address and not within(address, self.bounds.trusted)
-        if crowded or self.inside >= self.bounds.connections:
-            if not self._sources[source]:
-                del self._sources[source]
-            return False
-        self.inside += 1
-        self._sources[source] += 1
-        return True
-
-    def leave(self, address: str) -> None:
-        """A connection that was let in is over."""
-        source = source_of(address)
-        self.inside -= 1
-        self._sources[source] -= 1
-        if not self._sources[source]:
-            del self._sources[source]
 
 
 class TooMuch(Exception):
@@ -129,6 +84,7 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = 0
         self._unread_bytes = 0  # of a body whose call is answered
         self._is_last = False  # the connection closes once the body is read
+        self._is_refused = False  # the last answer is written; what comes is dropped until the client has read it
         self._fault: Refusal | None = None  # what is wrong with the head, where the parser does not know
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._answered: RequestResponseCycle | None = None  # by the application just now; `cycle` came last
@@ -151,6 +107,9 @@ class Connection(HttpToolsProtocol):
         """Parse what came, and see whether it led anywhere."""
         if self._address is None or self.transport.is_closing():
             return
+        if self._is_refused:
+            self._drop(len(data))
+            return
         self._idle_bytes += len(data)
         self._completed = False
         self._unset_keepalive_if_required()
@@ -159,7 +118,7 @@ class Connection(HttpToolsProtocol):
         except httptools.HttpParserError:
             self.logger.warning("Invalid HTTP request received.")
             self.send_400_response("")
-        if self.transport.is_closing():
+        if self._is_refused or self.transport.is_closing():
             return
         if self._idle_bytes > _HEAD_BYTES:
             self._too_much()
@@ -261,9 +220,7 @@ class Connection(HttpToolsProtocol):
         """Something of the body."""
         self._idle_bytes = 0
         if self.cycle.response_complete:
-            self._unread_bytes += len(body)
-            if self._unread_bytes > self._bounds.unread_bytes:
-                self._close()
+            self._drop(len(body))
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -280,7 +237,11 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """What the parser did not understand, or not want to; not in the midst of another request's answer."""
         if self._is_answering():
-            self._cut()
+            if self._answered is not self.cycle or self.cycle.response_started or not self.cycle.more_body:
+                self._cut()
+                return
+            self._tell_application()  # its body is broken: it comes to nothing
+            self._tell(BadRequest("The body's framing is wrong (RFC 9112 §7.1)."))
         elif not self.transport.is_closing():
             is_large = self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS
             self._tell(self._fault or (HeadTooLarge() if is_large else BadRequest()))
@@ -350,7 +311,21 @@ class Connection(HttpToolsProtocol):
         told = [f"{name}: {value}\r\n".encode() for name, value in (fields | envelope.refusal_headers(wrong)).items()]
         told += [name + b": " + value + b"\r\n" for name, value in envelope.SECURITY_HEADERS]
         self.transport.write(b"".join([STATUS_LINE[wrong.status], *told, b"\r\n", content]))
-        self._close()
+        if self._address is None:  # without a place of its own it must not stay
+            self._close()
+            return
+        self._is_refused = True
+        for what in list(self._timers):
+            self._cancel(what)
+        self.flow.resume_reading()
+        self.transport.write_eof()
+        self._arm("end", _CLOSING, self._cut)
+
+    def _drop(self, size: int) -> None:
+        """Bytes that nobody needs any more."""
+        self._unread_bytes += size
+        if self._unread_bytes > self._bounds.unread_bytes:
+            self._close()
 
     def _close(self) -> None:
         self.transport.close()

@@ -47,7 +47,7 @@ from mailkeep.mail.smtp_pool import SmtpPool
 from mailkeep.net.client import Outbound
 from mailkeep.run import descriptors, http, logs, rotation, sandbox, sendmail, smtp, state, tasks, worker
 from mailkeep.run.http import HttpListener
-from mailkeep.run.http_connection import Bounds
+from mailkeep.run.http_door import Bounds
 from mailkeep.run.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
 from mailkeep.run.tallying import tallying
 from mailkeep.run.toolbox import audit_database, audit_url_of, make_data_dir, open_vault

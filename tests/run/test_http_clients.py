@@ -1,10 +1,11 @@
-"""A refused body of 80 MiB, and what real HTTP clients make of it: each must see the answer."""
+"""A refused body of 80 MiB, or whatever follows a refused head: each HTTP client must see the answer."""
 
 from __future__ import annotations
 
 import asyncio
 import http.client
 import json
+import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -18,7 +19,7 @@ import aiohttp
 import pytest
 
 from mailkeep.run.http import HttpListener
-from mailkeep.run.http_connection import Bounds
+from mailkeep.run.http_door import Bounds
 from tests.node import run_node
 from tests.web.house import House
 
@@ -136,4 +137,69 @@ async def test_a_body_that_does_not_end_is_not_read_for_ever():
                 sent += 65536
     assert sent < 64 << 20
     writer.transport.abort()
+    await listener.stop()
+
+
+FLOOD = 16 << 20
+
+
+def _exchange(listener: HttpListener, *sent: bytes) -> bytes:
+    """What is answered to a client that reads only once it has sent everything; raises where the server resets."""
+    with socket.create_connection((listener.host, listener.port), timeout=20) as client:
+        for piece in sent:
+            client.sendall(piece)
+        answer = b""
+        while piece := client.recv(65536):
+            answer += piece
+        return answer
+
+
+@pytest.mark.parametrize(
+    "sent, told",
+    [
+        ([b"POST /x HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % FLOOD, b"x" * FLOOD], b"HTTP/1.1 400 "),
+        ([b"NONSENSE\r\n\r\n", b"x" * FLOOD], b"HTTP/1.1 400 "),
+        ([b"GET / HTTP/1.1\r\nHost: x\r\n", b"X-Many: b\r\n" * (FLOOD // 11)], b"HTTP/1.1 431 "),
+        ([b"GET / HTTP/1.1\r\nHost: x\r\n"], b"HTTP/1.1 408 "),
+    ],
+    ids=["without Host", "nonsense", "header flood", "late"],
+)
+async def test_what_follows_a_refused_head_is_read_so_that_the_answer_is(sent: list[bytes], told: bytes):
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(House().pipeline, grace_seconds=1, bounds=replace(Bounds(), header_seconds=1))
+    try:
+        assert (await asyncio.to_thread(_exchange, listener, *sent)).startswith(told)
+    finally:
+        await listener.stop()
+
+
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}xx",
+        b"Transfer-Encoding: chunked\r\n\r\n10000000000000002\r\n{}\r\n",
+        b"Transfer-Encoding: xchunked\r\n\r\n{}",
+    ],
+)
+async def test_a_body_with_wrong_framing_is_told_so(framing: bytes, caplog: pytest.LogCaptureFixture):
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(House().pipeline, grace_seconds=1, bounds=Bounds())
+    fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
+    head = f"POST /api/v1/large HTTP/1.1\r\nHost: x\r\n{fields}".encode()
+    try:
+        answer = await asyncio.to_thread(_exchange, listener, head + framing + b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    finally:
+        await listener.stop()
+    head, _, content = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(content)["error"]["code"] == "BAD_REQUEST"
+    assert [line for line in caplog.messages if "Exception" in line or "ASGI" in line] == []
+
+
+async def test_who_goes_on_sending_after_a_refusal_is_cut_off():
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(House().pipeline, grace_seconds=1, bounds=replace(Bounds(), unread_bytes=1 << 20))
+    with pytest.raises(ConnectionError):
+        await asyncio.to_thread(_exchange, listener, b"NONSENSE\r\n\r\n", *[b"x" * 65536] * 1024)
     await listener.stop()
