@@ -41,6 +41,7 @@ class LmtpClient:
             if not connection.quiet:
                 connection.abort()
                 continue
+            connection.idle_since = None
             try:
                 return await self._deliver(connection, mail_from, rcpt_to, body)
             except (Lost, Refused) as error:
@@ -81,6 +82,7 @@ class LmtpClient:
             connection.abort()
             raise
         if connection.quiet and len(self._idle) < _KEPT:
+            connection.idle_since = asyncio.get_running_loop().time()
             self._idle.append(connection)
         else:
             connection.quit()

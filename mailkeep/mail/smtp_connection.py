@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
+import socket
 import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +23,7 @@ Stage = Literal["connect", "greeting", "ehlo", "tls", "login", "envelope", "body
 
 _WRITE_HIGH = 512 * 1024
 _UNREAD_REPLIES = 5000
+_UNREAD_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class Connection(asyncio.Protocol):
         self._parser = ReplyParser()
         self._replies: deque[Reply] = deque()
         self._wanted = 0
+        self._unread = 0
         self._waiter: asyncio.Future[None] | None = None
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -103,7 +107,8 @@ class Connection(asyncio.Protocol):
         self._timed_out = False
         self.extensions: dict[str, str] = {}
         self.needs_reset = False
-        self.idle_since = 0.0
+        self.idle_since: float | None = None
+        """Since when it has been kept for the next message; what the server says meanwhile ends the connection."""
 
     # What the event loop calls.
 
@@ -113,7 +118,11 @@ class Connection(asyncio.Protocol):
         transport.set_write_buffer_limits(high=_WRITE_HIGH)
 
     def data_received(self, data: bytes) -> None:
-        """Collect replies; what is no reply ends the connection."""
+        """Collect replies; what is no reply, and what nobody waits for, ends the connection."""
+        self._unread += len(data)
+        if self.idle_since is not None or self._unread > _UNREAD_BYTES:
+            self._fail("replies to nothing")
+            return
         try:
             self._parser.feed(data, self._replies)
         except MalformedReply as error:
@@ -180,7 +189,10 @@ class Connection(asyncio.Protocol):
             if farewell is not None and farewell.code == 421:
                 raise Refused(farewell, stage)
             raise Lost(self._broken or "no reply", stage, timed_out=self._timed_out)
-        return [self._replies.popleft() for _ in range(count)]
+        taken = [self._replies.popleft() for _ in range(count)]
+        if not self._replies:
+            self._unread = 0
+        return taken
 
     async def reply(self, stage: Stage, seconds: float) -> Reply:
         """The next reply. Raises `Lost`."""
@@ -302,8 +314,15 @@ async def _open_to(relay: Relay, host: str) -> Connection:
     except ssl.SSLError as error:
         raise Lost(str(error), "tls") from error
     except OSError as error:
-        raise Lost(str(error), "connect") from error
+        raise Lost(_unreached(error), "connect") from error
     return connection
+
+
+def _unreached(error: OSError) -> str:
+    """Why there is no connection, without the addresses that asyncio tells: not only the server's operators read it."""
+    if isinstance(error, socket.gaierror):
+        return error.strerror or "the name is unknown"
+    return os.strerror(error.errno) if error.errno else "no address takes a connection"
 
 
 def _context(relay: Relay) -> ssl.SSLContext:

@@ -82,6 +82,7 @@ class SmtpPool:
         while self._idle:
             connection = self._idle.pop()
             if connection.quiet:
+                connection.idle_since = None
                 return connection
             connection.abort()
         return None
@@ -103,10 +104,10 @@ class SmtpPool:
         loop = asyncio.get_running_loop()
         self._reaper = None
         now = loop.time()
-        while self._idle and now - self._idle[0].idle_since >= self._idle_seconds:
+        while self._idle and now - (self._idle[0].idle_since or 0.0) >= self._idle_seconds:
             self._idle.pop(0).quit()
         if self._idle:
-            self._reaper = loop.call_at(self._idle[0].idle_since + self._idle_seconds, self._reap)
+            self._reaper = loop.call_at((self._idle[0].idle_since or now) + self._idle_seconds, self._reap)
 
 
 def _closed_while_idle(error: Lost | Refused) -> bool:

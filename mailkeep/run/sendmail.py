@@ -33,7 +33,7 @@ from mailkeep.run.process import Process
 log = structlog.get_logger("mailkeep.sendmail")
 
 _MAX_OPTIONS = 256 << 10
-_MAX_FRAME = 1 << 20
+_MAX_FRAME = 128 << 10
 _IDLE_SECONDS = 300.0
 _PER_ACCOUNT, _ALTOGETHER = 10, 100
 _MEMORY = 256 << 10
@@ -53,7 +53,7 @@ class Incoming:
     async def write(self, chunk: bytes) -> None:
         """Add content; CR, LF and CRLF each end a line."""
         if self._cr and chunk.startswith(b"\n"):
-            chunk = chunk[1:]
+            chunk, self._cr = chunk[1:], False
         self._cr = chunk.endswith(b"\r") if chunk else self._cr
         self._note(lines := chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
         whole = lines.replace(b"\n", b"\r\n")

@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import functools
 import ipaddress
+import socket
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,8 @@ import trustme
 import uvloop
 
 from mailkeep.core.errors import Failure
+from mailkeep.mail.relay_pools import RelayPools
+from mailkeep.mail.smtp_client import Submission
 from mailkeep.mail.smtp_connection import Lost, Refused, Relay, Timeouts, connect
 from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
 from mailkeep.run import inspection, listen
@@ -238,6 +242,55 @@ async def test_an_smtp_server_that_never_ends_tls_is_left_at_once(relay: Relay, 
     with hostile(say(b"220 x\r\n250 x\r\n"), context, waits=False) as server:
         (await connect(at(relay, server, 60))).quit()
         await left(server)
+
+
+def _taking(replies: bytes) -> Script:
+    """Takes one message; once the connection lies idle it says `replies`, over and over."""
+
+    def run(peer: socket.socket) -> None:
+        lines = peer.makefile("rb")
+        peer.sendall(b"220 x\r\n")
+        for verb in iter(lambda: lines.readline()[:4], b""):
+            peer.sendall({b"DATA": b"354 x\r\n"}.get(verb, b"250 x\r\n"))
+            if verb == b"DATA":
+                while lines.readline() != b".\r\n":
+                    pass
+                peer.sendall(b"250 x\r\n")
+                break
+        time.sleep(0.2)
+        while True:
+            peer.sendall(replies)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [b"250 x\r\n", (b"250-" + b"x" * 4000 + b"\r\n") * 199 + b"250 x\r\n", b"x"],
+    ids=["short", "long", "none"],
+)
+@on_uvloop
+async def test_a_relay_is_not_read_on_after_it_took_a_message(
+    replies: bytes, relay: Relay, context: ssl.SSLContext, count: Count
+):
+    """Each reply of 800 kB was kept, up to 5000 of them."""
+    with hostile(_taking(replies), context, waits=False) as server:
+        pools = RelayPools()
+        await pools.submit(at(relay, server, 60), Submission("a@b.test", ["c@d.test"]), [b"X: y\r\n\r\nz\r\n"])
+        await left(server)
+        await pools.close()
+    assert count.read < MOST_READ
+
+
+@on_uvloop
+async def test_long_replies_are_not_kept_while_content_is_sent(relay: Relay, context: ssl.SSLContext, count: Count):
+    """The server reads nothing of the content, and talks."""
+    reply = (b"250-" + b"x" * 4000 + b"\r\n") * 199 + b"250 x\r\n"
+    with hostile(flood(b"220 x\r\n250 x\r\n", reply), context, waits=False) as server:
+        connection = await connect(at(relay, server, 60))
+        await left(server)
+        connection.abort()
+    assert count.read < MOST_READ
 
 
 # The command line

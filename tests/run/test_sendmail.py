@@ -6,14 +6,20 @@ import asyncio
 import io
 import os
 import pwd
+import quopri
+import random
 import socket
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from mailkeep.features.sendmail import rules
+from mailkeep.features.sendmail.model import Body, Content, Rejected
 from mailkeep.mail.smtp_connection import Relay
 from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.mail.spool import Spool
 from mailkeep.run import cli_sendmail, sendmail
 from mailkeep.run.cli_sendmail import Options, UsageError, parse
 from mailkeep.settings.outgoing import Sendmail
@@ -94,3 +100,52 @@ async def test_an_allowed_account_sends_in_the_embedded_profile_and_what_is_cut_
     assert {(each["source"], each["status"], each["domain_id"] is not None) for each in rows} == {
         ("smtp", "queued", True)
     }
+
+
+@pytest.mark.parametrize(
+    "head", [b"Subject: x\r\n" + b" \r\n" * 345_000, b"X: y\r\n" * 100_000], ids=["folded lines", "fields"]
+)
+def test_a_header_without_measure_is_refused_in_no_time(head: bytes):
+    """Folded lines were joined one by one: 9 s for 1 MiB, in which the event loop stood still."""
+    started = time.thread_time()
+    with pytest.raises(Rejected, match=r"larger than 256 KiB|too many"):
+        rules.read_fields(head)
+    assert time.thread_time() - started < 3
+
+
+def _body(text: bytes, *, encode: bool) -> Body:
+    spool = Spool(None, 1 << 30)
+    spool.write(text)
+    return Body(Content(spool.finish(), is_8bit=True, is_utf8=False, longest=5000), 0, encode=encode, wrap=not encode)
+
+
+def test_a_body_of_one_long_line_is_made_in_small_pieces():
+    """All of it was one piece: 25 MB took a quarter of a second of the event loop."""
+    text = b"\xe9 " * 1_000_000 + b"\r\n"
+    encoded, wrapped = (list(rules.body_chunks(_body(text, encode=encode))) for encode in (True, False))
+    assert max(map(len, [*encoded, *wrapped])) < 2 << 20
+    assert quopri.decodestring(b"".join(encoded)) == text
+    assert max(map(len, b"".join(wrapped).split(b"\r\n"))) == 998
+    assert b"".join(wrapped).replace(b"\r\n", b"") == text.removesuffix(b"\r\n")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_long_lines_are_encoded_and_broken_wherever_pieces_end(monkeypatch: pytest.MonkeyPatch, seed: int):
+    made = random.Random(seed)
+    parts = [b"a" * made.randint(0, 3000), b"\r\n", b" ", b"=", b"\xe9", b".\r\n", b"x \r\n"]
+    text = b"".join(made.choices(parts, k=made.randint(0, 40))) + b"\r\n"
+    size = made.choice([1, 2, 3, 50, 1000])
+    monkeypatch.setattr(Body, "chunks", lambda _: iter([text[at : at + size] for at in range(0, len(text), size)]))
+    encoded, wrapped = (b"".join(rules.body_chunks(_body(text, encode=encode))) for encode in (True, False))
+    assert quopri.decodestring(encoded) == text
+    assert wrapped.replace(b"\r\n", b"") == text.replace(b"\r\n", b"")
+    for content, longest in ((encoded, 78), (wrapped, 998)):
+        assert content.count(b"\n") == content.count(b"\r") == content.count(b"\r\n")
+        assert max(map(len, content.split(b"\r\n"))) <= longest
+
+
+async def test_an_empty_line_between_two_frames_stays(tmp_path: Path):
+    incoming = sendmail.Incoming(tmp_path, 1000)
+    for frame in (b"X: y\r", b"\n", b"\n", b"body\n"):
+        await incoming.write(frame)
+    assert (await incoming.finish()).received.head(100) == b"X: y\r\n\r\nbody\r\n"

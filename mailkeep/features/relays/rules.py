@@ -12,12 +12,11 @@ from mailkeep.net.guard import Address, refuse_address
 _IN_REPLY = {"envelope": "RCPT TO", "body": "DATA", "acceptance": "end of DATA"}
 
 
-def permitted(host: str, found: Sequence[Address], networks: Sequence[Network]) -> tuple[list[str], str]:
-    """The addresses of a relay that may be connected to, and why the others may not."""
+def permitted(found: Sequence[Address], networks: Sequence[Network]) -> tuple[list[str], str]:
+    """The addresses of a relay that may be connected to, and the others, with why not, for the server's operators."""
     refused = {str(each): why for each in found if (why := refuse_address(each, networks))}
     told = ", ".join(f"{address} ({why})" for address, why in refused.items())
-    reason = f"{host} resolves to {told}; outbound.relay_networks does not permit it" if told else ""
-    return [str(each) for each in found if str(each) not in refused], reason
+    return [str(each) for each in found if str(each) not in refused], told
 
 
 def replies(host: str, rcpt_to: Sequence[str], result: Submitted | Refused | Lost) -> list[Reply]:

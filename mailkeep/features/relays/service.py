@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from uuid import UUID
 
+import structlog
+
 from mailkeep.app import App
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Failure
@@ -19,6 +21,8 @@ from mailkeep.mail.smtp_client import Submission, Submitted
 from mailkeep.mail.smtp_connection import Lost, Relay
 from mailkeep.net.resolver import LookupFailed, Resolver
 from mailkeep.settings import dns_servers, endpoint, networks
+
+log = structlog.get_logger("mailkeep.relays")
 
 _REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as mta_relay has it (migration 0034)
 
@@ -96,9 +100,11 @@ def _addresses(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
                 found = await Resolver(dns_servers(app.settings.dns.servers)).resolve(host.lower().removesuffix("."))
             except LookupFailed as failed:
                 raise Lost(f"{host}: {failed}", "connect") from failed
-        addresses, why_not = rules.permitted(host, found, allowed)
+        addresses, refused = rules.permitted(found, allowed)
         if not addresses:
-            raise Lost(why_not, "connect")
+            # What a name is on the inside is not for the domain's administrators, who read why their mail waits.
+            log.warning("a relay is at no permitted address", relay=host, addresses=refused)
+            raise Lost(f"{host} is at no address that outbound.relay_networks permits", "connect")
         return addresses
 
     return look_up

@@ -13,7 +13,8 @@ from mailkeep.features.sendmail.model import Body, Content, Exit, Fields, Reject
 from mailkeep.mail.header_text import decode_words, parse_addresses
 from mailkeep.mail.headers import Mailbox, address_field, check_message_id, date_text, unstructured
 
-MAX_HEAD = 1 << 20
+MAX_HEAD = 256 << 10
+MAX_FIELDS = 1000
 MAX_RECIPIENTS = 1000
 MAX_LINE = 998  # RFC 5322 §2.1.1
 _FIELD = re.compile(rb"(?s)([!-9;-~]{1,200})[ \t]*:(.*)")
@@ -29,7 +30,7 @@ def read_fields(head: bytes) -> Fields:
 
     A first line `From …` of the mbox format is left out.
     """
-    fields: list[tuple[str, bytes]] = []
+    fields: list[tuple[str, list[bytes]]] = []
     at = 0
     while at < len(head):
         end = head.find(b"\r\n", at)
@@ -37,21 +38,26 @@ def read_fields(head: bytes) -> Fields:
             break
         line = head[at:end]
         if not line:
-            return Fields(fields, end + 2)
+            return _joined(fields, end + 2)
         match = _FIELD.fullmatch(line)
         if line[:1] in b" \t" and fields:
-            name, value = fields[-1]
-            fields[-1] = (name, value + b"\r\n" + line)
+            fields[-1][1].append(line)
         elif match:
-            fields.append((match[1].decode("ascii"), match[2].strip(b" \t")))
+            fields.append((match[1].decode("ascii"), [match[2].strip(b" \t")]))
         elif at == 0 and line.startswith((b"From ", b">From ")):
             pass
         else:
-            return Fields(fields, at)
+            return _joined(fields, at)
         at = end + 2
     if len(head) >= MAX_HEAD:
-        raise Rejected(Exit.DATAERR, "the header is larger than 1 MiB")
-    return Fields(fields, at)
+        raise Rejected(Exit.DATAERR, f"the header is larger than {MAX_HEAD >> 10} KiB")
+    return _joined(fields, at)
+
+
+def _joined(fields: list[tuple[str, list[bytes]]], body_at: int) -> Fields:
+    if len(fields) > MAX_FIELDS:
+        raise Rejected(Exit.DATAERR, f"{len(fields)} header fields are too many; at most {MAX_FIELDS}")
+    return Fields([(name, b"\r\n".join(lines)) for name, lines in fields], body_at)
 
 
 def text_of(value: bytes) -> str:
@@ -115,11 +121,14 @@ def recipients(given: Sequence[str], fields: Fields | None, host: str) -> list[A
     if fields:
         listed = values(fields, "to", "cc", "bcc") or values(fields, "resent-to", "resent-cc", "resent-bcc")
         texts += [part for each in listed for part in _each(each)]
-    found = {each.key: each for each in (address(qualified(text, host), "recipient") for text in texts)}
+    found: dict[str, Address] = {}
+    for text in texts:
+        each = address(qualified(text, host), "recipient")
+        found[each.key] = each
+        if len(found) > MAX_RECIPIENTS:
+            raise Rejected(Exit.DATAERR, f"too many recipients; at most {MAX_RECIPIENTS}")
     if not found:
         raise Rejected(Exit.USAGE, "no recipient: name one, or use -t")
-    if len(found) > MAX_RECIPIENTS:
-        raise Rejected(Exit.DATAERR, f"{len(found)} recipients are too many; at most {MAX_RECIPIENTS}")
     return list(found.values())
 
 
@@ -214,14 +223,53 @@ def body_of(fields: Fields, content: Content) -> Body:
 
 
 def body_chunks(body: Body) -> Iterator[bytes]:
-    """The body as it is sent."""
+    """The body as it is sent, in pieces of which each is quickly made."""
     if body.encode:
-        yield binascii.b2a_qp(b"".join(body.chunks()), istext=True)
+        yield from map(_quoted, _pieces(body.chunks()))
     elif body.wrap:
-        for line in b"".join(body.chunks()).split(b"\r\n"):
-            yield b"\r\n".join(line[at : at + MAX_LINE] for at in range(0, max(len(line), 1), MAX_LINE)) + b"\r\n"
+        yield from _wrapped(_pieces(body.chunks()))
     else:
         yield from body.chunks()
+
+
+def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Content in pieces that end with a line, or within one; never between CR and LF."""
+    rest = b""
+    for chunk in chunks:
+        rest += chunk
+        end = rest.rfind(b"\r\n") + 2
+        if end < 2:
+            end = len(rest) - 1
+        yield rest[:end]
+        rest = rest[end:]
+    yield rest
+
+
+def _quoted(piece: bytes) -> bytes:
+    """As quoted-printable; a piece that ends within a line is followed by a soft line break."""
+    if piece.endswith(b"\r\n") or not piece:
+        return binascii.b2a_qp(piece, istext=True)
+    return binascii.b2a_qp(piece, istext=True).replace(b"\n", b"\r\n") + b"=\r\n"
+
+
+def _wrapped(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """With lines of at most 998 octets."""
+    column = 0
+    for piece in pieces:
+        made: list[bytes] = []
+        for number, part in enumerate(piece.split(b"\r\n")):
+            if number:
+                made.append(b"\r\n")
+                column = 0
+            at = 0
+            while at < len(part):
+                if column == MAX_LINE:
+                    made.append(b"\r\n")
+                    column = 0
+                made.append(part[at : at + MAX_LINE - column])
+                at += len(made[-1])
+                column += len(made[-1])
+        yield b"".join(made)
 
 
 def subject(fields: Fields) -> str:

@@ -69,27 +69,29 @@ async def send(app: App, account: pwd.struct_passwd, asked: Asked, content: Cont
 
 async def _send(app: App, account: pwd.struct_passwd, asked: Asked, content: Content) -> str:
     at, host = app.clock(), host_of(app)
-    fields = rules.read_fields(content.received.head(rules.MAX_HEAD))
+    fields = await asyncio.to_thread(rules.read_fields, content.received.head(rules.MAX_HEAD))
     sender = await _sender(app, account, asked, fields)
-    given = rules.recipients(asked.recipients, fields if asked.extract else None, host)
+    given = await asyncio.to_thread(rules.recipients, asked.recipients, fields if asked.extract else None, host)
     envelope = await _deliverable(app, given, host)
     sender = replace(sender, use=replace(sender.use, recipients=len(envelope)))
     body = rules.body_of(fields, content)
     message = messages.new_id(at)
     header_id = rules.message_id(fields) or f"<{message}@{sender.author.address.domain}>"
     trace = f"Received: by {host} (Mailkeep) with local id {message};\r\n\t{date_text(at)}\r\n"
-    head = trace.encode() + rules.header(fields, sender.author, at, header_id, body) + b"\r\n"
+    header = await asyncio.to_thread(rules.header, fields, sender.author, at, header_id, body)
+    head = trace.encode() + header + b"\r\n"
     size = len(head) + content.received.size - fields.body_at
     limit = app.settings.limits.message_size_bytes
     if size > limit:
         raise Rejected(Exit.UNAVAILABLE, f"the message has {size} bytes; at most {limit} are allowed")
     attempt = _attempt(sender, message, header_id, envelope, at)
+    to, cc = await asyncio.to_thread(_listed, fields, "to"), await asyncio.to_thread(_listed, fields, "cc")
     attempt = replace(
         attempt,
-        subject=rules.subject(fields),
+        subject=await asyncio.to_thread(rules.subject, fields),
         size=size,
-        to_addresses=_listed(fields, "to") or ([] if _listed(fields, "cc") else [each.text for each in envelope]),
-        cc_addresses=_listed(fields, "cc"),
+        to_addresses=to or ([] if cc else [each.text for each in envelope]),
+        cc_addresses=cc,
     )
     await _charge_forwards(app, at, message, envelope)
     (refusal,) = await abuse.count(app, sender.who, at, [sender.use])
@@ -138,7 +140,7 @@ async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[
 
 async def _sender(app: App, account: pwd.struct_passwd, asked: Asked, fields: Fields) -> Sender:
     """Who sends this, or `Rejected`: envelope sender and From are each checked."""
-    host, author = host_of(app), rules.author(fields)
+    host, author = host_of(app), await asyncio.to_thread(rules.author, fields)
     given = rules.address(rules.qualified(asked.sender, host), "-f") if asked.sender else None
     wanted = _Wanted(author and author.address, given, asked.sender == "")
     if asked.key is not None:
