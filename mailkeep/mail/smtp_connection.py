@@ -287,19 +287,22 @@ async def connect(relay: Relay) -> Connection:
 
 async def _open(relay: Relay) -> Connection:
     hosts = await relay.addresses() if relay.addresses else [relay.host]
+    seconds = relay.timeouts.connect / min(
+        len(hosts), 5
+    )  # the more, the less for each: many that are silent hold up less
     for host in hosts[:-1]:
         try:
-            return await _open_to(relay, host)
+            return await _open_to(relay, host, seconds)
         except Lost as lost:
             if lost.stage != "connect":
                 raise
-    return await _open_to(relay, hosts[-1])
+    return await _open_to(relay, hosts[-1], seconds)
 
 
-async def _open_to(relay: Relay, host: str) -> Connection:
+async def _open_to(relay: Relay, host: str, seconds: float) -> Connection:
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(relay.timeouts.connect):
+        async with asyncio.timeout(seconds):
             if host.startswith("/"):
                 _, connection = await loop.create_unix_connection(Connection, host)
             elif relay.tls == "tls":
@@ -310,7 +313,7 @@ async def _open_to(relay: Relay, host: str) -> Connection:
             else:
                 _, connection = await loop.create_connection(Connection, host, relay.port)
     except TimeoutError:
-        raise Lost(f"no connection within {relay.timeouts.connect:g} s", "connect") from None
+        raise Lost(f"no connection within {seconds:g} s", "connect") from None
     except ssl.SSLError as error:
         raise Lost(str(error), "tls") from error
     except OSError as error:

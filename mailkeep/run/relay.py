@@ -6,6 +6,7 @@ accepted stays in Postfix's queue.
 
 from __future__ import annotations
 
+import asyncio
 import grp
 from collections.abc import Sequence
 
@@ -26,6 +27,7 @@ from mailkeep.run.process import Process
 log = structlog.get_logger("mailkeep.relay")
 
 _GRACE = 4.0
+_LONGEST = 1140.0  # of one message, however slowly a relay reads; after 1200 s Postfix waits no longer (master.cf)
 
 
 class RelayHandler:
@@ -56,7 +58,10 @@ class RelayHandler:
             envelope.mail_from, envelope.rcpt_to, None, envelope.body == "8BITMIME", envelope.smtputf8
         )
         try:
-            result = await relays.submit(self._app, relay, submission, message.chunks(), stuffed=False)
+            async with asyncio.timeout(_LONGEST):
+                result = await relays.submit(self._app, relay, submission, message.chunks(), stuffed=False)
+        except TimeoutError:
+            return Reply(451, "4.4.2", f"{relay.host} did not take the message within {_LONGEST:g} s")
         except (Refused, Lost) as wrong:
             log.warning("the relay did not accept a message", relay=relay.host, why=str(wrong))
             result = wrong

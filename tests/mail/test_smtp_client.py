@@ -664,7 +664,7 @@ async def test_tls_from_the_first_byte(tls: tuple[ssl.SSLContext, ssl.SSLContext
         await pool.close()
         with pytest.raises(Lost) as lost:
             await connect(replace(relay, ssl_context=None))
-        assert lost.value.stage == "connect"
+        assert lost.value.stage == "tls"
         server.close()
         await asyncio.sleep(0.02)
 

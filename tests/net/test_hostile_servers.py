@@ -293,6 +293,25 @@ async def test_long_replies_are_not_kept_while_content_is_sent(relay: Relay, con
     assert count.read < MOST_READ
 
 
+@on_uvloop
+async def test_a_silent_relay_costs_its_waiting_messages_one_timeout(relay: Relay):
+    """Each of those that waited for a connection paid for it, and mail by other relays waited for their places."""
+    with hostile(say(), None, waits=False) as server:
+        pools = RelayPools(size=2)
+        silent = replace(at(relay, server, 0.5), tls="none", timeouts=Timeouts(60, 1, 60, 60, 60))
+
+        async def submit() -> str:
+            with pytest.raises(Lost) as lost:
+                await pools.submit(silent, Submission("a@b.test", ["c@d.test"]), [b"X: y\r\n\r\nz\r\n"])
+            return f"{lost.value.stage} {lost.value.why}"
+
+        started = asyncio.get_running_loop().time()
+        found = await asyncio.gather(*(submit() for _ in range(30)))
+        assert asyncio.get_running_loop().time() - started < 8
+        assert set(found) == {"greeting no reply within 1 s"}
+        await pools.close()
+
+
 # The command line
 
 

@@ -20,9 +20,9 @@ MAX_LINE = 998  # RFC 5322 §2.1.1
 _FIELD = re.compile(rb"(?s)([!-9;-~]{1,200})[ \t]*:(.*)")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _FOLD = re.compile(r"\r\n[ \t]+|[\r\n]+")
-_DROPPED = ("bcc", "resent-bcc", "return-path", "content-length", "sender", "from")
+_DROPPED = ("bcc", "resent-bcc", "return-path", "content-length", "sender", "from", "resent-from", "resent-sender")
 _RESERVED = ("x-svc-", "x-mailkeep-", "x-rspamd-", "x-spam")
-_ADDRESSES = ("to", "cc", "reply-to", "resent-from", "resent-to", "resent-cc", "resent-sender")
+_ADDRESSES = ("to", "cc", "reply-to", "resent-to", "resent-cc")
 
 
 def read_fields(head: bytes) -> Fields:

@@ -46,7 +46,8 @@ def row(stack: Stack, to: str) -> dict[str, Any]:
 
 def test_an_account_sends_as_itself_at_the_host_name(stack: Stack) -> None:
     to = "friend+cron@remote.test"
-    message = b"Subject: gr\xc3\xbc\xc3\x9fe\nX-Mailkeep-Tags: forged\nBcc: a@remote.test\n\nbare\nlines \xc3\xbc\n"
+    message = b"X-Mailkeep-Tags: forged\nResent-From: x@forged.test\n"
+    message += b"Subject: gr\xc3\xbc\xc3\x9fe\nBcc: a@remote.test\n\nbare\nlines \xc3\xbc\n"
     assert sendmail(stack, "-i", "-FCron Daemon", to, message=message) == (0, "")
     (mail,) = stack.arrived(to)
     assert f"From: Cron Daemon <nobody@{HOSTNAME}>\r\n".encode() in mail
@@ -54,7 +55,7 @@ def test_an_account_sends_as_itself_at_the_host_name(stack: Stack) -> None:
     assert b"\r\nMessage-ID: <" in mail
     assert b"\r\n\r\nbare\r\nlines \xc3\xbc\r\n" in mail
     assert b"\r\nContent-Transfer-Encoding: 8bit\r\n" in mail
-    for word in (b"Bcc", b"X-Mailkeep", b"a@remote", b"127.0.0.1", b"localhost", b"nobody)"):
+    for word in (b"Bcc", b"X-Mailkeep", b"forged", b"a@remote", b"127.0.0.1", b"localhost", b"nobody)"):
         assert word not in mail
     found = row(stack, to)
     assert (found["source"], found["subject"], found["from"]) == ("smtp", "grüße", f"nobody@{HOSTNAME}")
