@@ -54,8 +54,8 @@ export function fieldFaults(error: unknown): Record<string, string> {
     return Object.fromEntries(
       details['fields'].filter(isRecord).map((fault) => [text(fault['field']) ?? '', sentence(text(fault['reason']))]),
     )
-  const setting = text(details['setting'])
-  if (code === 'INVALID_URL') return { url: setting ? `${message} The setting ${setting} can allow it. For a program on your own machine use mailkeep listen.` : message }
+  // Its message names the setting that can allow the address, and `mailkeep listen`.
+  if (code === 'INVALID_URL') return { url: message }
   const field = text(details['field'])
   if (field) return { [field]: message }
   return code in ONE_FIELD ? { [ONE_FIELD[code] as string]: message } : {}

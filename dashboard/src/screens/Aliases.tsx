@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask, askPage, client, type Schema } from '../api/client'
+import { number } from '../locale'
 import { useAddress } from '../search'
 import { Addresses } from '../ui/Addresses'
 import { Allowed, useAccount, useBarred } from '../ui/Allowed'
@@ -25,6 +26,8 @@ type Alias = Schema['AliasRecord']
 
 const route = getRouteApi('/inside/aliases')
 const REFRESHES = ['aliases', 'domains', 'routing']
+/** Of a long list only these are shown, and their routes asked for. */
+const MOST_SHOWN = 10
 
 export function Aliases() {
   const search = route.useSearch()
@@ -91,7 +94,7 @@ function NoDomain() {
 function columns(onEdit: (alias: Alias) => void, onDelete: (alias: Alias) => void): readonly Column<Alias>[] {
   return [
     { head: 'Alias', cell: (row) => <Source alias={row} /> },
-    { head: 'Leads to', wide: true, cell: (row) => <span title={row.destination}>{row.destination.replaceAll(',', ', ')}</span> },
+    { head: 'Leads to', wide: true, cell: (row) => <span title={shorten(row.destination)}>{shorten(row.destination)}</span> },
     { head: 'State', cell: (row) => (row.active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>) },
     { head: 'Made', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="ago" /> },
     {
@@ -214,6 +217,12 @@ interface Values {
   active: boolean
 }
 
+function shorten(destination: string): string {
+  const addresses = destination.split(',')
+  const rest = addresses.length - MOST_SHOWN
+  return addresses.slice(0, MOST_SHOWN).join(', ') + (rest > 0 ? ` and ${number(rest)} more` : '')
+}
+
 /** Where mail for each of the destinations goes at present; of one size, whatever it shows. */
 function Preview({ addresses }: { addresses: readonly string[] }) {
   const [asked] = useDebouncedValue(addresses, 250)
@@ -223,9 +232,10 @@ function Preview({ addresses }: { addresses: readonly string[] }) {
       <div>
         <p className="note-title">Where mail for these addresses goes now</p>
         {asked.length === 0 && <p className="soft">Add an address to see its route.</p>}
-        {asked.map((address) => (
+        {asked.slice(0, MOST_SHOWN).map((address) => (
           <Destination key={address} address={address} />
         ))}
+        {asked.length > MOST_SHOWN && <p className="soft">and {number(asked.length - MOST_SHOWN)} more</p>}
       </div>
     </div>
   )
@@ -245,7 +255,7 @@ function DeleteAlias({ alias, onClose }: { alias: Alias; onClose: () => void }) 
       <strong className="break">
         {alias.source_local_part || 'anybody else'}@{domain?.unicode_name}
       </strong>{' '}
-      no longer goes to {alias.destination.replaceAll(',', ', ')}. If nobody else takes it, it is refused.
+      no longer goes to {shorten(alias.destination)}. If nobody else takes it, it is refused.
     </Confirm>
   )
 }

@@ -72,7 +72,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
             data={[
               { value: 'starttls', label: 'STARTTLS' },
               { value: 'tls', label: 'TLS' },
-              { value: 'none', label: 'None (without a user name only)' },
+              { value: 'none', label: 'None (no user name)' },
             ]}
             allowDeselect={false}
             {...form.value('relay_tls')}
