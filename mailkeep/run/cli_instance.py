@@ -230,7 +230,7 @@ async def _status(data_dir: Path | None) -> Answer:
         f"  database  {'up' if database is None else f'away: {database}'}",
         f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
         f"  health    {health.status}",
-        *(f"    {check.component:12}{check.status}" for check in health.checks),
+        *(f"    {check.component:13}{check.status}" for check in health.checks),
         *(
             f"  {part.name:10}{part.version:16}"
             + (f"process {part.pid}, {part.memory_bytes / 2**20:.0f} MiB" if part.pid else "does not run")

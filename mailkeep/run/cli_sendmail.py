@@ -279,7 +279,10 @@ def _complain(code: int, text: str) -> int:
 
 def add_to(app: typer.Typer) -> None:
     """Make the command known to --help; `run.cli` runs it without this command line."""
-    app.command("sendmail", add_help_option=False, help="Send a message, as /usr/sbin/sendmail does.", epilog=HELP)(
+    usage, *paragraphs = HELP.strip().split("\n\n")
+    # \b: click leaves the lines as they are.
+    epilog = "\n\n".join(f"\b\n{each}" for each in (usage, *paragraphs[1:]))
+    app.command("sendmail", add_help_option=False, help="Send a message, as /usr/sbin/sendmail does.", epilog=epilog)(
         lambda: None
     )
 

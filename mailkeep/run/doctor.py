@@ -6,6 +6,7 @@ A *warning* is worth knowing and stops nothing; *wrong* is what keeps Mailkeep f
 from __future__ import annotations
 
 import base64
+import errno
 import os
 import pwd
 import shutil
@@ -207,7 +208,8 @@ def _ports(subject: Subject) -> list[Finding]:
         "http.internal": settings.http.internal,
         "smtp.listen": settings.smtp.listen,
     }
-    return [_port(key, text) for key, text in listeners.items()] + _mail_ports(settings)
+    defaults = {key for key in ("http.internal",) if subject.loaded.sources[key] == "default"}
+    return [_port(key, text, key in defaults) for key, text in listeners.items()] + _mail_ports(settings)
 
 
 def _mail_ports(settings: Settings) -> list[Finding]:
@@ -217,11 +219,12 @@ def _mail_ports(settings: Settings) -> list[Finding]:
         return []
     if not (taken := ports.taken(settings)):
         return [Finding(name, Level.OK, "Those of the full profile are free.")]
-    advice = "The full profile does not start: stop and disable the program that has the port, or set another port."
+    advice = f"The full profile does not start. {ports.advice(taken)}"
     return [Finding(name, Level.WRONG, f"{'; '.join(map(str, taken))}.", advice)]
 
 
-def _port(key: str, text: str) -> Finding:
+def _port(key: str, text: str, may_move: bool) -> Finding:
+    """`may_move`: `up` takes a free port where this one is taken (`http.bind_internal`)."""
     host, port = endpoint(text)
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -229,9 +232,11 @@ def _port(key: str, text: str) -> Finding:
             tried.bind((host, port))
             tried.listen(1)
         except OSError as error:
-            return Finding(
-                key, Level.WRONG, f"{text}: {error.strerror}.", f"Set {key} to a free address of this machine."
-            )
+            holder = ports.find_holder(port) if error.errno == errno.EADDRINUSE else None
+            why = f"{text}: {error.strerror}{f', by {holder}' if holder else ''}."
+            if may_move and error.errno == errno.EADDRINUSE:
+                return Finding(key, Level.OK, f"{why} `mailkeep up` uses a free port.")
+            return Finding(key, Level.WRONG, why, f"Set {key} to a free address of this machine.")
     return Finding(key, Level.OK, f"{text} is free.")
 
 

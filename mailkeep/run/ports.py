@@ -12,6 +12,7 @@ import dataclasses
 import errno
 import re
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,10 +34,19 @@ class Taken:
     address: str
     port: int
     why: str
+    absent: bool = False
+    """No interface has the address."""
 
     def __str__(self) -> str:
         host = f"[{self.address}]" if ":" in self.address else self.address
         return f"{self.key}: {host}:{self.port}: {self.why}"
+
+
+def advice(found: Sequence[Taken]) -> str:
+    """What to do about ports that can't be had."""
+    if all(each.absent for each in found):
+        return "No interface of this machine has that address: correct server.addresses, or add the address."
+    return "Stop and disable the program that has the port, or set another port."
 
 
 async def expect_free(settings: Settings) -> None:
@@ -53,7 +63,7 @@ async def expect_free(settings: Settings) -> None:
     if found:
         told = "; ".join(map(str, found))
         raise Failure(
-            f"{told}. End and disable the program that has it, or set another port: the settings are named above.",
+            f"{told}. {advice(found)}",
             permanent=True,
         )
 
@@ -64,14 +74,15 @@ def taken(settings: Settings) -> list[Taken]:
     found: list[Taken] = []
     for name, port in ports.items():
         for address in settings.server.addresses or _EVERYWHERE:
-            if why := _refused(address, port):
-                found.append(Taken(f"ports.{name}", address, port, why))
+            if refused := _refused(address, port):
+                why, absent = refused
+                found.append(Taken(f"ports.{name}", address, port, why, absent))
                 break
     return found
 
 
-def _refused(address: str, port: int) -> str | None:
-    """Why nobody can listen there; None: one can."""
+def _refused(address: str, port: int) -> tuple[str, bool] | None:
+    """Why nobody can listen there, and whether the address is absent; None: one can."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family) as tried:
@@ -84,7 +95,7 @@ def _refused(address: str, port: int) -> str | None:
         if error.errno in _ABSENT and address in _EVERYWHERE:
             return None
         holder = find_holder(port) if error.errno == errno.EADDRINUSE else None
-        return f"taken by {holder}" if holder else str(error.strerror)
+        return f"taken by {holder}" if holder else str(error.strerror), error.errno in _ABSENT
     return None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import json
 import os
 import pwd
@@ -211,9 +212,25 @@ async def test_a_port_that_something_else_has(data: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("MAILKEEP_SMTP__LISTEN", f"127.0.0.1:{taken}")
     monkeypatch.setenv("MAILKEEP_HTTP__LISTEN", "192.0.2.1:80")
     findings = await found(data)
-    assert findings["smtp.listen"].message == f"127.0.0.1:{taken}: Address already in use."
+    assert findings["smtp.listen"].message.startswith(f"127.0.0.1:{taken}: Address already in use, by ")
     assert findings["http.listen"].message == "192.0.2.1:80: Cannot assign requested address."
     assert findings["http.internal"].level is Level.OK
+
+
+async def test_the_internal_listeners_default_port_may_be_taken(
+    data: Path, monkeypatch: pytest.MonkeyPatch, taken: int
+):
+    monkeypatch.delenv("MAILKEEP_HTTP__INTERNAL")
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):  # another instance of this machine has it
+            other.bind(("127.0.0.1", 8081))
+            other.listen(1)
+        one = (await found(data))["http.internal"]
+    assert one.level is Level.OK
+    assert one.message.endswith("`mailkeep up` uses a free port.")
+    monkeypatch.setenv("MAILKEEP_HTTP__INTERNAL", f"127.0.0.1:{taken}")
+    assert (await found(data))["http.internal"].level is Level.WRONG
 
 
 async def test_a_port_of_the_mail_that_something_else_has(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):

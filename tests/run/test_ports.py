@@ -54,6 +54,8 @@ def test_another_address_is_another_port(other: socket.socket):
 def test_an_address_of_nobody_is_told_in_the_systems_words():
     found = ports.taken(replace(settings("192.0.2.1"), ports=Ports(smtp=free_port())))
     assert str(found[0]).endswith(": Cannot assign requested address")
+    assert "server.addresses" in ports.advice(found)
+    assert "program" not in ports.advice(found)
 
 
 def test_a_program_is_found_whichever_address_it_has():
@@ -78,5 +80,7 @@ async def test_who_is_just_ending_is_waited_for(other: socket.socket, monkeypatc
 
 async def test_whoever_stays_is_told(other: socket.socket, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ports, "_LOOKS", 2)
-    with pytest.raises(Failure, match=rf"^ports\.imaps: 127\.0\.0\.1:\d+: taken by .* \(pid {os.getpid()}\)\. End and"):
+    with pytest.raises(
+        Failure, match=rf"^ports\.imaps: 127\.0\.0\.1:\d+: taken by .* \(pid {os.getpid()}\)\. Stop and"
+    ):
         await ports.expect_free(settings("127.0.0.1", imaps=other.getsockname()[1]))
