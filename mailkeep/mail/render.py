@@ -37,7 +37,7 @@ MAPS = {
     "relays": "SELECT 'smarthost:unix:@@relay_socket@@' FROM mta_relay(mta_asked('%u'), '%d')",
     "senders": "SELECT mta_told(r) FROM mta_senders(mta_asked('%u'), '%d') r",
 }
-_SENDERS = ("foreign_senders", "rewritten_senders", "recipient_forms", "lmtp_replies", "bounce_lines")
+_SENDERS = ("foreign_senders", "rewritten_senders", "recipient_forms", "command_forms", "lmtp_replies", "bounce_lines")
 # Modules of Rspamd that ask the network about a message or its sender.
 _ASKS_NETWORK = (
     "arc", "asn", "bimi", "dcc", "dkim", "dmarc", "fuzzy_check", "hfilter", "mx_check", "p0f", "phishing", "rbl",

@@ -128,6 +128,31 @@ def _answer(client: smtplib.SMTP, sender: str, form: str, *, data: bool) -> int:
     return code
 
 
+# All that Postfix reads as the bare `postmaster`, which it takes before any restriction, and forms that come near.
+BARE = [
+    "<postmaster>", "<PostMaster>", '<"postmaster">', '<"post\\master">', "<post\\master>", "<@x:postmaster>",
+    "<@x:@y:postmaster>", "< @x:postmaster>", "<<@x:postmaster>>", '<""@x:postmaster>', "postmaster", " postmaster",
+    "@x:postmaster", "< postmaster >", "<<postmaster>>", "<,postmaster>",
+]  # fmt: skip
+COMMENTED = [
+    "<postmaster(c)>", "<(a@b)postmaster>", "<postmaster(@)>", "<postmaster((c)@)>", "<postmaster(@>",
+    "<postmaster(>)>", "<postmaster(>", "<postmaster(\\)>", "<(c)@x:postmaster>",
+]  # fmt: skip
+
+
+def test_a_bare_postmaster_is_put_off_while_no_administrator_can_be_reached(stack: Stack) -> None:
+    """It was taken, and bounced with the whole message to whoever was named as the sender."""
+
+    def answer(form: str) -> int:
+        with stack.smtp() as client:
+            client.mail(FORGED)
+            return client.docmd(f"RCPT TO:{form}")[0]
+
+    assert answer(f"<postmaster@{HOSTNAME}>") == 451  # the first administrator's address is admin@localhost
+    assert {form: answer(form) for form in BARE} == dict.fromkeys(BARE, 451)
+    assert {form: answer(form) for form in COMMENTED} == dict.fromkeys(COMMENTED, 501)
+
+
 def test_unknown_and_literal_recipients_make_no_backscatter(stack: Stack) -> None:
     """`anything@[address]` and a bare `postmaster` were accepted, and bounced to whoever was named as the sender."""
     _prepare(stack)
