@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mailkeep.core.address import AddressError, normalize_domain
-from mailkeep.core.errors import Conflict, DomainInactive, invalid_field
+from mailkeep.core.errors import Conflict, DomainInactive, Forbidden, invalid_field
 from mailkeep.core.network import Network
 from mailkeep.features.domains.model import Domain, DomainRelay, NewRelay, Usage
 from mailkeep.net.guard import HostRefused, parse_host, refuse_address
@@ -35,6 +35,15 @@ def check_delimiter(text: str | None) -> None:
     """INVALID_FIELD unless `text` can divide a tag from a local part."""
     if text is not None and text not in DELIMITERS:
         raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(DELIMITERS))}")
+
+
+def refuse_capture(captured: bool) -> None:
+    """FORBIDDEN where a delimiter leads the address of an administrator of higher rank to a mailbox or an alias."""
+    if captured:
+        raise Forbidden(
+            "With this delimiter, mail for an administrator of higher rank goes to another mailbox or alias.",
+            reason="higher_rank",
+        )
 
 
 def check_relay(given: NewRelay, permitted_networks: Sequence[Network]) -> NewRelay:

@@ -113,7 +113,7 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
 
 async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes: dict[str, Any]) -> Domain:
     """Change the given fields of a domain (`relay` is a NewRelay or None); answers it as it is then. INVALID_FIELD,
-    NOT_FOUND.
+    NOT_FOUND; FORBIDDEN where a new delimiter leads the address of a higher-ranked administrator to another mailbox.
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
@@ -122,6 +122,9 @@ async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes:
     if "relay" in changes:
         changes = changes | {"relay": rules.with_password(relay, before.relay, _seal(app, domain_id))}
     after = replace(before, **changes)
+    if after.plus_delimiter != before.plus_delimiter:
+        captured = await store.find_captured(conn, domain_id, after.plus_delimiter, who.role.rank)
+        rules.refuse_capture(captured)
     if after == before:
         return before
     after = replace(after, updated_at=at)

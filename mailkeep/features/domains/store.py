@@ -44,6 +44,24 @@ async def insert(conn: Conn, domain: Domain) -> None:
         raise
 
 
+async def find_captured(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
+    """Whether this delimiter makes the address of an administrator of a higher rank the tagged address of a mailbox or
+    an alias.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT FROM domains d
+          JOIN admins a ON split_part(a.email_key, '@', 2) = d.name
+         CROSS JOIN LATERAL route_match(d.id, %(delimiter)s::text, split_part(a.email_key, '@', 1)) r
+         WHERE d.id = %(id)s AND r.rank IN (3, 4)
+           AND CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END > %(rank)s
+         LIMIT 1
+        """,
+        {"id": domain_id, "delimiter": delimiter, "rank": rank},
+    )
+    return await cursor.fetchone() is not None
+
+
 async def update(conn: Conn, domain: Domain) -> None:
     """The writable columns of a domain, as they are in `domain`."""
     await conn.execute(

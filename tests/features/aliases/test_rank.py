@@ -100,3 +100,15 @@ async def test_a_later_promotion_leaves_aliases_as_they_are_and_out_of_reach(api
     assert await senders() == []
     assert (await api.sue.patch(f"/aliases/{made}", {"destination": f"alice@{EXAMPLE},b@remote.test"})).status == 200
     assert await senders() == [f"alice@{EXAMPLE}"]
+
+
+async def test_a_delimiter_does_not_lead_the_address_of_a_higher_rank_to_another_mailbox(api: Api):
+    """With `-` in place of `+`, mail for big-boss@ went to the mailbox big@."""
+    await api.mailbox(f"big@{EXAMPLE}")
+    await api.sql("UPDATE admins SET email = %(email)s, email_key = %(email)s WHERE role = 'super_admin'"
+                  " AND id = %(id)s", email=f"big-boss@{EXAMPLE}", id=ADMIN_IDS["sue"])  # fmt: skip
+    answer = await api.adam.patch(f"/domains/{EXAMPLE_ID}", {"plus_delimiter": "-"})
+    assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "higher_rank")
+    assert await decision(api, "big-boss") == "unknown_user"
+    assert (await api.adam.patch(f"/domains/{EXAMPLE_ID}", {"plus_delimiter": "_"})).status == 200
+    assert (await api.sue.patch(f"/domains/{EXAMPLE_ID}", {"plus_delimiter": "-"})).status == 200
