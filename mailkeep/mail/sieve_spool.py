@@ -27,6 +27,7 @@ MAX_BYTES = 1 << 30
 _READ_SIZE = 128 * 1024
 _MAX_ENVELOPE = 64 * 1024
 _NAME = re.compile(r"([0-9]{1,19})\.[0-9]{1,10}")
+_REDIRECTED = re.compile(rb"X-Sieve: [^\r\n]*\r?\nX-Sieve-Redirected-From: ([^\r\n]*)\r?\n")
 _LINE_END = re.compile(rb"\r?\n|\r(?!\Z)")
 
 
@@ -36,7 +37,10 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not all ASCII."""
+    """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not all ASCII.
+
+    `redirected_from` is the address of the mailbox that redirects the message; empty for replies and rejections.
+    """
 
     path: Path
     mailbox_id: str
@@ -44,6 +48,7 @@ class Spooled:
     recipients: tuple[str, ...]
     arrived: float
     eight_bit: bool
+    redirected_from: str
     _start: int
 
     def content(self) -> Iterator[bytes]:
@@ -91,9 +96,13 @@ def read(path: Path) -> Spooled:
             raise Unreadable(f"{path}: not an envelope")
         start = len(head) + len(blank)
         file.seek(start)
+        # Sieve writes these two fields above those of the message.
+        redirected = _REDIRECTED.match(file.read(_MAX_ENVELOPE))
+        file.seek(start)
         eight_bit = any(not chunk.isascii() for chunk in iter(lambda: file.read(_READ_SIZE), b""))
     (mailbox_id,), (sender,) = values["mailbox"], values["sender"]
-    return Spooled(path, mailbox_id, sender, tuple(values["recipient"]), int(name[1]) / 1e9, eight_bit, start)
+    source = redirected[1].decode("utf-8", "replace") if redirected else ""
+    return Spooled(path, mailbox_id, sender, tuple(values["recipient"]), int(name[1]) / 1e9, eight_bit, source, start)
 
 
 def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:

@@ -21,6 +21,8 @@ import asyncio
 import grp
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 
 import structlog
 
@@ -53,7 +55,18 @@ _NO_SENDER = "553 5.1.7 The sender is no address of ours"
 _FORWARDS_TOO_MUCH = "450 4.7.1 The domain forwards too much mail at present, try again later"
 _OUTSIDE = Route("deliver", (), 1)
 _NOT_REWRITTEN = "550 5.1.1 User unknown"
-_TRANSACTIONS = 10_000  # shown recipients of so many are remembered; those of a client that went away are let go
+_PROCESSES = 10_000  # of Postfix: far more than run at a time; what those that ended have left is let go
+
+
+@dataclass(slots=True)
+class _Transaction:
+    """A message that is being handed in: the recipients that Postfix has asked about, and the routes of those that have
+    copies for the outside, or of which the size matters.
+    """
+
+    instance: str
+    shown: list[str] = field(default_factory=list[str])
+    routes: dict[str, Route] = field(default_factory=dict[str, Route])
 
 
 class Policy:
@@ -61,8 +74,7 @@ class Policy:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._shown: OrderedDict[str, list[str]] = OrderedDict()
-        self._expanding: OrderedDict[str, dict[str, Route]] = OrderedDict()
+        self._transactions: OrderedDict[str, _Transaction] = OrderedDict()
 
     async def decide(self, request: Mapping[str, str]) -> str:
         """The action for a request; with the database away the client is to come again."""
@@ -82,19 +94,28 @@ class Policy:
             case "RCPT" if context == "redirect":
                 return await self._redirect(request)
             case "RCPT":
-                if instance not in self._shown and not await self._may_submit(request):
+                shown, recipient = self._transaction(instance).shown, request.get("recipient", "")
+                if not shown and not await self._may_submit(request):
                     return _ENDED
-                self._show(instance, request.get("recipient", ""))
+                if recipient and recipient not in shown:
+                    shown.append(recipient)
                 return DUNNO
             case "END-OF-MESSAGE":
-                routes = self._expanding.pop(instance, {})
-                if context not in ("inbound", "redirect"):
-                    action = await self._judge(request, self._shown.pop(instance, []))
-                    if action != DUNNO:
-                        return action
-                return await self._charge(request, routes) if routes else DUNNO
+                return await self._end(request, self._take(instance), context)
             case _:
                 return DUNNO
+
+    async def _end(self, request: Mapping[str, str], transaction: _Transaction, context: str) -> str:
+        """The end of a message. The sender is counted last: what is refused for its copies does not count."""
+        routes = transaction.routes
+        action = await self._charge(request, routes) if routes else DUNNO
+        if action != DUNNO or context in ("inbound", "redirect"):
+            return action
+        action = await self._judge(request, transaction.shown)
+        if action != DUNNO and routes:
+            async with self._app.db.autocommit() as conn:
+                await abuse.take_back_forwards(conn, [request.get("queue_id", "")])
+        return action
 
     async def _may_submit(self, request: Mapping[str, str]) -> bool:
         login = parse_login(request.get("sasl_username", ""))
@@ -104,7 +125,7 @@ class Policy:
     async def _expand(self, request: Mapping[str, str]) -> str:
         """A recipient with copies for the outside, or of mailboxes with a small quota: whether it is accepted."""
         address = request.get("recipient", "")
-        routes = self._routes(request)
+        routes = self._transaction(request.get("instance", "")).routes
         reply, route = await receiving.judge(self._app, address, _number(request.get("size")), self._copies(routes))
         if not reply.accepted:
             return f"{reply.code} {reply.enhanced} {reply.text}"
@@ -114,18 +135,16 @@ class Policy:
 
     async def _redirect(self, request: Mapping[str, str]) -> str:
         """A recipient of mail that Sieve redirects: outside it counts for the mailbox's domain. Replies and rejections
-        have no sender, and are no copies.
+        have no sender, and are no copies; redirected mail without a sender is counted by `run/reinjection`.
         """
         address, sender = request.get("recipient", ""), _sender(request.get("sender", ""), "")
-        if sender is None:
-            return DUNNO
         async with self._app.db.autocommit() as conn:
             route = await routing.route(conn, address)
         if route.decision == "deliver":
             return await self._expand(request) if route.external else DUNNO
-        if route.decision != "not_managed":
+        if sender is None or route.decision != "not_managed":
             return DUNNO
-        routes, limit = self._routes(request), self._app.settings.abuse.forward_per_hour
+        routes, limit = self._transaction(request.get("instance", "")).routes, self._app.settings.abuse.forward_per_hour
         # Kept under an address of the mailbox's domain, which forwards it.
         key = f"{address}@{sender.domain}"
         copies = self._copies({**routes, key: _OUTSIDE}).get(sender.domain, 1)
@@ -135,14 +154,21 @@ class Policy:
         routes[key] = _OUTSIDE
         return DUNNO
 
-    def _routes(self, request: Mapping[str, str]) -> dict[str, Route]:
-        """The routes of a transaction's recipients so far that Postfix has asked about."""
-        instance = request.get("instance", "")
-        routes = self._expanding.setdefault(instance, {})
-        self._expanding.move_to_end(instance)
-        if len(self._expanding) > _TRANSACTIONS:
-            self._expanding.popitem(last=False)
-        return routes
+    def _transaction(self, instance: str) -> _Transaction:
+        """What is known of a transaction. A process of Postfix has one at a time: a new one ends the one before."""
+        process = instance.partition(".")[0]
+        known = self._transactions.get(process)
+        if known is None or known.instance != instance:
+            known = self._transactions[process] = _Transaction(instance)
+        self._transactions.move_to_end(process)
+        if len(self._transactions) > _PROCESSES:
+            self._transactions.popitem(last=False)
+        return known
+
+    def _take(self, instance: str) -> _Transaction:
+        known = self._transaction(instance)
+        del self._transactions[instance.partition(".")[0]]
+        return known
 
     def _copies(self, routes: Mapping[str, Route]) -> dict[str, int]:
         copies: dict[str, int] = {}
@@ -167,14 +193,6 @@ class Policy:
         refusal = await abuse.charge_forwards(self._app, self._app.clock(), charge_id, copies)
         return DUNNO if refusal is None else action_for(refusal)
 
-    def _show(self, instance: str, recipient: str) -> None:
-        shown = self._shown.setdefault(instance, [])
-        if recipient and recipient not in shown:
-            shown.append(recipient)
-        self._shown.move_to_end(instance)
-        if len(self._shown) > _TRANSACTIONS:
-            self._shown.popitem(last=False)
-
     async def _judge(self, request: Mapping[str, str], shown: list[str]) -> str:
         app, at = self._app, self._app.clock()
         if not await self._may_submit(request):
@@ -196,18 +214,24 @@ class Policy:
             return _DISABLED
         single = request.get("recipient", "")
         recipients = shown or ([single] if single else [])
-        await self._note(request, login, recipients, client)
         told = request.get("recipient_count", "")
         count = max(int(told) if told.isascii() and told.isdigit() and len(told) < 9 else 0, len(recipients), 1)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, Actor.SYSTEM, ip_address=client or None)
         (refusal,) = await abuse.count(app, who, at, [Use(mailbox, home.id, count, written=sender)])
-        return DUNNO if refusal is None else action_for(refusal)
+        if refusal:
+            return action_for(refusal)
+        await self._note(request, login, recipients, client, at)
+        return DUNNO
 
-    async def _note(self, request: Mapping[str, str], login: str, recipients: list[str], client: str) -> None:
-        """The envelope, where it is whole: of one that is not, the log's lines tell the recipients."""
+    async def _note(
+        self, request: Mapping[str, str], login: str, recipients: list[str], client: str, at: datetime
+    ) -> None:
+        """The envelope, where it is whole: of one that is not, the log's lines tell the recipients. By it the count is
+        taken back where the filter refuses the message.
+        """
         queue_id = request.get("queue_id", "")
         if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
-            noted = Submission(queue_id, login, request.get("sender", ""), recipients, client, self._app.clock())
+            noted = Submission(queue_id, login, request.get("sender", ""), recipients, client, at)
             await fates.note_submission(self._app, noted)
 
 

@@ -6,6 +6,9 @@ has taken the message. Killed between the two, the process submits the message a
 A temporary failure is retried, first after a second, then more and more rarely, for as long as Postfix would
 (`outbound.give_up_hours`). What is refused for good, or not taken in that time, is returned to its sender, the mailbox.
 A message with the null sender is dropped then, and logged.
+
+Postfix asks the policy agent to count redirected copies (`run/policy`), by the sender. A redirected message with the
+null sender is counted here, before it is submitted.
 """
 
 from __future__ import annotations
@@ -22,7 +25,10 @@ from pathlib import Path
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.errors import Failure
+from mailkeep.core.address import AddressError, parse_address
+from mailkeep.core.errors import Failure, Refusal, Unavailable
+from mailkeep.features.abuse import service as abuse
+from mailkeep.features.routing import service as routing
 from mailkeep.jobs.ending import end
 from mailkeep.mail import delivery_notice, sieve_spool
 from mailkeep.mail.reply import Reply
@@ -41,6 +47,7 @@ _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHED_RETRY = 1.0  # Postfix is not running
 _CLEAN_SECONDS = 3600.0
 _STALE = timedelta(days=1)
+_DATABASE_AWAY = Reply(451, "4.3.0", "The database is not available, try again later")
 
 
 @dataclass(slots=True)
@@ -121,6 +128,13 @@ class Submitter:
         submission = Submission(spooled.sender, spooled.recipients, eight_bit=spooled.eight_bit or utf8, smtputf8=utf8)
         refused: Mapping[str, Reply]
         try:
+            if refusal := await self._charge(spooled):
+                await self._postpone(spooled, Reply(450, "4.7.1", refusal.message))
+                return
+        except Unavailable:
+            await self._postpone(spooled, _DATABASE_AWAY)
+            return
+        try:
             refused = (await self.pool.submit(submission, spooled.content())).rejected
         except Lost as lost:
             if lost.stage in ("connect", "greeting", "ehlo"):
@@ -135,6 +149,22 @@ class Submitter:
         except ValueError as error:  # an address that SMTP does not know
             refused = dict.fromkeys(spooled.recipients, Reply(501, "5.1.3", str(error)))
         await self._finish(spooled, refused)
+
+    async def _charge(self, spooled: Spooled) -> Refusal | None:
+        """Count the external copies of a redirected message with the null sender; why it has to wait. Idempotent."""
+        if spooled.sender or not spooled.redirected_from:
+            return None
+        try:
+            domain = parse_address(spooled.redirected_from).domain
+        except AddressError:
+            return None
+        async with self.app.db.autocommit() as conn:
+            routes = [await routing.route(conn, each) for each in spooled.recipients]
+        # Postfix asks about recipients that aliases and forwards lead outside.
+        copies = sum(route.decision == "not_managed" for route in routes)
+        if not copies:
+            return None
+        return await abuse.charge_forwards(self.app, self.app.clock(), _charge_id(spooled), {domain: copies})
 
     async def _postpone(self, spooled: Spooled, reply: Reply) -> None:
         age = self.app.clock().timestamp() - spooled.arrived
@@ -151,12 +181,23 @@ class Submitter:
         if refused:
             why = {to: str(reply) for to, reply in refused.items()}
             log.warning("a message is refused", mailbox_id=spooled.mailbox_id, why=why)
+            if len(refused) == len(spooled.recipients):
+                await self._take_back(spooled)
         if refused and spooled.sender:
             at = self.app.clock()
             notice = await to_thread(delivery_notice.compose, spooled, refused, self.hostname, at)
             await to_thread(sieve_spool.write, self.spool, at, spooled.mailbox_id, "", [spooled.sender], notice)
             self.wake()
         await to_thread(spooled.path.unlink, missing_ok=True)
+
+    async def _take_back(self, spooled: Spooled) -> None:
+        with suppress(Unavailable):
+            async with self.app.db.autocommit() as conn:
+                await abuse.take_back_forwards(conn, [_charge_id(spooled)])
+
+
+def _charge_id(spooled: Spooled) -> str:
+    return f"sieve {spooled.path.name}"
 
 
 @contextmanager

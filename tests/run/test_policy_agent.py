@@ -196,6 +196,52 @@ async def test_what_sieve_redirects_counts_for_the_domain_of_the_mailbox(api: Ap
     assert await client.ask("RCPT", recipient="a@far.test", **context | {"sender": ""}) == "DUNNO"  # a reply
 
 
+async def test_what_is_redirected_without_a_sender_counts_for_the_alias_it_goes_through(
+    api: Api, client: Client
+) -> None:
+    await api.alias(f"team@{OTHER}", ["a@far.test", "b@far.test"])
+    given = {"policy_context": "redirect", "sasl_username": "", "sender": ""}
+    assert await client.message(f"team@{OTHER}", **given) == "DUNNO"
+    assert await forwards(api, OTHER) == 2
+
+
+async def test_a_sender_is_not_counted_for_what_is_refused_for_its_copies(api: Api, client: Client) -> None:
+    """Each retry of the mail client counted again, until the mailbox was suspended."""
+    limit(api, forward_per_hour=1)
+    await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
+    for process in "12":
+        assert await ask_expanding(client, f"one@{EXAMPLE}", instance=process) == "DUNNO"
+    given = {"recipient": f"one@{EXAMPLE}", "recipient_count": 1}
+    assert await client.ask("END-OF-MESSAGE", instance="1", queue_id="q1", **given) == "DUNNO"
+    assert (await client.ask("END-OF-MESSAGE", instance="2", queue_id="q2", **given)).startswith("450 4.7.1 ")
+    counts = await api.sql("SELECT recipients FROM send_counts WHERE subject = %(key)s", key=ALICE)
+    assert [row["recipients"] for row in counts] == [1]
+
+
+async def test_copies_are_not_charged_for_what_a_suspended_sender_hands_in(api: Api, client: Client) -> None:
+    limit(api, sender_per_hour=1)
+    await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
+    for number, expected in enumerate((1, 1)):
+        given = {"instance": str(number), "queue_id": f"q{number}"}
+        assert await ask_expanding(client, f"one@{EXAMPLE}", **given) == "DUNNO"
+        told = await client.ask("END-OF-MESSAGE", recipient=f"one@{EXAMPLE}", recipient_count=1, **given)
+        assert (told == "DUNNO") is (number == 0)
+        assert await forwards(api) == expected
+
+
+async def test_transactions_that_were_given_up_do_not_push_out_those_that_are_open(
+    api: Api, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copies of a message were not charged after RSET had ended 10,000 others."""
+    monkeypatch.setattr("mailkeep.run.policy._PROCESSES", 3)
+    await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
+    assert await ask_expanding(client, f"one@{EXAMPLE}", instance="a.1") == "DUNNO"
+    for number in range(10):
+        assert await ask_expanding(client, f"one@{EXAMPLE}", instance=f"b.{number}") == "DUNNO"
+    assert await client.ask("END-OF-MESSAGE", instance="a.1", policy_context="inbound") == "DUNNO"
+    assert await forwards(api) == 1
+
+
 async def test_a_message_larger_than_the_whole_quota_is_refused_at_its_end(api: Api, client: Client) -> None:
     await api.sql("UPDATE mailboxes SET quota_bytes = 1000 RETURNING id")
     assert await ask_expanding(client, ALICE, size=0) == "DUNNO"

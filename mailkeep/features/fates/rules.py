@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from mailkeep.core.address import AddressError, normalize_domain
+from mailkeep.core.address import AddressError, normalize_domain, parse_address
 from mailkeep.core.ids import parse_uuid, uuid7
+from mailkeep.features.abuse.model import Use
 from mailkeep.features.domains.model import Domain
-from mailkeep.features.fates.model import End, Expansion, Origin, Pauses, Status, Story, Tracked, Try
+from mailkeep.features.fates.model import End, Expansion, Origin, Pauses, Status, Story, Submission, Tracked, Try
 from mailkeep.features.messages.model import Fate, Message, Recipient, Reply, Source
 from mailkeep.features.receiving.model import Rejected
 from mailkeep.mail import postfix_log as log
@@ -54,8 +55,18 @@ def by_who_wrote(line: log.Line, original: Callable[[str], str | None]) -> log.L
 
 
 def is_refused_at_end(line: log.Line) -> bool:
-    """Whether a message was refused at the end of its data."""
+    """Whether a message was refused at the end of its data: by the filter, after it was counted."""
     return isinstance(line.fact, log.Rejected) and line.fact.stage == "END-OF-MESSAGE"
+
+
+def counted(noted: Iterable[Submission]) -> list[tuple[datetime, Use]]:
+    """What the policy agent has counted for these messages, each with its time."""
+    found: list[tuple[datetime, Use]] = []
+    for each in noted:
+        mailbox = parse_address(each.login)
+        sender = parse_address(each.sender) if each.sender else mailbox
+        found.append((each.created_at, Use(mailbox, None, len(each.recipients), written=sender)))
+    return found
 
 
 def rejection(line: log.Line) -> Rejected | None:

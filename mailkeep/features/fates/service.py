@@ -96,9 +96,9 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
         counted.add("deliveries", "inbound", "rejected", times=len(found))
         if rejected := [(when, rejection) for when, rejection in found if bound.take(rejection.source, when)]:
             await receiving.file_rejected(conn, rejected)
-        # Charged at the end of the data, before the filter refused the message.
         unaccepted = {line.queue_id for _, line in timed if line.queue_id and rules.is_refused_at_end(line)}
         await abuse.take_back_forwards(conn, unaccepted)
+        await abuse.uncount(conn, rules.counted(await store.take_submissions(conn, unaccepted)))
         failpoint.reach("log.learnt")
     app.tally.include(counted.take())
     failpoint.reach("log.committed")

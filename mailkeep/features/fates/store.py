@@ -200,6 +200,20 @@ async def note_submission(conn: Conn, noted: Submission) -> None:
     )
 
 
+async def take_submissions(conn: Conn, queue_ids: Collection[str]) -> list[Submission]:
+    """Remove the envelopes that were noted for these queue ids, and answer them."""
+    if not queue_ids:
+        return []
+    cursor = await conn.execute(
+        """
+        DELETE FROM submissions WHERE queue_id = ANY(%(ids)s)
+        RETURNING queue_id, login, sender, recipients, client, created_at
+        """,
+        {"ids": list(queue_ids)},
+    )
+    return [Submission(**row) for row in await cursor.fetchall()]
+
+
 async def submissions(conn: Conn, queue_ids: Collection[str]) -> dict[str, Submission]:
     """The envelopes that were noted for these queue ids."""
     cursor = await conn.execute(

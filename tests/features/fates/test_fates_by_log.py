@@ -11,11 +11,15 @@ from typing import Any
 import pytest
 
 from mailkeep.core import failpoint
+from mailkeep.core.address import parse_address
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.features.abuse import service as abuse
+from mailkeep.features.abuse.model import Use
 from mailkeep.features.fates import service as fates
 from mailkeep.features.fates.model import Submission
 from mailkeep.features.messages import service as messages
 from mailkeep.run.logs_agent import Follower
-from tests.client import EXAMPLE, Api
+from tests.client import DOMAIN_IDS, EXAMPLE, Api
 from tests.features.fates.log_writer import BOUNCED, DEFERRED, LogWriter
 from tests.features.messages.test_fates import begun, outbound
 
@@ -531,3 +535,23 @@ async def test_what_is_neither_in_the_queue_nor_ended_becomes_unknown_and_may_st
     log.tried(_ID, "a@far.test")
     await log.read()
     assert (await message(log, sent.id))["status"] == "delivered"
+
+
+async def test_what_the_filter_refuses_to_a_mail_client_does_not_count(api: Api, log: Log) -> None:
+    """It was counted at the end of the message, before the filter answered: each retry counted again."""
+    alice, at = f"alice@{EXAMPLE}", api.clock()
+    await api.mailbox(alice)
+    who = Principal(None, alice, Role.DOMAIN_ADMIN, Actor.SYSTEM)
+    use = Use(parse_address(alice), DOMAIN_IDS[EXAMPLE], 2, written=parse_address(alice))
+    for queue_id in (_ID, _OTHER):
+        assert await abuse.count(api.app, who, at, [use]) == [None]
+        noted = Submission(queue_id, alice, alice, ["a@far.test", "b@far.test"], "192.0.2.5", at)
+        await fates.note_submission(api.app, noted)
+    for to in ("a@far.test", "b@far.test"):
+        log.add(
+            f"cleanup[9]: {_ID}: milter-reject: END-OF-MESSAGE from h[192.0.2.5]: 4.7.1 Try again later; "
+            f"from=<{alice}> to=<{to}> proto=ESMTP helo=<h>"
+        )
+        await log.read()
+    counts = await api.sql("SELECT subject, recipients FROM send_counts ORDER BY subject")
+    assert {row["subject"]: row["recipients"] for row in counts} == {alice: 2, EXAMPLE: 2}
