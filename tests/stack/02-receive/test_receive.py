@@ -94,20 +94,28 @@ def test_an_alias_leads_to_the_end_and_outside(stack: Stack):
     assert len(stack.arrived("friend+team@remote.test")) == 1
 
 
-def test_a_full_mailbox_bounces_and_takes_mail_again_once_there_is_room(stack: Stack):
+def test_a_full_mailbox_is_refused_at_rcpt_and_takes_mail_again_once_there_is_room(stack: Stack):
     domain = stack.make_domain("full.test")
     mailbox = stack.make_mailbox(domain, "alice", quota_bytes=1_000_000)
-    stack.make_mailbox(domain, "bob")
+    big = ("0123456789" * 7 + "\r\n") * 20_000
+
+    def answer(size: int) -> tuple[int, bytes]:
+        with stack.smtp() as client:
+            client.mail("someone@remote.test", [f"size={size}"] if size else [])
+            code, words = client.rcpt("alice@full.test")
+            return code, words.split()[0]
+
+    assert answer(2_000_000) == (552, b"5.2.2"), "larger than the whole quota"
     with stack.smtp() as client:
-        client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test"))
-        big = ("0123456789" * 7 + "\r\n") * 20_000
-        client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test", "Too big", body=big))
-    (bounce,) = eventually(lambda: stack.mail_of("bob@full.test"))
-    assert b"5.2.2" in bounce
-    assert len(eventually(lambda: stack.mail_of("alice@full.test"))) == 1
+        client.mail("someone@remote.test")
+        assert client.rcpt("alice@full.test")[0] == 250, "it has not told its size"
+        assert client.data(letter("alice@full.test", "Too big", body=big))[0] == 552
+    stack.deliver("alice@full.test", "Fills it", body=big[:950_000])
+    assert eventually(lambda: len(stack.mail_of("alice@full.test")) == 1)
+    eventually(lambda: answer(500_000) == (452, b"4.2.2"), what="the refusal for now")
     stack.do("PATCH", f"/mailboxes/{mailbox['id']}", {"quota_bytes": 100_000_000})
-    with stack.smtp() as client:
-        client.sendmail("bob@full.test", ["alice@full.test"], letter("alice@full.test", "Now it fits", body=big))
+    assert answer(500_000)[0] == 250
+    stack.deliver("alice@full.test", "Now it fits", body=big)
     assert eventually(lambda: len(stack.mail_of("alice@full.test")) == 2)
 
 

@@ -145,6 +145,36 @@ def test_no_message_of_the_spool_is_lost_when_its_process_is_killed(alone: Stack
     eventually(lambda: not spooled(alone), what="an empty spool")
 
 
+def test_a_message_that_is_cut_off_when_dovecot_is_killed_does_not_leave(stack: Stack) -> None:
+    mailbox = make_mailbox_with_script(stack, "sieve-cut.test", "keep;")
+    account = pwd.getpwnam("mailkeep-mail")
+    program = places_of(stack).dovecot_conf / "bin" / "sendmail"
+    recipient = "friend+cut@remote.test"
+    caller = (
+        "import subprocess, sys, time\n"
+        "program = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)\n"
+        "program.stdin.write(b'Subject: Cut off\\n\\nThe first half')\n"
+        "program.stdin.flush()\n"
+        "print(program.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    command = ["/usr/bin/python3", "-I", "-c", caller, str(program), mailbox["id"], "-i", "-f", mailbox["address"]]
+    for wait in (0.0, 1.0):  # killed before the program has begun to read, and after
+        with subprocess.Popen(
+            [*command, "--", recipient], stdout=subprocess.PIPE, start_new_session=True,
+            user=account.pw_uid, group=account.pw_gid, extra_groups=[],
+        ) as process:  # fmt: skip
+            assert process.stdout is not None
+            pid = int(process.stdout.readline())
+            time.sleep(wait)
+            process.kill()
+        eventually(lambda pid=pid: not Path(f"/proc/{pid}").exists(), what="the end of the program")
+    hand_in(stack, mailbox, recipient)
+    assert b"Cut off" not in b"".join(stack.arrived(recipient))
+    eventually(lambda: not spooled(stack), what="an empty spool")
+    assert len(stack.caught(recipient)) == 1
+
+
 def test_an_unknown_recipient_of_ours_bounces_to_the_mailbox(stack: Stack) -> None:
     mailbox = make_mailbox_with_script(
         stack, "sieve-unknown.test", 'if header :is "Subject" "On" { redirect "nobody@sieve-unknown.test"; }'
