@@ -9,28 +9,32 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
 
 async def _suspend(app: App, call: Call) -> Reply:
+    who = call.caller()
     async with app.db.tx() as conn:
-        mailbox = await service.suspend(conn, call.caller(), app.clock(), call.id(), call.body.reason)
-    return Reply(wire.suspended_mailbox(mailbox))
+        mailbox = await service.suspend(conn, who, app.clock(), call.id(), call.body.reason)
+    return Reply(wire.suspended_mailbox(mailbox, who))
 
 
 async def _unsuspend(app: App, call: Call) -> Reply:
+    who = call.caller()
     async with app.db.tx() as conn:
-        mailbox = await service.unsuspend(conn, call.caller(), app.clock(), call.id())
-    return Reply(wire.suspended_mailbox(mailbox))
+        mailbox = await service.unsuspend(conn, who, app.clock(), call.id())
+    return Reply(wire.suspended_mailbox(mailbox, who))
 
 
 async def _list(app: App, call: Call) -> Reply:
     query: wire.SuspensionQuery = call.query
+    who = call.caller()
     assert call.page is not None
     async with app.db.autocommit() as conn:
-        page = await service.page(conn, call.caller(), query.domain_id, call.page)
-    return Reply([wire.suspension(each) for each in page.rows], page)
+        page = await service.page(conn, who, query.domain_id, call.page)
+    return Reply([wire.suspension(each, who) for each in page.rows], page)
 
 
 async def _get(app: App, call: Call) -> Reply:
+    who = call.caller()
     async with app.db.autocommit() as conn:
-        return Reply(wire.suspension(await service.get(conn, call.caller(), call.id())))
+        return Reply(wire.suspension(await service.get(conn, who, call.id()), who))
 
 
 async def _lift(app: App, call: Call) -> Reply:

@@ -8,7 +8,9 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
+from mailkeep.core.principal import Principal
 from mailkeep.features.abuse.model import Suspension
+from mailkeep.features.mailboxes import rules
 from mailkeep.features.mailboxes.model import Mailbox
 from mailkeep.web.fields import Body, Query, Timestamp
 
@@ -22,7 +24,10 @@ class SuspendBody(Body, frozen=True):
 
 
 class SuspensionRecord(Struct, frozen=True):
-    """Why, by whom (`rules`, or an administrator) and since when sending is suspended."""
+    """Why, by whom (`rules`, or an administrator) and since when sending is suspended.
+
+    `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+    """
 
     reason: str
     by: str
@@ -38,19 +43,20 @@ class SuspendedMailbox(Struct, frozen=True):
     suspended: SuspensionRecord | None
 
 
-def suspended_mailbox(mailbox: Mailbox) -> SuspendedMailbox:
-    """A mailbox with its suspension, as it is answered."""
+def suspended_mailbox(mailbox: Mailbox, who: Principal) -> SuspendedMailbox:
+    """A mailbox with its suspension, as it is answered to this caller."""
     found = mailbox.suspension
     return SuspendedMailbox(
         id=mailbox.id,
         domain_id=mailbox.domain_id,
         address=str(mailbox.address),
-        suspended=found and SuspensionRecord(found.reason, found.by, iso(found.at)),
+        suspended=found
+        and SuspensionRecord(found.reason, rules.shown_suspender(who, found.by, found.by_rank), iso(found.at)),
     )
 
 
 class SuspendedBy(Struct, frozen=True):
-    """Who suspended: the abuse rules, or an administrator by its email (a key by its name)."""
+    """Who suspended: the abuse rules, or an administrator by its email (a key by its name); to scoped keys by role."""
 
     kind: Literal["rules", "admin"]
     label: str
@@ -81,13 +87,13 @@ class Lifted(Struct, frozen=True):
     address: str
 
 
-def suspension(found: Suspension) -> SenderSuspension:
-    """A suspension as it is answered."""
+def suspension(found: Suspension, who: Principal) -> SenderSuspension:
+    """A suspension as it is answered to this caller."""
     return SenderSuspension(
         id=found.id,
         domain_id=found.domain_id,
         address=found.address,
         reason=found.reason,
-        by=SuspendedBy(found.by_kind, found.by_label),
+        by=SuspendedBy(found.by_kind, rules.shown_suspender(who, found.by_label, found.by_rank)),
         at=iso(found.created_at),
     )

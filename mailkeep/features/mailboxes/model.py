@@ -34,10 +34,14 @@ class Forward:
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """That sending is suspended for the mailbox's address; `by` is an administrator's email or `rules`."""
+    """That sending is suspended for the mailbox's address; `by` is an administrator's email (a key's name) or `rules`.
+
+    `by_rank` is the administrator's, None where the rules did it.
+    """
 
     reason: str
     by: str
+    by_rank: int | None
     at: datetime
 
 

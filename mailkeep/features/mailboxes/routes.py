@@ -29,7 +29,7 @@ async def _list(app: App, call: Call) -> Reply:
     wanted = Filter(who.domains(), query.domain_id, query.active, query.q, query.trashed)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, wanted, asked)
-    return Reply([wire.record(mailbox) for mailbox in page.rows], page)
+    return Reply([wire.record(mailbox, who) for mailbox in page.rows], page)
 
 
 async def _create(app: App, call: Call) -> Reply:
@@ -46,16 +46,19 @@ async def _create(app: App, call: Call) -> Reply:
         protocols=Protocols(**wire.switched(body.protocols)),
         forward=Forward(keep_copy=keep_copy),
     )
-    return Reply(wire.record(await service.create(app, call.caller(), new, destinations)))
+    who = call.caller()
+    return Reply(wire.record(await service.create(app, who, new, destinations), who))
 
 
 async def _get(app: App, call: Call) -> Reply:
+    who = call.caller()
     async with app.db.autocommit() as conn:
-        return Reply(wire.record(await service.get(conn, call.caller(), call.id())))
+        return Reply(wire.record(await service.get(conn, who, call.id()), who))
 
 
 async def _change(app: App, call: Call) -> Reply:
-    return Reply(wire.record(await service.change(app, call.caller(), call.id(), wire.changes(call.body))))
+    who = call.caller()
+    return Reply(wire.record(await service.change(app, who, call.id(), wire.changes(call.body)), who))
 
 
 async def _delete(app: App, call: Call) -> Reply:
@@ -70,7 +73,8 @@ async def _delete(app: App, call: Call) -> Reply:
 
 
 async def _restore(app: App, call: Call) -> Reply:
-    return Reply(wire.record(await service.restore(app, call.caller(), call.id())))
+    who = call.caller()
+    return Reply(wire.record(await service.restore(app, who, call.id()), who))
 
 
 _NEW: dict[str, Any] = {

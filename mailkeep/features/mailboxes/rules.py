@@ -8,7 +8,7 @@ from unicodedata import normalize
 from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
 from mailkeep.core.errors import Conflict, FieldFault, Forbidden, InvalidField, MissingFields, invalid_field
 from mailkeep.core.password_hash import fault_of
-from mailkeep.core.principal import Principal, Role
+from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.features.mailboxes.model import Forward, Mailbox, Secret
 
 MAX_DESTINATIONS = 10
@@ -93,3 +93,14 @@ def refuse_untrashed(mailbox: Mailbox) -> None:
     """CONFLICT where there is nothing to restore."""
     if mailbox.deleted_at is None:
         raise Conflict("The mailbox is not in the trash.", reason="not_trashed")
+
+
+def shown_suspender(who: Principal, label: str, rank: int | None) -> str:
+    """Who suspended an address, as this caller sees it: an administrator's name (None for the rules' rank) only to who
+    sees all administrators in GET /admins, and to that one itself; to others the role.
+    """
+    sees_all = who.scope is None and who.role is not Role.DOMAIN_ADMIN
+    itself = who.actor is Actor.SESSION and label == who.label
+    if rank is None or sees_all or itself:
+        return label
+    return next((role.value for role in Role if role.rank == rank), "administrator")

@@ -27,7 +27,8 @@ _SELECT = """
            m.quota_bytes, m.used_bytes, m.message_count, m.imap, m.pop3, m.smtp, m.sieve,
            m.forward_destinations, m.forward_keys, m.forward_keep_copy, m.last_login_at, m.last_login_protocol,
            m.last_login_ip, m.created_at, m.updated_at, m.deleted_at,
-           s.reason AS suspended_reason, s.by_label AS suspended_by, s.created_at AS suspended_at
+           s.reason AS suspended_reason, s.by_label AS suspended_by,
+           s.by_rank AS suspended_by_rank, s.created_at AS suspended_at
     FROM mailboxes m
     JOIN domains d ON d.id = m.domain_id
     LEFT JOIN suspensions s ON s.address_key = m.address_key
@@ -216,7 +217,9 @@ def _columns(mailbox: Mailbox) -> dict[str, Any]:
 def _mailbox(row: dict[str, Any]) -> Mailbox:
     suspension = None
     if row["suspended_at"] is not None:
-        suspension = Suspension(row["suspended_reason"], row["suspended_by"], row["suspended_at"])
+        suspension = Suspension(
+            row["suspended_reason"], row["suspended_by"], row["suspended_by_rank"], row["suspended_at"]
+        )
     destinations, keys = row["forward_destinations"], row["forward_keys"]
     return Mailbox(
         id=row["id"],

@@ -8,6 +8,8 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.core.principal import Principal
+from mailkeep.features.mailboxes import rules
 from mailkeep.features.mailboxes.model import Changes, Mailbox, Protocols, Secret
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
@@ -36,7 +38,10 @@ class ForwardRecord(Struct, frozen=True):
 
 
 class SuspendedRecord(Struct, frozen=True):
-    """Why, by whom and since when sending is suspended for the address."""
+    """Why, by whom (`rules` or an administrator) and since when sending is suspended for the address.
+
+    `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+    """
 
     reason: str
     by: str
@@ -142,8 +147,8 @@ class Deleted(Struct, frozen=True):
     kept_until: Timestamp | None
 
 
-def record(mailbox: Mailbox) -> MailboxRecord:
-    """A mailbox as it is answered."""
+def record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
+    """A mailbox as it is answered to this caller."""
     suspension, login = mailbox.suspension, mailbox.last_login
     return MailboxRecord(
         id=mailbox.id,
@@ -152,7 +157,10 @@ def record(mailbox: Mailbox) -> MailboxRecord:
         address=str(mailbox.address),
         name=mailbox.name,
         active=mailbox.active,
-        suspended=suspension and SuspendedRecord(suspension.reason, suspension.by, iso(suspension.at)),
+        suspended=suspension
+        and SuspendedRecord(
+            suspension.reason, rules.shown_suspender(who, suspension.by, suspension.by_rank), iso(suspension.at)
+        ),
         quota_bytes=mailbox.quota_bytes,
         used_bytes=mailbox.used_bytes,
         message_count=mailbox.message_count,

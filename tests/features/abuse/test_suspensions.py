@@ -25,6 +25,23 @@ async def test_a_suspension_stands_on_the_address_and_on_the_mailbox(api: Api):
     assert [row[0] for row in await audit_trail(api)][-2:] == ["mailbox.suspend", "mailbox.unsuspend"]
 
 
+@pytest.mark.parametrize("by, role", [("sue", "super_admin"), ("adam", "admin"), ("unscoped", "super_admin")])
+async def test_who_suspended_is_told_by_role_to_who_does_not_see_all_administrators(api: Api, by: str, role: str):
+    box = await make_mailbox(api, "alice")
+    name = (await api.callers[by].post(f"/mailboxes/{box['id']}/suspend", {})).data["suspended"]["by"]
+    assert name != role
+    for reader, seen in (("sue", name), ("adam", name), ("dora", role), ("scoped", role)):
+        client, found = api.callers[reader], list[str]()
+        found.append((await client.get(f"/mailboxes/{box['id']}")).data["suspended"]["by"])
+        found += [row["suspended"]["by"] for row in (await client.get("/mailboxes", q="alice")).data]
+        found.append((await client.patch(f"/mailboxes/{box['id']}", {"name": reader})).data["suspended"]["by"])
+        if reader == "dora":
+            found.append((await client.post(f"/mailboxes/{box['id']}/suspend", {})).data["suspended"]["by"])
+        else:
+            found += [row["by"]["label"] for row in (await client.get("/abuse/suspensions")).data]
+        assert found == [seen] * 4, reader
+
+
 async def test_lifting_what_is_not_suspended_changes_nothing(api: Api):
     box = await make_mailbox(api, "alice")
     entries = len(await audit_trail(api))

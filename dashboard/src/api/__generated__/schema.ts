@@ -3094,7 +3094,7 @@ export interface components {
             /** @default  */
             reason?: string;
         };
-        /** @description Who suspended: the abuse rules, or an administrator by its email (a key by its name). */
+        /** @description Who suspended: the abuse rules, or an administrator by its email (a key by its name); to scoped keys by role. */
         SuspendedBy: {
             /** @enum {string} */
             kind: "admin" | "rules";
@@ -3109,7 +3109,11 @@ export interface components {
             id: string;
             suspended: components["schemas"]["SuspensionRecord"] | null;
         };
-        /** @description Why, by whom and since when sending is suspended for the address. */
+        /**
+         * @description Why, by whom (`rules` or an administrator) and since when sending is suspended for the address.
+         *
+         *         `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+         */
         SuspendedRecord: {
             /**
              * Format: date-time
@@ -3119,7 +3123,11 @@ export interface components {
             by: string;
             reason: string;
         };
-        /** @description Why, by whom (`rules`, or an administrator) and since when sending is suspended. */
+        /**
+         * @description Why, by whom (`rules`, or an administrator) and since when sending is suspended.
+         *
+         *         `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+         */
         SuspensionRecord: {
             /**
              * Format: date-time
