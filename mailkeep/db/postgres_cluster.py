@@ -52,6 +52,8 @@ _SETTINGS = {
     "maintenance_work_mem": "64MB",
     "random_page_cost": "1.1",
     "jit": "off",
+    # Loaded once, and not by each connection for its first function.
+    "shared_preload_libraries": "plpgsql",
     "max_worker_processes": "4",
     "max_parallel_workers_per_gather": "0",
     "max_logical_replication_workers": "0",
