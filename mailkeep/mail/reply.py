@@ -12,6 +12,8 @@ from functools import lru_cache
 
 MAX_LINE = 4096  # RFC 5321 §4.5.3.1.5 says 512; real servers write longer explanations
 MAX_LINES = 200
+MAX_TEXT = 4096
+"""Characters of a reply of many lines; it is written down for each recipient of the message."""
 
 _ENHANCED = re.compile(r"([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |$)")
 _UNPRINTABLE = re.compile(r"[^\n -~]")
@@ -106,7 +108,7 @@ class ReplyParser:
         if len(self._earlier) > MAX_LINES:
             raise MalformedReply("reply of too many lines")
         if last:
-            text = "\n".join(part.text for part in self._earlier)
+            text = "\n".join(part.text for part in self._earlier)[:MAX_TEXT]
             replies.append(Reply(first.code, reply.enhanced or first.enhanced, text))
             self._earlier = []
 

@@ -66,7 +66,7 @@ class Resolver:
         except dns.resolver.NXDOMAIN:
             return []
         except (dns.exception.DNSException, OSError, TimeoutError) as error:
-            raise LookupFailed(f"PTR could not be looked up: {error or 'no answer in time'}") from error
+            raise LookupFailed(f"PTR could not be looked up: {str(error) or 'no answer in time'}") from error
         rows = cast(Sequence[object], answer.rrset or ())
         return sorted(str(row).rstrip(".").lower() for row in rows)
 

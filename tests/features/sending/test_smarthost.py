@@ -345,3 +345,13 @@ async def test_a_domain_with_a_relay_of_its_own_is_sent_by_it(api: Api, smarthos
     finally:
         await api.app.relay_pools.close()
         server.close()
+
+
+async def test_a_long_refusal_is_not_written_down_for_each_recipient(api: Api, smarthost: Smarthost):
+    """A reply of 200 lines was: 800 kB for each of a thousand recipients."""
+    smarthost.says["dot"] = (b"554-5.7.1 " + b"x" * 4000 + b"\r\n") * 199 + b"554 5.7.1 no"
+    answer = await api.sue.post("/send", TO_ALL)
+    assert (answer.status, answer.code) == (500, "SEND_FAILED")
+    assert len(answer.body) < 10_000
+    rows = await api.sql("SELECT diagnostic FROM message_recipients")
+    assert [len(row["diagnostic"]) < 5000 for row in rows] == [True] * len(TO)
