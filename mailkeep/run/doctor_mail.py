@@ -14,8 +14,9 @@ from mailkeep.db.instance import run_folder
 from mailkeep.features.health import rules
 from mailkeep.features.health.model import Component
 from mailkeep.mail import postfix_queue
+from mailkeep.mail.node_report import Certificate
 from mailkeep.mail.places import Places
-from mailkeep.run import node_health
+from mailkeep.run import certificate, node_health
 from mailkeep.run.finding import Finding, Level
 from mailkeep.settings import Settings
 
@@ -26,6 +27,8 @@ async def examine(data_dir: Path, settings: Settings, at: datetime) -> list[Find
     findings = [_hostname(settings), *await _sending(settings)]
     if places:
         findings += [_certificate(settings, places, at), _queue(places)]
+    elif settings.tls.certificate_file:
+        findings.append(_first_certificate(settings, at))
     return findings
 
 
@@ -61,6 +64,22 @@ def _certificate(settings: Settings, places: Places, at: datetime) -> Finding:
     if found is None:
         return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` makes one.")
     return _finding(name, f"It is valid until {iso(found.ends)}.", rules.certificates(found, at))
+
+
+def _first_certificate(settings: Settings, at: datetime) -> Finding:
+    """The operator's files, before the full profile has run for the first time."""
+    name = "certificate"
+    if not settings.tls.key_file:
+        return Finding(name, Level.WRONG, "tls.key_file is not set.", "Set it to the certificate's private key.")
+    try:
+        begins, ends = certificate.span(certificate.read(settings))
+    except Failure as failure:
+        return Finding(name, Level.WRONG, str(failure), "Set tls.certificate_file and tls.key_file to a valid pair.")
+    if begins > at:
+        advice = "Replace its files, or set the clock."
+        return Finding(name, Level.WRONG, f"The certificate is valid only from {iso(begins)}.", advice)
+    valid = Certificate(begins, ends, self_signed=False, problem=None)
+    return _finding(name, f"It is valid until {iso(ends)}.", rules.certificates(valid, at))
 
 
 def _queue(places: Places) -> Finding:

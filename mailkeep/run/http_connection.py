@@ -211,7 +211,7 @@ class Connection(HttpToolsProtocol):
         names = [name for name, _ in self.headers]
         for name, shown in _SINGLE.items():
             if names.count(name) > 1:
-                return BadRequest(f"The header field {shown} stands more than once; send it once.")
+                return BadRequest(f"The header field {shown} is given more than once; send it once.")
         if b"host" not in names and self.parser.get_http_version() != "1.0":
             return BadRequest("The header field Host is missing (RFC 9112 §3.2).")
         return None

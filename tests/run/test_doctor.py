@@ -343,6 +343,25 @@ async def test_the_doctor_reports_an_unset_host_name_the_certificate_and_the_que
     assert (await found(data))["certificate"].level is Level.WRONG
 
 
+async def test_the_doctor_reads_the_certificate_before_the_first_start(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.setenv("MAILKEEP_TLS__CERTIFICATE_FILE", str(data / "their.pem"))
+    monkeypatch.setenv("MAILKEEP_TLS__KEY_FILE", str(data / "their.key"))
+    assert (await found(data))["certificate"].level is Level.WRONG  # absent
+    pair = pair_of("mx.example.test")
+    (data / "their.pem").write_bytes(pair.certificate)
+    (data / "their.key").write_bytes(pair.key)
+    assert (await found(data))["certificate"].level is Level.OK
+    now = utc_now()
+    for begins, ends, words in ((-400, -10, "expired"), (5, 90, "only from")):
+        pair = pair_of("mx.example.test", now + timedelta(days=begins), now + timedelta(days=ends))
+        (data / "their.pem").write_bytes(pair.certificate)
+        (data / "their.key").write_bytes(pair.key)
+        one = (await found(data))["certificate"]
+        assert one.level is Level.WRONG
+        assert words in f"{one.message} {one.advice}"
+
+
 async def test_the_doctor_reports_a_failed_renewal(data: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
     pair = pair_of("mx.example.test")

@@ -349,10 +349,10 @@ async def test_a_trusted_proxy_brings_as_many_as_it_likes():
 @pytest.mark.parametrize(
     "fields, told",
     [
-        (["Authorization: Bearer a", "authorization: Bearer b"], "Authorization stands more than once"),
-        (["Authorization: Bearer a", "AUTHORIZATION: Bearer a"], "Authorization stands more than once"),
-        (["Host: y"], "Host stands more than once"),
-        (["Idempotency-Key: a", "X-A: b", "Idempotency-Key: a"], "Idempotency-Key stands more than once"),
+        (["Authorization: Bearer a", "authorization: Bearer b"], "Authorization is given more than once"),
+        (["Authorization: Bearer a", "AUTHORIZATION: Bearer a"], "Authorization is given more than once"),
+        (["Host: y"], "Host is given more than once"),
+        (["Idempotency-Key: a", "X-A: b", "Idempotency-Key: a"], "Idempotency-Key is given more than once"),
         (None, "Host is missing"),
     ],
 )

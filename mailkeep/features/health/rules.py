@@ -85,7 +85,7 @@ def sending_problem(found: SendingAddress, hostname: str) -> str | None:
         case "ok":
             return None
         case "missing":
-            return f"{found.address} has no PTR record: ask who gave you the address to set it to {hostname}."
+            return f"{found.address} has no PTR record: ask the provider of the address to set it to {hostname}."
         case "mismatch":
             names = ", ".join(found.names)
             return (
