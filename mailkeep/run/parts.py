@@ -74,9 +74,9 @@ def _own(
     return Part(name, wave, launch, log, ready, prepare, look, patience=6.0)
 
 
-def _daemon(argv: Sequence[str], log: Path, environ: Mapping[str, str] | None = None) -> Callable[[], Awaitable[Child]]:
+def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
     async def launch() -> Child:
-        return spawn(Command(argv, log, ENVIRONMENT | dict(environ or {})))
+        return spawn(Command(argv, log, ENVIRONMENT))
 
     return launch
 
@@ -119,8 +119,7 @@ def _dovecot(facts: Facts) -> Part:
     return Part(
         "dovecot",
         _BENEATH,
-        # Message-IDs that Sieve makes have this name behind the @; otherwise it would be the machine's.
-        _daemon(argv, log, {"DOVECOT_HOSTNAME": facts.hostname, "DOVECOT_HOSTDOMAIN": facts.hostname}),
+        _daemon(argv, log),
         log,
         _all_answer(wanted),
     )

@@ -206,7 +206,7 @@ async def test_our_own_fields_in_incoming_mail_are_stripped(post: Post):
     filler = b"X-Filler: " + b"x" * 900 + b"\r\n"
     content = b"Subject: x\r\n" + filler * 400 + b"x-mailkeep-tags: a\r\n b\r\nX-Mailkeep-Delivery: 1\r\n\r\nbody\r\n"
     assert (await post.deliver(ALICE, content=content)).code == 250
-    (copy,) = (post.api.app.data_dir / f"mail/{alice}/new").iterdir()
+    (copy,) = (post.api.app.data_dir / f"mail/{alice}/Maildir/new").iterdir()
     kept = copy.read_bytes()
     assert kept.endswith(b"Subject: x\r\n" + filler * 400 + b"\r\nbody\r\n")
     assert b"mailkeep-" not in kept.lower()

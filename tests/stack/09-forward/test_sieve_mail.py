@@ -106,6 +106,9 @@ def test_what_sieve_makes_bears_the_servers_name_and_comes_from_the_recipients_p
         'require ["reject", "vacation"];\nif header :is "Subject" "No" { reject "Not this."; stop; }\n'
         'vacation :subject "Away" "I am away.";\n',
     )
+    # A reload is what a renewed certificate or a database that is back brings.
+    conf = places_of(stack).dovecot_conf / "dovecot.conf"
+    subprocess.run(["doveadm", "-c", str(conf), "reload"], check=True, timeout=30)
     (rejection,) = stack.arrived(send(stack, mailbox["address"], "No"))
     (reply,) = stack.arrived(send(stack, mailbox["address"], "Yes"))
     assert b"From: Postmaster <postmaster@sieve-names.test>" in rejection
