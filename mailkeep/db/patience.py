@@ -2,8 +2,9 @@
 
 A database that fails says so at once. One that hangs (stopped backends, a lock held for ever) says nothing, and no
 timeout of the server's helps against the first. So each wait of a call (`patient`) is limited from the last time that
-the database answered it; once a wait was in vain, every further one of the same call is refused at once, and those of
-other calls are short until the database answers somebody. Work beside the calls waits as long as it takes.
+the database answered it, less what the call has waited for slow answers before (who stands in a queue of locks waits
+several times); once a wait was in vain, every further one of the same call is refused at once, and those of other calls
+are short until the database answers somebody. Work beside the calls waits as long as it takes.
 """
 
 from __future__ import annotations
@@ -22,17 +23,19 @@ from psycopg.pq import TransactionStatus
 R = TypeVar("R")
 
 _SHARE, _SHARE_WHILE_HANGING = 0.7, 0.1  # of the time that a caller waits for a connection
+_SLOW = 0.3  # of it too: an answer that took longer lessens what the call may still wait
 _CANCEL_SECONDS = 1.0
 
 
 class _Call:
     """What a call has waited for."""
 
-    __slots__ = ("answered_at", "in_vain", "over")
+    __slots__ = ("answered_at", "in_vain", "over", "slow")
 
     def __init__(self) -> None:
         self.answered_at: float | None = None  # or when it began to wait
         self.in_vain = self.over = False
+        self.slow = 0.0  # seconds, of answers that came slowly
 
 
 _call: ContextVar[_Call | None] = ContextVar("database_call", default=None)
@@ -69,7 +72,8 @@ class Patience:
         now = monotonic()
         if call.answered_at is None:
             call.answered_at = now
-        most = self._seconds * (_SHARE_WHILE_HANGING if self._hangs else _SHARE)
+        least = self._seconds * min(_SHARE, _SHARE_WHILE_HANGING)
+        most = least if self._hangs else max(least, self._seconds * _SHARE - call.slow)
         return max(0.001, call.answered_at + most - now)
 
     def begin(self) -> None:
@@ -81,6 +85,10 @@ class Patience:
     def answered(self) -> None:
         """The database has answered."""
         self._hangs = False
+        call = _call.get()
+        if call is not None and call.answered_at is not None:
+            waited = monotonic() - call.answered_at
+            call.slow += waited if waited > self._seconds * _SLOW else 0.0
         self.begin()
 
     def gave_up(self) -> None:

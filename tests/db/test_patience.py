@@ -10,7 +10,7 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db import patience
-from mailkeep.db.patience import patient
+from mailkeep.db.patience import Patience, patient
 from mailkeep.db.pool import Database
 from tests.client import Api
 from tests.plugins.post import letter
@@ -55,6 +55,24 @@ async def test_a_stopped_backend_does_not_hold_up_a_call(database: Database):
                 assert await pid_of(database) != stopped, "another connection is in its place"
     finally:
         os.kill(stopped, signal.SIGCONT)
+
+
+def test_slow_answers_count_together_and_quick_ones_do_not(monkeypatch: pytest.MonkeyPatch):
+    now = 0.0
+    monkeypatch.setattr(patience, "monotonic", lambda: now)
+    waits = Patience(5.0)
+    with patient():
+        waits.begin()
+        assert waits.left() == pytest.approx(3.5)
+        now += 3.4  # the first lock of two is free now
+        waits.answered()
+        assert waits.left() == pytest.approx(0.5)
+    with patient():
+        for _ in range(1000):  # as one that reads the audit log stretch by stretch
+            waits.begin()
+            now += 1.0
+            waits.answered()
+            assert waits.left() == pytest.approx(3.5)
 
 
 async def test_work_beside_the_calls_may_take_its_time(database: Database):
