@@ -270,6 +270,10 @@ async def by_filter(world: World, who: Person, place: str) -> Asked:
     return Asked(query={} if place == NONE else {"domain_id": domain_of(place)})
 
 
+async def by_scope(world: World, who: Person, place: str) -> Asked:
+    return Asked(query={} if place == NONE else {"scope": "domain", "id": domain_of(place)})
+
+
 async def by_stream(world: World, who: Person, place: str) -> Asked:
     """What is told so far, from the beginning, and then the end."""
     asked = await by_filter(world, who, place)
@@ -760,6 +764,7 @@ ROWS: dict[str, Row] = {
     "POST /mailboxes/{id}/restore": Row(by_id(a_trashed_mailbox)),
     "POST /mailboxes/{id}/suspend": Row(by_id(a_mailbox, {"reason": "spam"})),
     "POST /mailboxes/{id}/unsuspend": Row(by_id(a_suspended_mailbox)),
+    "GET /abuse/thresholds": Row(by_scope, **LISTED),
     "GET /abuse/suspensions": Row(by_query, **LISTED, look=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(a_kept_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(a_suspension)),

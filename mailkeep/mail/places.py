@@ -119,6 +119,11 @@ class Places:
         return self.run / "dovecot-lmtp"
 
     @property
+    def dovecot_answering(self) -> Path:
+        """Dovecot's listener for mail whose sender has proved who it is: Sieve answers it."""
+        return self.run / "dovecot-answering"
+
+    @property
     def for_dovecot(self) -> Path:
         """The folder of the socket that Dovecot's sessions connect to: the mailboxes' account and root may enter."""
         return self.run / "sessions"

@@ -37,7 +37,7 @@ MAPS = {
     "relays": "SELECT 'smarthost:unix:@@relay_socket@@' FROM mta_relay(mta_asked('%u'), '%d')",
     "senders": "SELECT mta_told(r) FROM mta_senders(mta_asked('%u'), '%d') r",
 }
-_SENDERS = ("foreign_senders", "rewritten_senders", "recipient_forms", "command_forms", "lmtp_replies", "bounce_lines")
+_SENDERS = ("rewritten_senders", "recipient_forms", "command_forms", "lmtp_replies", "bounce_lines")
 # Modules of Rspamd that ask the network about a message or its sender.
 _ASKS_NETWORK = (
     "arc", "asn", "bimi", "dcc", "dkim", "dmarc", "fuzzy_check", "hfilter", "mx_check", "p0f", "phishing", "rbl",
@@ -95,6 +95,7 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
         "dovecot_state": str(places.data / "dovecot" / "state"),
         "dovecot_conf": str(places.dovecot_conf),
         "dovecot_lmtp": str(places.dovecot_lmtp),
+        "dovecot_answering": str(places.dovecot_answering),
         "sieve_before": str(places.dovecot_conf / "before.sieve"),
         "mail_root": str(places.mail_root),
         "figures_socket": str(places.figures_socket),
@@ -172,6 +173,7 @@ def _common(facts: Facts) -> dict[str, str]:
         "controller_socket": str(places.controller_socket),
         "certificate_file": facts.certificate_file,
         "key_file": facts.key_file,
+        "senders_mark": _drawn("senders", facts),
         "account": facts.account,
         "mail_account": facts.mail_account,
     }
@@ -194,7 +196,7 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         "policy_socket": str(facts.policy_socket or ""),
         "no_policy": "" if facts.policy_socket else "yes",
         "senders_socket": str(places.senders_socket),
-        "double_bounce": hashlib.sha256(b"double bounce " + facts.logins_token.encode()).hexdigest()[:16],
+        "double_bounce": _drawn("double bounce", facts),
         "hostname_pattern": re.escape(facts.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(settings.limits.largest_message_bytes),
@@ -214,6 +216,11 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
         # A redirect adds header fields to a message that was taken at the limit.
         "reinjection_size": str(settings.limits.largest_message_bytes + (512 << 10)),
     }
+
+
+def _drawn(purpose: str, facts: Facts) -> str:
+    """Letters that nobody guesses, others at each start."""
+    return hashlib.sha256(f"{purpose} {facts.logins_token}".encode()).hexdigest()[:16]
 
 
 def _port(number: int) -> str:

@@ -2,9 +2,10 @@
 
 `new` has a file for each message, which was renamed into it from `tmp` once it was on disk. Its name begins with the
 time of its arrival in nanoseconds. The file begins with the envelope, one line each: `mailbox ID` (whose script sent
-it), `sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one). An empty line and the message
-follow; its lines end with LF or CRLF. `bell` is a FIFO: the program writes a byte to it when it is done. `unreadable`
-keeps files of another form.
+it), `sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unproved yes` where the sender
+of the message that the script was run for has not proved who it is. An empty line and the message follow; its lines end
+with LF or CRLF. `bell` is a FIFO: the program writes a byte to it when it is done. `unreadable` keeps files of another
+form.
 
 The program is templates/dovecot/bin/sendmail: Python without a package, started for each message.
 """
@@ -19,6 +20,8 @@ from datetime import datetime
 from pathlib import Path
 
 from mailkeep.mail.content_file import sync_folder
+from mailkeep.mail.head import MAX_HEAD, parse_head
+from mailkeep.mail.own_fields import first_octets
 
 FOLDERS = ("new", "tmp", "unreadable")
 MAX_MESSAGES = 10_000
@@ -40,6 +43,7 @@ class Spooled:
     """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not all ASCII.
 
     `redirected_from` is the address of the mailbox that redirects the message; empty for replies and rejections.
+    `unproved`: the script was run for a message whose sender may be forged.
     """
 
     path: Path
@@ -49,6 +53,7 @@ class Spooled:
     arrived: float
     eight_bit: bool
     redirected_from: str
+    unproved: bool
     _start: int
 
     def content(self) -> Iterator[bytes]:
@@ -63,6 +68,15 @@ class Spooled:
                 yield _LINE_END.sub(_crlf, chunk.removesuffix(held))
             if held:
                 yield b" "
+
+
+def is_backscatter(spooled: Spooled) -> bool:
+    """Whether it answers a sender who may be forged: a vacation reply or a rejection, no redirect. Blocks."""
+    if spooled.sender or spooled.redirected_from or not spooled.unproved:
+        return False
+    head = parse_head(first_octets(spooled.content(), MAX_HEAD))
+    kinds = [field.value for field in head.fields if field.name.lower() == "auto-submitted"]
+    return any(kind.strip().lower().startswith("auto-replied") for kind in kinds)
 
 
 def _crlf(found: re.Match[bytes]) -> bytes:
@@ -85,7 +99,7 @@ def read(path: Path) -> Spooled:
     number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
         head, blank, _ = file.read(_MAX_ENVELOPE).partition(b"\n\n")
-        values: dict[str, list[str]] = {"mailbox": [], "sender": [], "recipient": []}
+        values: dict[str, list[str]] = {"mailbox": [], "sender": [], "recipient": [], "unproved": []}
         for line in head.decode("utf-8", "surrogateescape").split("\n"):
             kind, _, value = line.partition(" ")
             if kind not in values:
@@ -102,7 +116,8 @@ def read(path: Path) -> Spooled:
         eight_bit = any(not chunk.isascii() for chunk in iter(lambda: file.read(_READ_SIZE), b""))
     (mailbox_id,), (sender,) = values["mailbox"], values["sender"]
     source = redirected[1].decode("utf-8", "replace") if redirected else ""
-    return Spooled(path, mailbox_id, sender, tuple(values["recipient"]), int(name[1]) / 1e9, eight_bit, source, start)
+    to, arrived, unproved = tuple(values["recipient"]), int(name[1]) / 1e9, bool(values["unproved"])
+    return Spooled(path, mailbox_id, sender, to, arrived, eight_bit, source, unproved, start)
 
 
 def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:

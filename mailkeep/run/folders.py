@@ -129,7 +129,7 @@ def sweep(places: Places) -> None:
         if WELL_KNOWN.readlink() == places.sendmail_socket:
             WELL_KNOWN.unlink()
     tokens = [places.run / name for name in (figures.TOKEN_FILE,)]
-    for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, *tokens):
+    for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, places.dovecot_answering, *tokens):
         path.unlink(missing_ok=True)
 
 

@@ -15,7 +15,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.features.inbox import service as inbox
 from mailkeep.features.inbox.journal import Journal
 from mailkeep.features.inbox.model import Brought
-from mailkeep.features.inbox.rules import for_delivery, is_our_own, queue_id
+from mailkeep.features.inbox.rules import for_delivery, is_our_own, is_sender_proved, queue_id
 from mailkeep.features.receiving.model import Arrived
 from mailkeep.jobs.ending import end
 from mailkeep.mail import srs
@@ -40,9 +40,12 @@ _NO_MAILBOXES = Reply(451, "4.3.0", "The mailboxes are not available, try again 
 class LmtpHandler:
     """Takes what Postfix brings; everything is decided once the message is read."""
 
-    def __init__(self, app: App, dovecot: LmtpClient, came: inbox.Came, journal: Journal) -> None:
+    def __init__(
+        self, app: App, dovecot: LmtpClient, answering: LmtpClient, came: inbox.Came, journal: Journal
+    ) -> None:
         self._app = app
         self._dovecot = dovecot
+        self._answering = answering
         self._filing = inbox.Filing(app, came, journal)
         self._rewriter = srs.rewriter(app.vault, app.settings)
 
@@ -80,7 +83,10 @@ class LmtpHandler:
 
     async def _hand_over(self, mail: Arrived, addresses: Sequence[str], since: float | None) -> list[Reply]:
         content = for_delivery(mail.queue_id, since, mail.content())
-        return await self._dovecot.deliver(mail.mail_from, addresses, content)
+        # The null sender is answered by no script, and what is redirected for it must not be taken for an answer.
+        answering = not mail.mail_from or is_sender_proved(mail.head)
+        dovecot = self._answering if answering else self._dovecot
+        return await dovecot.deliver(mail.mail_from, addresses, content)
 
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """What is refused here stands in the history already, or comes again."""
@@ -96,6 +102,7 @@ async def serve(app: App, process: Process) -> None:
     """Take mail until told to end; a message under way may be finished."""
     hostname = app.settings.server.hostname or "localhost"
     dovecot = LmtpClient(process.places.dovecot_lmtp, hostname)
+    answering = LmtpClient(process.places.dovecot_answering, hostname)
     limits = Limits(
         message_size=app.settings.limits.message_size_bytes * 103 // 100 + (1 << 20),
         drain_size=app.settings.limits.message_size_bytes * 4,
@@ -115,7 +122,7 @@ async def serve(app: App, process: Process) -> None:
         journal = Journal(process.places.handed_over, app.clock)
     except OSError as error:
         raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
-    server = Server(LmtpHandler(app, dovecot, keeper.note, journal), limits, "lmtp", hostname)
+    server = Server(LmtpHandler(app, dovecot, answering, keeper.note, journal), limits, "lmtp", hostname)
     try:
         await server.listen_unix(process.places.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
@@ -125,5 +132,6 @@ async def serve(app: App, process: Process) -> None:
     await process.ended.wait()
     await server.close(_GRACE)
     await dovecot.close()
+    await answering.close()
     await end(writing)
     journal.close()

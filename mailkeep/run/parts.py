@@ -114,7 +114,7 @@ def _rspamd(facts: Facts) -> Part:
 def _dovecot(facts: Facts) -> Part:
     places = facts.places
     argv = ["dovecot", "-F", "-c", str(places.dovecot_conf / "dovecot.conf")]
-    wanted = (places.dovecot_lmtp, places.auth_socket)
+    wanted = (places.dovecot_lmtp, places.dovecot_answering, places.auth_socket)
     log = places.log / "dovecot.out.log"
     return Part(
         "dovecot",

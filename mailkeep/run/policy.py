@@ -12,13 +12,16 @@ On every port Postfix asks about a recipient whose aliases or forwards lead outs
 mail, context `redirect`, about all): limits of expansion at RCPT, the counter of forwarded copies at RCPT, which is
 charged at the end of the message. `features/receiving` has the rules.
 
-Senders of other servers' mail are rewritten (`mail/srs`), by the tables of a second socket.
+Other servers' mail with copies for the outside goes on with a rewritten sender (`mail/srs`): told in a field before the
+message (PREPEND), which the filter's milter reads, takes out, and changes the sender by. Mail for mailboxes alone keeps
+its sender. Bounces that come back find who wrote by the tables of a second socket.
 """
 
 from __future__ import annotations
 
 import asyncio
 import grp
+from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,6 +57,7 @@ _DEACTIVATED = "450 4.2.1 The domain is deactivated for now"
 _NO_SENDER = "553 5.1.7 The sender is no address of ours"
 _FORWARDS_TOO_MUCH = "450 4.7.1 The domain forwards too much mail at present, try again later"
 _OUTSIDE = Route("deliver", (), 1)
+_SENDER_FIELD = "X-Mailkeep-Sender"
 _NOT_REWRITTEN = "550 5.1.1 User unknown"
 _PROCESSES = 10_000  # of Postfix: far more than run at a time; what those that ended have left is let go
 
@@ -74,6 +78,7 @@ class Policy:
 
     def __init__(self, app: App) -> None:
         self._app = app
+        self._rewriter = srs.rewriter(app.vault, app.settings)
         self._transactions: OrderedDict[str, _Transaction] = OrderedDict()
 
     async def decide(self, request: Mapping[str, str]) -> str:
@@ -88,9 +93,11 @@ class Policy:
 
     async def _decide(self, request: Mapping[str, str]) -> str:
         instance, context = request.get("instance", ""), request.get("policy_context", "")
+        # On the port for other servers it ends with the mark of the field that tells the sender to go on with.
+        context, _, mark = context.partition("/")
         match request.get("protocol_state"):
             case "RCPT" if context == "expanding":
-                return await self._expand(request)
+                return await self._expand(request, mark)
             case "RCPT" if context == "redirect":
                 return await self._redirect(request)
             case "RCPT":
@@ -122,16 +129,28 @@ class Policy:
         async with self._app.db.autocommit() as conn:
             return await mailbox_sessions.may_submit(conn, login.address, login.version)
 
-    async def _expand(self, request: Mapping[str, str]) -> str:
+    async def _expand(self, request: Mapping[str, str], mark: str = "") -> str:
         """A recipient with copies for the outside, or of mailboxes with a small quota: whether it is accepted."""
         address = request.get("recipient", "")
+        if mark and self._rewriter.original(address, self._app.clock()):
+            return self._going_on(request, mark)
         routes = self._transaction(request.get("instance", "")).routes
         reply, route = await receiving.judge(self._app, address, _number(request.get("size")), self._copies(routes))
         if not reply.accepted:
             return f"{reply.code} {reply.enhanced} {reply.text}"
         if route.external or route.depends_on_size:
+            told = any(each.external for each in routes.values())
             routes[address] = route
+            if mark and route.external and not told:
+                return self._going_on(request, mark)
         return DUNNO
+
+    def _going_on(self, request: Mapping[str, str], mark: str) -> str:
+        """Tell the filter the sender that the message goes on with, where that is another one."""
+        rewritten = self._rewriter.rewritten(request.get("sender", ""), self._app.clock())
+        if rewritten is None:
+            return DUNNO
+        return f"PREPEND {_SENDER_FIELD}: {mark} {b64encode(rewritten.encode()).decode()}"
 
     async def _redirect(self, request: Mapping[str, str]) -> str:
         """A recipient of mail that Sieve redirects: outside it counts for the mailbox's domain. Replies and rejections
@@ -259,11 +278,8 @@ def _sender(mail_from: str, login: str) -> Address | None:
 
 
 def tables(app: App) -> dict[str, Table]:
-    """What Postfix asks about senders that it rewrites (SRS), and about bounces that come back to such."""
+    """What Postfix asks about rewritten senders (SRS), as bounces come back to them."""
     rewriter = srs.rewriter(app.vault, app.settings)
-
-    def rewritten(address: str) -> str | None:
-        return rewriter.rewritten(address, app.clock())
 
     def original(address: str) -> str | None:
         return rewriter.original(address, app.clock())
@@ -271,7 +287,10 @@ def tables(app: App) -> dict[str, Table]:
     def access(address: str) -> str:
         return "OK" if original(address) else _NOT_REWRITTEN
 
-    return {"rewritten": rewritten, "original": original, "access": access}
+    def passed_back(address: str) -> str:
+        return "expanding, permit" if original(address) else _NOT_REWRITTEN
+
+    return {"original": original, "access": access, "passed_back": passed_back}
 
 
 async def serve(app: App, process: Process) -> None:

@@ -114,7 +114,9 @@ class Recovery:
         places = self._places
         if not await asyncio.to_thread(_has_room, places.postfix_queue, places.mail_root):
             return False
-        return all(await asyncio.gather(greets(places.lmtp_socket), greets(places.dovecot_lmtp)))
+        return all(
+            await asyncio.gather(*map(greets, (places.lmtp_socket, places.dovecot_lmtp, places.dovecot_answering)))
+        )
 
 
 def _has_room(*folders: Path) -> bool:

@@ -5,7 +5,8 @@ has taken the message. Killed between the two, the process submits the message a
 
 A temporary failure is retried, first after a second, then more and more rarely, for as long as Postfix would
 (`outbound.give_up_hours`). What is refused for good, or not taken in that time, is returned to its sender, the mailbox.
-A message with the null sender is dropped then, and logged.
+A message with the null sender is dropped then, and logged. So are vacation replies and rejections whose recipient, the
+sender of the delivered message, passed neither SPF nor DMARC: it may be forged.
 
 Postfix asks the policy agent to count redirected copies (`run/policy`), by the sender. A redirected message with the
 null sender is counted here, before it is submitted.
@@ -116,6 +117,10 @@ class Submitter:
             except (Unreadable, OSError) as error:
                 log.error("a file in the spool is no message; it is put aside", why=str(error))
                 await to_thread(sieve_spool.put_aside, self.spool, path)
+                continue
+            if await to_thread(sieve_spool.is_backscatter, spooled):
+                log.info("an answer to a sender who may be forged is dropped", mailbox_id=spooled.mailbox_id)
+                await to_thread(spooled.path.unlink, missing_ok=True)
                 continue
             try:
                 await self._submit(spooled)

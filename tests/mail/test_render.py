@@ -98,13 +98,13 @@ def test_what_protects_is_always_there():
 def test_other_servers_mail_alone_has_its_sender_rewritten_and_its_spam_held_back():
     files = render.postfix(settings(), FACTS)
     master = services(files["master.cf"])
-    rewriting = [name for name, told in master.items() if "sender_canonical_maps" in told]
-    assert rewriting == [name for name, told in master.items() if "milter_header_checks" in told] == ["inbound-cleanup"]
-    assert "sender_canonical_classes=envelope_sender" in master["inbound-cleanup"]
+    assert [name for name, told in master.items() if "milter_header_checks" in told] == ["inbound-cleanup"]
+    assert not [name for name, told in master.items() if "canonical_maps" in told and name != "bounce-cleanup"]
+    marked = [name for name, told in master.items() if "policy_context=expanding/" in told]
+    assert marked == [name for name, told in master.items() if FACTS.places.scan_socket.as_posix() in told] == ["25"]
     assert "cleanup_service_name=inbound-cleanup" in master["25"]
     assert values(files["main.cf"])["smtpd_relay_restrictions"].endswith(", reject_unauth_destination")
     assert r"@mx\.example\.test)$/" in files["rewritten_senders"]
-    assert r"!/@mx\.example\.test$/" in files["foreign_senders"]
     assert files["spam_headers"].endswith(f"FILTER lmtp:unix:{FACTS.lmtp_socket}\n")
 
 

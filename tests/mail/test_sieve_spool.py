@@ -57,6 +57,30 @@ def test_a_message_is_in_the_spool_as_it_was_given(spool: Path) -> None:
     assert list((spool / "tmp").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "sender, field, unproved, expected",
+    [
+        ("<>", "Auto-Submitted: auto-replied (vacation)", True, True),
+        ("<>", "AUTO-SUBMITTED:  Auto-Replied", True, True),
+        ("<>", "Auto-Submitted: auto-replied (rejected)", False, False),
+        ("<>", "Auto-Submitted: auto-notified", True, False),
+        ("<>", "Subject: none", True, False),
+        ("alice@ex.test", "Auto-Submitted: auto-replied", True, False),
+    ],
+)
+def test_an_answer_to_a_sender_who_may_be_forged_is_backscatter(
+    spool: Path, sender: str, field: str, unproved: bool, expected: bool
+) -> None:
+    arguments = ("the-id", "-i", "-f", sender, "--", "someone@far.test")
+    assert sendmail(spool, arguments, f"{field}\nFrom: a@b.test\n\nText\n".encode()) == 0
+    # Started by no service of Dovecot's for senders who have proved who they are.
+    assert only(spool).unproved
+    if not unproved:
+        path = only(spool).path
+        path.write_bytes(path.read_bytes().replace(b"unproved yes\n", b"", 1))
+    assert sieve_spool.is_backscatter(only(spool)) == expected
+
+
 def test_the_null_sender_many_recipients_and_other_scripts(spool: Path) -> None:
     arguments = ("the-id", "-i", "-f", "<>", "--", "a@far.test", "ż@far.test")
     assert sendmail(spool, arguments, "Subject: ż\n\n\r".encode()) == 0

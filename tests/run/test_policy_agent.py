@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
+from base64 import b64decode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
+from mailkeep.mail import srs
 from mailkeep.mail.policy import Malformed, answer, parse_request, serve_policy
 from mailkeep.run.policy import AWAY, Policy
 from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
@@ -156,6 +158,34 @@ async def test_one_counted_recipient_does_not_become_many_external_messages(api:
     assert (await forwards(api), await forwards(api, OTHER)) == (4, 2)
     assert (await ask_expanding(client, f"team@{EXAMPLE}", instance="3")).startswith("450 4.7.1 ")
     assert await ask_expanding(client, f"more@{OTHER}", instance="3") == "DUNNO"
+
+
+def going_on(told: str) -> str:
+    """The sender of `PREPEND X-Mailkeep-Sender: MARK SENDER`."""
+    words = told.split(" ")
+    assert words[:-1] == ["PREPEND", "X-Mailkeep-Sender:", "4a5b"], told
+    return b64decode(words[-1]).decode()
+
+
+async def test_other_servers_mail_with_external_copies_goes_on_with_a_sender_of_ours(api: Api, client: Client) -> None:
+    await api.alias(f"team@{EXAMPLE}", ["a@far.test", ALICE])
+    given = {"policy_context": "expanding/4a5b", "sasl_username": ""}
+
+    async def rcpt(recipient: str, sender: str, instance: str, **more: str) -> str:
+        return await client.ask("RCPT", recipient=recipient, sender=sender, instance=instance, **given | more)
+
+    rewritten = going_on(await rcpt(f"team@{EXAMPLE}", "Wrîter@far.test", "1"))
+    assert srs.rewriter(api.app.vault, api.app.settings).original(rewritten) == "Wrîter@far.test"
+    assert await rcpt(f"team+x@{EXAMPLE}", "Wrîter@far.test", "1") == "DUNNO"  # told once
+    assert await rcpt(ALICE, "writer@far.test", "2") == "DUNNO"
+    assert going_on(await rcpt(f"team@{EXAMPLE}", "writer@far.test", "2"))
+    for number, sender in enumerate(("", "x" * 240 + "@far.test", "two words@far.test")):
+        assert await rcpt(f"team@{EXAMPLE}", sender, f"3.{number}") == "DUNNO"
+    # What comes back to such a sender is passed on, too.
+    assert await rcpt(rewritten, "", "4") == "DUNNO"
+    assert going_on(await rcpt(rewritten, "friend@far.test", "4"))
+    # On the ports for mail clients nothing is told.
+    assert await rcpt(f"team@{EXAMPLE}", "writer@far.test", "5", policy_context="expanding") == "DUNNO"
 
 
 async def test_the_counter_holds_when_messages_come_at_the_same_time(api: Api, client: Client) -> None:

@@ -49,6 +49,14 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
+class HourlyUse:
+    """Recipients that a domain has sent to, and external copies that it has forwarded, in one hour."""
+
+    sent: int
+    forwarded: int
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """Whose mail an address is: its mailbox, if any; and whether the address is suspended itself."""
 

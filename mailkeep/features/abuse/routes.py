@@ -1,9 +1,16 @@
-"""Paths of suspensions."""
+"""Paths of suspensions and of what may be sent in an hour."""
 
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination, NotFound
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    DomainNotFound,
+    InvalidField,
+    InvalidPagination,
+    MissingFields,
+    NotFound,
+)
 from mailkeep.features.abuse import service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
@@ -43,6 +50,17 @@ async def _lift(app: App, call: Call) -> Reply:
     return Reply(wire.Lifted(f"{lifted.address} may send again.", lifted.id, lifted.address))
 
 
+async def _thresholds(app: App, call: Call) -> Reply:
+    query: wire.ThresholdQuery = call.query
+    limits = app.settings.abuse
+    domain_id = query.domain_id()
+    if domain_id is None:
+        return Reply(wire.thresholds(query, limits, None))
+    async with app.db.autocommit() as conn:
+        used = await service.usage(conn, call.caller(), app.clock(), domain_id)
+    return Reply(wire.thresholds(query, limits, used))
+
+
 ENDPOINTS = (
     Endpoint(
         method="POST",
@@ -75,6 +93,23 @@ ENDPOINTS = (
         resource="mailbox",
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{mailbox_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/abuse/thresholds",
+        handler=_thresholds,
+        action="domain.list",
+        summary="Show how much may be sent and forwarded in an hour",
+        description=(
+            "The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also how much of each the"
+            " domain has used in the last hour. Copies that aliases, forwards and Sieve redirects lead outside are"
+            " counted as `forward_per_hour`; beyond it such mail is deferred."
+        ),
+        tag="Abuse",
+        query=wire.ThresholdQuery,
+        data=wire.Thresholds,
+        refusals=(InvalidField, MissingFields, DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"scope": "domain", "id": "{domain_id}"}),),
     ),
     Endpoint(
         method="GET",

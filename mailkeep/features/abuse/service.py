@@ -16,7 +16,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Actor, Principal, Role, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.abuse import rules, store
-from mailkeep.features.abuse.model import Expansion, Standing, Suspension, Use, Verdict
+from mailkeep.features.abuse.model import Expansion, HourlyUse, Standing, Suspension, Use, Verdict
 from mailkeep.features.admins import service as admins
 from mailkeep.features.audit import service as audit
 from mailkeep.features.audit.model import Deed, Target
@@ -126,6 +126,12 @@ async def charge_forwards(app: App, at: datetime, charge_id: str | None, copies:
 async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit: int) -> bool:
     """Whether a domain may forward so many copies now. Nothing is counted."""
     return await store.forwards_counted(conn, at, domain) + copies <= limit
+
+
+async def usage(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> HourlyUse:
+    """What a domain has sent and forwarded in the hour before `at`. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    domain = await domains.get(conn, who, "domain.list", domain_id)
+    return await store.usage(conn, at, domain.name)
 
 
 async def take_back_forwards(conn: Conn, charge_ids: Collection[str]) -> None:

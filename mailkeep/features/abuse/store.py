@@ -11,7 +11,7 @@ from mailkeep.core.address import Address
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.abuse.model import Expansion, Standing, Suspension, Use, Verdict
+from mailkeep.features.abuse.model import Expansion, HourlyUse, Standing, Suspension, Use, Verdict
 from mailkeep.settings.tree import Abuse
 
 _SELECT = """
@@ -186,6 +186,23 @@ async def forwards_counted(conn: Conn, at: datetime, domain: str) -> int:
     row = await cursor.fetchone()
     assert row is not None
     return row["counted"]
+
+
+async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUse:
+    """How many recipients and copies count for a domain at `at`."""
+    cursor = await conn.execute(
+        """
+        SELECT forwards_counted(%(at)s, %(domain)s) AS forwarded,
+               (SELECT coalesce(sum(c.recipients), 0)::bigint
+                  FROM send_counts c
+                 WHERE c.subject = %(domain)s
+                   AND c.minute > lower(send_minutes(%(at)s)) AND c.minute < upper(send_minutes(%(at)s))) AS sent
+        """,
+        {"at": at, "domain": domain},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return HourlyUse(**row)
 
 
 async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""JSON of suspensions."""
+"""JSON of suspensions, and of what may be sent in an hour."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
+from mailkeep.core.errors import MissingFields, invalid_field
 from mailkeep.core.principal import Principal
-from mailkeep.features.abuse.model import Suspension
+from mailkeep.features.abuse.model import HourlyUse, Suspension
 from mailkeep.features.mailboxes import rules
 from mailkeep.features.mailboxes.model import Mailbox
+from mailkeep.settings.tree import Abuse
 from mailkeep.web.fields import Body, Query, Timestamp
 
 Reason = Annotated[str, Meta(max_length=500)]
@@ -96,4 +98,59 @@ def suspension(found: Suspension, who: Principal) -> SenderSuspension:
         reason=found.reason,
         by=SuspendedBy(found.by_kind, rules.shown_suspender(who, found.by_label, found.by_rank)),
         at=iso(found.created_at),
+    )
+
+
+class ThresholdQuery(Query, frozen=True):
+    """For the whole installation, or for a domain."""
+
+    scope: Literal["global", "domain"] = "global"
+    id: UUID | None = None
+
+    def domain_id(self) -> UUID | None:
+        """The domain that is asked for; None: no domain is. MISSING_FIELDS, INVALID_FIELD."""
+        if self.scope == "domain" and self.id is None:
+            raise MissingFields(["id"])
+        if self.scope == "global" and self.id is not None:
+            raise invalid_field("id", "goes with scope=domain only")
+        return self.id
+
+
+class Threshold(Struct, frozen=True):
+    """Recipients an hour; `source`: where the value is set (`global`: a setting).
+
+    `used`: how many of them the domain has used in the last hour, null where the value is not the domain's own.
+    """
+
+    value: int
+    source: Literal["global"]
+    used: int | None
+
+
+class ThresholdValues(Struct, frozen=True):
+    """For one sender address, for all that a domain sends, and for the external copies that it forwards."""
+
+    sender_per_hour: Threshold
+    domain_per_hour: Threshold
+    forward_per_hour: Threshold
+
+
+class Thresholds(Struct, frozen=True):
+    """What may be sent and forwarded in an hour."""
+
+    scope: Literal["global", "domain"]
+    id: UUID | None
+    values: ThresholdValues
+
+
+def thresholds(asked: ThresholdQuery, limits: Abuse, used: HourlyUse | None) -> Thresholds:
+    """Thresholds with a domain's use, as they are answered."""
+    return Thresholds(
+        scope=asked.scope,
+        id=asked.id,
+        values=ThresholdValues(
+            sender_per_hour=Threshold(limits.sender_per_hour, "global", None),
+            domain_per_hour=Threshold(limits.domain_per_hour, "global", used and used.sent),
+            forward_per_hour=Threshold(limits.forward_per_hour, "global", used and used.forwarded),
+        ),
     )

@@ -17,6 +17,9 @@ filter sets, and strips where a sender has put them.
 Of spam, Postfix brings the copies for the outside too: they end here, taken (250), since a refusal would make a bounce
 to whoever stands as its sender. The sender that was rewritten for the outside (SRS) is the old one again for mailboxes.
 
+Mail whose sender passed SPF or DMARC, and mail of our own, goes to a service of Dovecot's of its own: only to such
+senders Sieve's vacation replies and rejections leave (docs/decisions/0033).
+
 What Dovecot took is told at once to who adds it to the mailbox's figures (`run/arrivals`); no delivery waits for that.
 
 A mailbox without room is refused at RCPT. Where the limit is crossed after that, or the mailbox is removed, another

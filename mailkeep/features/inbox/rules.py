@@ -53,6 +53,14 @@ def auth(head: Head) -> dict[str, str]:
     return {method: result for method, _, result in pairs if result in _RESULTS.get(method, ())}
 
 
+def is_sender_proved(head: Head) -> bool:
+    """Whether the sender is who it says, so that an answer hits nobody else: by SPF or DMARC, or mail of our own, which
+    the filter is not asked about.
+    """
+    told = auth(head)
+    return verdict(head) is None or "pass" in (told.get("spf"), told.get("dmarc"))
+
+
 def queue_id(forwarded: Mapping[str, str], head: Head) -> str | None:
     """Postfix's id of a message: as XFORWARD has it, else (bounces have none there) from its own field on top."""
     ident = forwarded.get("IDENT", "")

@@ -123,7 +123,7 @@ class Agent:
         if hasattr(self, "server"):
             await self.server.close(0.1)
         journal = Journal(self.journal, self.api.app.clock, settling=SETTLING)
-        handler = LmtpHandler(self.api.app, self.client, lambda *told: self.came.append(told), journal)
+        handler = LmtpHandler(self.api.app, self.client, self.client, lambda *told: self.came.append(told), journal)
         self.server = Server(handler, Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
         await self.server.listen_unix(self.path, 0o600, os.getgid())
 

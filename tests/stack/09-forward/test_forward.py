@@ -62,6 +62,51 @@ def test_what_is_passed_on_comes_from_us_and_passes_spf_and_the_mailbox_sees_who
     assert f"From: {sender}".encode() in caught
 
 
+def senders_in_log(stack: Stack, size_of: str) -> list[str]:
+    """The senders by which Postfix's queue manager knows the messages for a recipient, as it was asked for."""
+    lines = (stack.data_dir / "log" / "mail.log").read_text(errors="replace").splitlines()
+    ids = {line.split("]: ")[1].partition(":")[0] for line in lines if f"to=<{size_of}>" in line and "status=" in line}
+    return [line.split("from=<")[1].partition(">")[0] for line in lines if "/qmgr[" in line and "from=<" in line
+            and line.split("]: ")[1].partition(":")[0] in ids]  # fmt: skip
+
+
+def test_the_log_shows_a_rewritten_sender_only_for_mail_with_external_copies(stack: Stack) -> None:
+    """All mail from other servers had one, also where it was for mailboxes alone."""
+    make_alias(stack, "srs-log.test", "alice@srs-log.test, friend+log@remote.test")
+    local, mixed, both = "local+log@remote.test", "mixed+log@remote.test", "both+log@remote.test"
+    field = "X-Mailkeep-Sender: 0123456789abcdef Zm9yZ2VkQHJlbW90ZS50ZXN0\r\n"
+    with stack.afar(REMOTE) as client:
+        text = letter("alice@srs-log.test", "Local", field, sender=local)
+        client.sendmail(mixed, ["team@srs-log.test"], letter("team@srs-log.test", "Mixed", field, sender=mixed))
+        # In the same session: what was told of one message is not told of the next.
+        client.sendmail(local, ["alice@srs-log.test"], text)
+        to = ["alice@srs-log.test", "team@srs-log.test", "team+tag@srs-log.test"]
+        client.sendmail(both, to, letter(to[0], "Both", sender=both))
+    rows = eventually(lambda: found if len(found := stack.mail_of("alice@srs-log.test")) == 3 else None, what="mail")
+    assert all(b"SRS0" not in each and b"X-Mailkeep-Sender" not in each for each in rows)
+    paths = [line for each in rows for line in each.splitlines() if line.startswith(b"Return-Path:")]
+    assert sorted(paths) == sorted(f"Return-Path: <{each}>".encode() for each in (local, mixed, both))
+    eventually(lambda: len(stack.caught("friend+log@remote.test")) == 2, what="both copies")
+    assert all(b"X-Mailkeep" not in each for each in stack.caught("friend+log@remote.test"))
+    kinds = [each.partition("=")[0] if each.startswith("SRS") else each
+             for each in senders_in_log(stack, "alice@srs-log.test")]  # fmt: skip
+    assert sorted(kinds) == ["SRS0", "SRS0", local]
+    told = {row["from"] for row in stack.do("GET", "/messages?limit=200")}
+    assert {local, mixed, both} <= told
+    assert not [each for each in told if each.startswith("SRS")]
+
+
+def test_an_answer_to_a_rewritten_sender_is_passed_back_under_a_sender_of_ours(stack: Stack) -> None:
+    make_alias(stack, "srs-answer.test", "friend+answer@remote.test")
+    sender = "writer+answer@remote.test"
+    with stack.afar(REMOTE) as client:
+        client.sendmail(sender, ["team@srs-answer.test"], letter("team@srs-answer.test", sender=sender))
+    back = envelope(stack, "friend+answer@remote.test")["mail_from"]
+    with stack.afar(REMOTE) as client:
+        client.sendmail("friend+answer@remote.test", [back], letter(back, "Away", sender="friend+answer@remote.test"))
+    assert envelope(stack, sender)["mail_from"].endswith(f"=remote.test=friend+answer@{HOSTNAME}")
+
+
 def test_a_bounce_of_what_was_passed_on_comes_to_who_wrote(stack: Stack) -> None:
     make_alias(stack, "bouncing.test", "bounce+alias@remote.test")
     sender = "Writer+bouncing@remote.test"

@@ -46,6 +46,15 @@ def send(stack: Stack, to: str, subject: str) -> str:
     return sender
 
 
+def ask(stack: Stack, to: str, subject: str, domain: str = "asks.test", headers: str = "") -> str:
+    """A message from a server that SPF allows for `asks.test` and knows nothing of for others; its sender."""
+    stack.publish("asks.test", "MX", '@ TXT "v=spf1 ip4:198.51.100.7 -all"')
+    sender = f"asks+{time.time_ns()}@{domain}"
+    with stack.afar("198.51.100.7") as client:
+        client.sendmail(sender, [to], letter(to, subject, headers, sender=sender))
+    return sender
+
+
 def pid_of(stack: Stack, name: str) -> int:
     return int((places_of(stack).run / "pids" / f"{name}.pid").read_text().split()[0])
 
@@ -109,13 +118,45 @@ def test_what_sieve_makes_bears_the_servers_name_and_comes_from_the_recipients_p
     # A reload is what a renewed certificate or a database that is back brings.
     conf = places_of(stack).dovecot_conf / "dovecot.conf"
     subprocess.run(["doveadm", "-c", str(conf), "reload"], check=True, timeout=30)
-    (rejection,) = stack.arrived(send(stack, mailbox["address"], "No"))
-    (reply,) = stack.arrived(send(stack, mailbox["address"], "Yes"))
+    (rejection,) = stack.arrived(ask(stack, mailbox["address"], "No"))
+    (reply,) = stack.arrived(ask(stack, mailbox["address"], "Yes"))
     assert b"From: Postmaster <postmaster@sieve-names.test>" in rejection
     for mail in (rejection, reply):
         head, _, _ = mail.partition(b"\r\n\r\n")
         (message_id,) = [line for line in head.splitlines() if line.lower().startswith(b"message-id:")]
         assert message_id.endswith(f"@{HOSTNAME}>".encode())
+
+
+def test_a_sender_who_may_be_forged_gets_no_reply_and_no_rejection_but_what_is_redirected_leaves(stack: Stack) -> None:
+    """Vacation replies and rejections went to whoever stood as sender."""
+    mailbox = make_mailbox_with_script(
+        stack,
+        "sieve-forged.test",
+        'require ["reject", "vacation", "copy"];\n'
+        'if header :is "Subject" "No" { reject "Not this."; stop; }\n'
+        'redirect :copy "friend+forged@remote.test";\nvacation :subject "Away" "I am away.";\n',
+    )
+    claims = "X-Rspamd-Action: no action\r\nX-Rspamd-Auth: spf=pass; dmarc=pass\r\n"
+    forged = [ask(stack, mailbox["address"], subject, "remote.test", claims) for subject in ("Yes", "No")]
+    (_,) = stack.arrived("friend+forged@remote.test")
+    told = stack.data_dir / "log" / "reinjection.log"
+
+    def dropped() -> int:
+        lines = told.read_text().splitlines()
+        return len([line for line in lines if "may be forged is dropped" in line and mailbox["id"] in line])
+
+    eventually(lambda: dropped() == 2, what="the end of both answers")
+    proved = [ask(stack, mailbox["address"], subject) for subject in ("Yes", "No")]
+    assert [len(stack.arrived(each)) for each in proved] == [1, 1]
+    eventually(lambda: not spooled(stack), what="an empty spool")
+    assert [stack.caught(each) for each in forged] == [[], []]
+    # Mail of our own is answered as before; its sender was checked when it was handed in.
+    stack.make_mailbox(mailbox["domain_id"], "bob")
+    with stack.login("bob@sieve-forged.test") as client:
+        bob = "bob@sieve-forged.test"
+        client.sendmail(bob, [mailbox["address"]], letter(mailbox["address"], "Yes", sender=bob))
+    (reply,) = eventually(lambda: stack.mail_of("bob@sieve-forged.test"), what="a reply to our own user")
+    assert b"I am away." in reply
 
 
 def test_while_postfix_does_not_run_the_message_waits_and_then_leaves_once(alone: Stack) -> None:
@@ -206,7 +247,7 @@ def test_what_can_not_be_submitted_is_returned_to_the_mailbox(stack: Stack) -> N
 
 def test_no_file_of_the_home_is_a_mail_folder(stack: Stack) -> None:
     mailbox = make_mailbox_with_script(stack, "phantom.test", 'require "vacation";\nvacation "I am away.";')
-    stack.arrived(send(stack, mailbox["address"], "Hello"))
+    stack.arrived(ask(stack, mailbox["address"], "Hello"))
     with stack.imap(mailbox["address"]) as client:
         folders = sorted(line.rpartition(b" ")[2] for line in client.list()[1] if isinstance(line, bytes))
     assert folders == [b"Drafts", b"INBOX", b"Junk", b"Sent", b"Trash"]
@@ -221,7 +262,7 @@ def test_a_mailbox_whose_home_was_its_maildir_keeps_mail_flags_subscriptions_and
         "homes.test",
         'require ["fileinto", "mailbox", "vacation"];\nvacation "Away.";\nfileinto :create "Filed";',
     )
-    stack.arrived(send(stack, address, "Before"))
+    stack.arrived(ask(stack, address, "Before"))
     with stack.imap(address) as client:
         client.subscribe("Filed")
         client.select("Filed")

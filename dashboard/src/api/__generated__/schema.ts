@@ -41,6 +41,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/abuse/thresholds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how much may be sent and forwarded in an hour
+         * @description The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also how much of each the domain has used in the last hour. Copies that aliases, forwards and Sieve redirects lead outside are counted as `forward_per_hour`; beyond it such mail is deferred.
+         */
+        get: operations["getAbuseThresholds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admins": {
         parameters: {
             query?: never;
@@ -3195,6 +3215,31 @@ export interface components {
             response_excerpt: string | null;
             status: number | null;
         };
+        /**
+         * @description Recipients an hour; `source`: where the value is set (`global`: a setting).
+         *
+         *         `used`: how many of them the domain has used in the last hour, null where the value is not the domain's own.
+         */
+        Threshold: {
+            /** @enum {string} */
+            source: "global";
+            used: number | null;
+            value: number;
+        };
+        /** @description What may be sent and forwarded in an hour. */
+        Thresholds: {
+            /** Format: uuid */
+            id: string | null;
+            /** @enum {string} */
+            scope: "domain" | "global";
+            values: components["schemas"]["ThresholdValues"];
+        };
+        /** @description For one sender address, for all that a domain sends, and for the external copies that it forwards. */
+        ThresholdValues: {
+            domain_per_hour: components["schemas"]["Threshold"];
+            forward_per_hour: components["schemas"]["Threshold"];
+            sender_per_hour: components["schemas"]["Threshold"];
+        };
         /** @description What is known of it: the number of the try, what the remote server said, when it is tried again. */
         TimelineDetail: {
             attempt: number | null;
@@ -3771,6 +3816,24 @@ export interface components {
                 };
             };
         };
+        /** @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this. */
+        "403.API_KEY_DOMAIN_SCOPE": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "API_KEY_DOMAIN_SCOPE";
+                    };
+                };
+            };
+        };
         /**
          * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
          *
@@ -4291,6 +4354,46 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAbuseThresholds: {
+        parameters: {
+            query?: {
+                id?: string;
+                scope?: "domain" | "global";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Thresholds"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

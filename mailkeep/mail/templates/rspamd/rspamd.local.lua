@@ -159,6 +159,24 @@ rspamd_config:register_symbol{
   end
 }
 
+-- What has copies for the outside goes on with a sender of ours (SRS): the policy agent, which knows the recipients' aliases,
+-- says which, in a field with letters that nobody outside knows. It has no other place to tell it.
+rspamd_config:register_symbol{
+  name = 'PASSED_ON',
+  type = 'idempotent',
+  flags = 'explicit_disable,ignore_passthrough',
+  callback = function(task)
+    if task:get_settings_id() ~= inbound then return end
+    local reply
+    for _, field in ipairs(task:get_header_full('X-Mailkeep-Sender') or {}) do
+      local sender = tostring(field.value):match('^%s*@@senders_mark@@ (%S+)%s*$')
+      reply = reply or { remove_headers = { ['X-Mailkeep-Sender'] = 0 } }
+      if sender then reply.change_from = tostring(util.decode_base64(sender)) end
+    end
+    if reply then task:set_milter_reply(reply) end
+  end
+}
+
 -- One line for each message that is not simply let through: what was done and by which symbols.
 rspamd_config:register_symbol{
   name = 'LOG_VERDICT',
