@@ -25,6 +25,7 @@ _NEW_PASSWORD = "a password that is new to everybody"
 _WATCHED_SECONDS = 4.0
 _SLOW_SECONDS = 1.0  # until the client of `SLOW` reads on: what had been sent before is still there
 _RACES = 3
+_REFUSALS = (b"l NO", b"x NO", b"x BAD", b"NO ")  # of IMAP and ManageSieve
 _PROTOCOLS = ("imap", "pop3", "sieve", "smtp")
 _FILLING = 24 << 20  # bytes of the message that it fetches
 
@@ -44,6 +45,7 @@ def _read_until(connection: socket.socket, *ends: bytes) -> bytes:
         received = connection.recv(65536)
         assert received, text
         text += received
+        assert not any(b"\n" + refusal in b"\n" + text for refusal in _REFUSALS), text
     return text
 
 
