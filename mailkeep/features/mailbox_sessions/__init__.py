@@ -1,6 +1,6 @@
 """Open sessions of mailboxes (IMAP, POP3, ManageSieve, submission) end with the access that they were opened with.
 
-The database gives the access to a mailbox a version (migration 0032). It changes with the password, the address and the
+The database gives the access to a mailbox a version (migration 0031). It changes with the password, the address and the
 domain, and where the mailbox or its domain is deactivated, the mailbox deleted, or a protocol withdrawn. The same
 transaction writes which sessions are to end. The node's agent is notified and ends those of IMAP, POP3 and ManageSieve
 (`run/session_ends`); what was written while it was down, it finds when it is back. Restoring the access does not save a

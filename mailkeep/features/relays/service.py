@@ -24,7 +24,7 @@ from mailkeep.settings import dns_servers, endpoint, networks
 
 log = structlog.get_logger("mailkeep.relays")
 
-_REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as mta_relay has it (migration 0034)
+_REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as mta_relay has it (migration 0032)
 
 
 class NoRelay(Failure):

@@ -33,7 +33,7 @@ BEGIN
 END
 $$;
 
--- As in migration 0031; a mailbox without a quota, or with room for the largest message that is accepted, has no row.
+-- As in migration 0030; a mailbox without a quota, or with room for the largest message that is accepted, has no row.
 CREATE OR REPLACE FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE

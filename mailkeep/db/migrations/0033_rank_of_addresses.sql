@@ -46,7 +46,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
     LIMIT 1
 $$;
 
--- As mta_senders of migration 0013 (renamed in 0032), but an alias that a lower rank changed last than the address belongs to lets nobody send from it.
+-- As mta_senders of migration 0013 (renamed in 0031), but an alias that a lower rank changed last than the address belongs to lets nobody send from it.
 CREATE OR REPLACE FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE

@@ -1,2 +1,0 @@
--- Reserved. The change that has this number replaces this file by its own.
-SELECT;

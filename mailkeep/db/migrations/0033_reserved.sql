@@ -1,2 +1,0 @@
--- placeholder, local only
-SELECT 1;
