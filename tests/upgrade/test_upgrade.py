@@ -139,7 +139,9 @@ async def test_what_there_was_is_kept_and_the_schema_is_the_newest(restored: Res
     applied = await migrate(restored.urls.owner, utc_now)
     assert [migration.number for migration in applied] == list(range(restored.number + 1, NEWEST + 1))
     after = counts(restored.urls.owner)
-    kept = {table: rows for table, rows in before.items() if table != "schema_migrations"}
+    # What counts the calls of the last minute begins anew.
+    passing = ("schema_migrations", "api_key_rates")
+    kept = {table: rows for table, rows in before.items() if table not in passing}
     assert {table: after.get(table) for table in kept} == kept
     assert after["schema_migrations"] == NEWEST
     assert schema(restored.urls.owner) == schema(database_urls.owner)
