@@ -71,7 +71,7 @@ PENDING = """
 
 async def webhook(app: App, url: str) -> UUID:
     async with app.db.tx() as conn:
-        made, _ = await service.create(conn, app.vault, WHO, utc_now(), NewWebhook(url, ["mail.sent"], None))
+        made, _ = await service.create(conn, app, WHO, utc_now(), NewWebhook(url, ["mail.sent"], None))
     return made.id
 
 
