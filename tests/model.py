@@ -162,9 +162,15 @@ class Model:
             raise No("DOMAIN_INACTIVE")
 
     def respect(self, who: Caller, address: str) -> None:
-        """A mailbox belongs to the administrator whose email it is."""
-        owner = next((a for a in self.accounts if key_of(a.email) == key_of(address)), None)
-        if owner and RANKS[owner.role] > RANKS[who.owner.role]:
+        """An address, with or without a tag, belongs to the administrator whose email it is."""
+        local, _, domain = key_of(address).rpartition("@")
+        delimiter = next((place.delimiter for place in self.places if place.name == domain), None)
+
+        def owns(account: Account) -> bool:
+            own, _, at = key_of(account.email).rpartition("@")
+            return at == domain and (own == local or own == base(local, delimiter) or base(own, delimiter) == local)
+
+        if any(RANKS[each.role] > RANKS[who.owner.role] for each in self.accounts if owns(each)):
             raise No("FORBIDDEN")
 
     # Domains
@@ -259,6 +265,8 @@ class Model:
     def create_alias(self, who: Caller, source: Source) -> None:
         self.enter(who, "domain_admin")
         self.work_in(who, source.place)
+        if source.local:
+            self.respect(who, source.address)
         present = self.sources_in(source.place)
         if source.place.max_aliases is not None and len(present) >= source.place.max_aliases:
             raise No("CONFLICT", "limit_reached")
@@ -270,6 +278,8 @@ class Model:
     def change_alias(self, who: Caller, source: Source, wanted: dict[str, Any]) -> bool:
         self._find_source(who, source)
         self.work_in(who, source.place)
+        if source.local:
+            self.respect(who, source.address)
         before = {name: getattr(source, name) for name in wanted}
         was_active = source.active
         if not changed(source, wanted):
@@ -279,6 +289,8 @@ class Model:
 
     def delete_alias(self, who: Caller, source: Source) -> None:
         self._find_source(who, source)
+        if source.local:
+            self.respect(who, source.address)
         self.sources.remove(source)
 
     def _find_source(self, who: Caller, source: Source) -> None:
@@ -359,6 +371,7 @@ class Model:
         if not place.sending:
             raise No("DOMAIN_INACTIVE", "sending_disabled")
         self.reach(who, place)
+        self.respect(who, f"a@{place.name}")
         self.sent += 1
 
 
@@ -368,3 +381,9 @@ def changed(thing: Any, wanted: dict[str, Any]) -> bool:
     for name, value in wanted.items():
         setattr(thing, name, value)
     return different
+
+
+def base(local: str, delimiter: str | None) -> str | None:
+    """The local part before its tag; None where it has none."""
+    name, found, _ = local.partition(delimiter) if delimiter else (local, "", "")
+    return name if found and name and not name.endswith(".") else None

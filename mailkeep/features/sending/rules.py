@@ -55,7 +55,8 @@ def sender(asked: Asked) -> Mailbox:
 def recipient_domains(asked: Asked) -> set[str]:
     """The domains of a message's recipients as written, in lower case: nothing is parsed yet."""
     domains = {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
-    return {domain for domain in domains if len(domain) <= MAX_DOMAIN_OCTETS}
+    # The database takes no string with a NUL; such an address is refused when it is parsed.
+    return {domain for domain in domains if len(domain) <= MAX_DOMAIN_OCTETS and "\0" not in domain}
 
 
 def domain_may_send(domain: SenderDomain | None) -> SenderDomain:

@@ -26,8 +26,8 @@ def fates(stack: Stack) -> Stack:
 
 def told(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
     """All events of the message with this subject, once these kinds are among them and nothing of it is open."""
-    message, *_ = eventually(lambda: stack.do("GET", f"/messages?subject={quote(subject)}"), what=f"message {subject}")
-    domain = message["domain_id"]
+    domain = next(each["id"] for each in stack.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
+    eventually(lambda: stack.do("GET", f"/messages?subject={quote(subject)}"), what=f"message {subject}")
 
     def feed() -> list[tuple[str, dict[str, Any]]]:
         found = stack.do("GET", f"/events?limit=200&domain_id={domain}")

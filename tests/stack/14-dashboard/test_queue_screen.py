@@ -43,6 +43,7 @@ async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(brows
         await asyncio.to_thread(_wait_until_deferred, stack)
         await page.get_by_label("Mark ", exact=False).last.check()
         await page.get_by_role("button", name="Delete", exact=True).click()
+        await expect(dialog.get_by_text("1 message would be")).to_be_visible()
         await dialog.get_by_role("textbox").fill(await dialog.locator("label code").inner_text())
         await dialog.get_by_role("button", name="Delete", exact=True).click()
         await expect(page.get_by_text("Nothing in the queue is like that")).to_be_visible()

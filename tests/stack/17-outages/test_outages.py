@@ -230,5 +230,6 @@ def test_a_message_that_nobody_can_deliver_is_not_tried_without_end(patient: Sta
         tries = [line for line in lines if "to=<blocked@outage.test>" in line and "status=" in line]
     finally:
         folder.unlink()
-    assert 2 <= len(tries) <= 5, tries
+    # One look a second would be 12 attempts; a service that does not answer in time begins the pauses anew.
+    assert 2 <= len(tries) <= 8, tries
     eventually(lambda: arrives(patient, "blocked@outage.test", "Never"), 60, "the mail")
