@@ -216,7 +216,8 @@ def test_mail_from_a_mail_client_stands_in_the_history_with_its_hidden_recipient
     assert sorted(kind for kind, _ in found) == [
         "mail.bounced", "mail.delivered", "mail.delivered", "mail.received", "mail.sent",
     ]  # fmt: skip
-    (row,) = fates.do("GET", "/messages?direction=outbound&subject=Gr%C3%BC%C3%9Fe")
+    rows = fates.do("GET", "/messages?direction=outbound&subject=Gr%C3%BC%C3%9Fe")
+    (row,) = [each for each in rows if each["subject"] == "Grüße"]  # another scenario has a message "grüße"
     assert (row["source"], row["from"], row["to"]) == ("smtp", ALICE, ["anna@remote.test"])
     assert {each["address"]: each["status"] for each in row["recipients"]} == {
         "anna@remote.test": "delivered", "bounce@remote.test": "bounced", ALICE: "delivered",
