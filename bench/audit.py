@@ -23,8 +23,8 @@ from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
-from mailkeep.features.audit import jobs, service
-from mailkeep.features.audit.model import Deed, Filter, Target
+from mailkeep.features.record.audit import jobs, service
+from mailkeep.features.record.audit.model import Deed, Filter, Target
 from mailkeep.settings import Settings
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, Actor.SESSION, ip_address="192.0.2.1")

@@ -19,10 +19,10 @@ from os import urandom
 from statistics import median
 
 from mailkeep.core.address import parse_address
-from mailkeep.mail.attachments import Attachment
-from mailkeep.mail.base64_content import Base64
-from mailkeep.mail.compose import Outgoing, compose
-from mailkeep.mail.headers import Mailbox
+from mailkeep.mail.message.attachments import Attachment
+from mailkeep.mail.message.base64_content import Base64
+from mailkeep.mail.message.compose import Outgoing, compose
+from mailkeep.mail.message.headers import Mailbox
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TEXT = "Hello Bob, here is your invoice. Thank you.\n" * 46

@@ -38,17 +38,17 @@ from bench.smtp_submit import Child
 from mailkeep.app import App
 from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
-from mailkeep.mail.smtp_connection import Relay
-from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.run.http import HttpListener
-from mailkeep.run.http_door import Bounds
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.run.runtime.connection_limits import Bounds
+from mailkeep.run.runtime.http import HttpListener
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
 from mailkeep.settings.tree import Abuse, Limits, Mta
 from mailkeep.web.endpoint import PREFIX, Endpoint
 from mailkeep.web.fields import shapes
 from mailkeep.web.pipeline import BODY_LIMIT, Pipeline
 from mailkeep.web.router import Router
-from tests.client import EXAMPLE, VAULT, Api, StandingClock, cookie_of, token_of
+from tests.support.client import EXAMPLE, VAULT, Api, StandingClock, cookie_of, token_of
 
 PROMISE = 0.050
 AGAIN = 0.010

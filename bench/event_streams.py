@@ -25,9 +25,9 @@ from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
-from mailkeep.features.events import jobs, service
-from mailkeep.features.events.model import Event, Filter, Place
-from mailkeep.features.events.service import Follower
+from mailkeep.features.record.events import jobs, service
+from mailkeep.features.record.events.model import Event, Filter, Place
+from mailkeep.features.record.events.service import Follower
 from mailkeep.settings import Settings
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, Actor.SESSION, ip_address="192.0.2.1")

@@ -1,4 +1,4 @@
-"""What the figures of mailboxes cost (`run/arrivals`, `run/figures`, `run/counting`).
+"""What the figures of mailboxes cost (`run/processes/arrivals`, `run/processes/usage`, `run/processes/counting`).
 
 - Mail by way of the lmtp agent into five mailboxes: CPU of the node's agent, with Dovecot's tool that counts for it,
   for each message and as a share of the time. Of the process `figures` for each login.
@@ -27,9 +27,9 @@ from pathlib import Path
 
 from bench.rig.calls import cpu_of, cpu_of_children
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.dovecot_count import changed_at, count
-from mailkeep.mail.places import Places
-from mailkeep.run import parts_told
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.dovecot.count import changed_at, count
+from mailkeep.run.runtime import service_status
 from tests.stack import stand
 from tests.stack.stand import INTERNET, Stack, eventually
 
@@ -178,7 +178,7 @@ def fill(places: Places, messages: int) -> float:
 
 def our_cpu(places: Places, name: str) -> float:
     """CPU seconds of a process so far, with those of the tools that it has run."""
-    pid = next(part.pid for part in parts_told.parts_of(places.run) if part.name == name)
+    pid = next(part.pid for part in service_status.parts_of(places.run) if part.name == name)
     assert pid
     return cpu_of(pid) + cpu_of_children(pid)
 

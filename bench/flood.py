@@ -30,10 +30,10 @@ from statistics import quantiles
 from urllib.parse import urlsplit
 
 from bench.login_flood import EMAIL, PASSWORD, PATHS, SETTINGS, told
-from tests import instance as instances
-from tests.instance import Instance
-from tests.processes import family, memory_mib
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.instance import Instance
+from tests.support.processes import family, memory_mib
+from tests.support.scratch import new_directory
 
 MIB = 1 << 20
 BUDGET = 512

@@ -38,13 +38,13 @@ from mailkeep.core.address import parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
-from mailkeep.mail.compose import Outgoing, compose
-from mailkeep.mail.headers import Mailbox
-from mailkeep.mail.places import Places
-from mailkeep.run import parts_told
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.message.compose import Outgoing, compose
+from mailkeep.mail.message.headers import Mailbox
+from mailkeep.run.runtime import service_status
 from tests.stack import stand
 from tests.stack.stand import ADDRESS, INTERNET, Stack
-from tests.webhook_sink import trusting
+from tests.support.webhook_sink import trusting
 
 OURS = ("api", "logs")
 LAG = 3  # seconds after which the logs agent has written down what the log told
@@ -86,7 +86,7 @@ def main() -> None:
 def memory(places: Places) -> None:
     """What each part holds at rest."""
     time.sleep(3)
-    told = parts_told.parts_of(places.run)
+    told = service_status.parts_of(places.run)
     for part in told:
         print(f"memory {part.name:10} {part.memory_bytes / 2**20:6.1f} MiB in {part.processes} processes")
     print(f"memory {'together':10} {sum(part.memory_bytes for part in told) / 2**20:6.1f} MiB, PostgreSQL not counted")
@@ -168,7 +168,7 @@ async def send(stack: Stack, path: str, batch: int, count: int) -> float:
 
 def our_cpu(stack: Stack, places: Places) -> dict[str, float]:
     """CPU seconds so far."""
-    pids = {part.name: part.pid for part in parts_told.parts_of(places.run)}
+    pids = {part.name: part.pid for part in service_status.parts_of(places.run)}
     up = int((stack.data_dir / "lock").read_text())
     children = Path(f"/proc/{up}/task/{up}/children").read_text().split()
     servers = [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]

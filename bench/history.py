@@ -27,10 +27,10 @@ from mailkeep.core.page import PageRequest
 from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.db import migrate, postgres
 from mailkeep.db.pool import Database
-from mailkeep.features.history import service as history
-from mailkeep.features.history.model import Filter
-from mailkeep.features.messages import service as messages
-from mailkeep.features.messages.model import Fate, Message, Recipient, Reply
+from mailkeep.features.record.history import service as history
+from mailkeep.features.record.history.model import Filter
+from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.model import Fate, Message, Recipient, Reply
 
 DAYS, DOMAINS, CHUNK = 80, 20, 100_000
 WHO = Principal(None, "bench", Role.SUPER_ADMIN, Actor.CLI)

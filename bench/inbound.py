@@ -23,11 +23,11 @@ from pathlib import Path
 
 from bench.full import PEOPLE, SINK, settle, source
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
-from mailkeep.run import child, parts_told
-from tests.processes import children
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.run.runtime import child, service_status
 from tests.stack import stand
 from tests.stack.stand import ADDRESS, Stack
+from tests.support.processes import children
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 PLAIN = (
@@ -105,7 +105,7 @@ def spent(stack: Stack, places: Places) -> dict[str, float]:
     """Seconds of CPU by part, and by program within Postfix's and Dovecot's."""
     found = {
         part.name: sum(seconds(pid) for pid in child.session_of(part.pid))
-        for part in parts_told.parts_of(places.run)
+        for part in service_status.parts_of(places.run)
         if part.pid
     }
     up = int((stack.data_dir / "lock").read_text())

@@ -31,11 +31,11 @@ from bench.rig.calls import Server, call_all, serving
 from bench.rig.data import application, database, fill_aliases
 from mailkeep.app import App
 from mailkeep.db.postgres import Urls
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
 from mailkeep.web.metrics import Metrics
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.client import DOMAIN_IDS, EXAMPLE, Client, key_of
+from tests.support.client import DOMAIN_IDS, EXAMPLE, Client, key_of
 from tests.web.caller import Caller
 
 PROMISED = 1.3

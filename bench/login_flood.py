@@ -20,9 +20,9 @@ from collections import Counter
 from statistics import median, quantiles
 from urllib.parse import urlsplit
 
-from tests import instance as instances
-from tests.instance import Instance
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.instance import Instance
+from tests.support.scratch import new_directory
 
 PROMISED = 0.1
 CONNECTIONS = 1000

@@ -20,10 +20,10 @@ from pathlib import Path
 from bench.rig.data import application, database
 from mailkeep.app import App
 from mailkeep.core.ids import uuid7
-from mailkeep.features.messages import service as messages
-from mailkeep.features.messages.model import Message, Recipient
-from mailkeep.run.logs_agent import Follower
-from tests.client import DOMAIN_IDS, EXAMPLE
+from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.model import Message, Recipient
+from mailkeep.run.processes.logs_agent import Follower
+from tests.support.client import DOMAIN_IDS, EXAMPLE
 
 _A_PIECE = 50
 

@@ -17,10 +17,10 @@ from typing import Any
 import uvloop
 
 from bench.rig.data import application, database, fill_aliases
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.client import DOMAIN_IDS, EXAMPLE, Client, key_of
+from tests.support.client import DOMAIN_IDS, EXAMPLE, Client, key_of
 
 PROMISED = 1.2
 PAIRS = 400

@@ -21,8 +21,8 @@ import uvloop
 from bench.rig.calls import Server, call_all, cpu_of, cpu_of_children
 from bench.rig.sends import Product, message
 from bench.smtp_submit import CONNECTIONS, ENVELOPE, SMALL, Child
-from mailkeep.mail.smtp_connection import Relay
-from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
 
 ROUNDS = 5
 BATCH = 100

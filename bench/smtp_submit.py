@@ -26,15 +26,15 @@ import aiosmtplib
 import uvloop
 
 from mailkeep.core.address import parse_address
-from mailkeep.mail.compose import Outgoing, compose
-from mailkeep.mail.headers import Mailbox
-from mailkeep.mail.reply import Reply
-from mailkeep.mail.session import Envelope, Limits, Session
-from mailkeep.mail.smtp_client import Submission
-from mailkeep.mail.smtp_connection import Relay
-from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.mail.smtp_server import serve
-from mailkeep.mail.spool import Received
+from mailkeep.mail.message.compose import Outgoing, compose
+from mailkeep.mail.message.headers import Mailbox
+from mailkeep.mail.smtp.client import Submission
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import serve
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
 
 PAIRS = 7
 CONNECTIONS = 10

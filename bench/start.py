@@ -13,10 +13,10 @@ import time
 import urllib.request
 from pathlib import Path
 
-from tests import instance as instances
-from tests.instance import Instance
-from tests.processes import family, memory_mib
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.instance import Instance
+from tests.support.processes import family, memory_mib
+from tests.support.scratch import new_directory
 
 PROMISED = 2.0
 REST = 10.0

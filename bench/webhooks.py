@@ -41,12 +41,12 @@ from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
-from mailkeep.features.events import service as events
-from mailkeep.features.events.model import Event
-from mailkeep.features.webhooks import jobs, service, store
-from mailkeep.features.webhooks.model import NewWebhook
+from mailkeep.features.mailflow.webhooks import jobs, service, store
+from mailkeep.features.mailflow.webhooks.model import NewWebhook
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.events.model import Event
 from mailkeep.settings import Settings
-from tests.webhook_sink import trusting
+from tests.support.webhook_sink import trusting
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.SUPER_ADMIN, Actor.SESSION)
 NOBODY = UUID(int=0)

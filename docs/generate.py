@@ -23,9 +23,9 @@ import typer
 from typer.main import get_command
 
 from mailkeep.core.principal import POLICY
-from mailkeep.features.events.model import CATALOGUE, EXAMPLES, Kind
-from mailkeep.run.cli import app
-from mailkeep.run.router import ENDPOINTS
+from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES, Kind
+from mailkeep.run.cli.main import app
+from mailkeep.run.runtime.router import ENDPOINTS
 from mailkeep.settings import FIRST_START, describe
 from mailkeep.settings.fields import SECTIONS
 from mailkeep.web.openapi import document
@@ -71,7 +71,7 @@ def cli() -> str:
     lines = [
         "# Command line",
         "",
-        "Generated from `mailkeep/run/cli.py`: what `mailkeep COMMAND --help` says.",
+        "Generated from `mailkeep/run/cli/main.py`: what `mailkeep COMMAND --help` says.",
         "",
         "With `--json` a command answers with one JSON object on standard output; where it refuses, that is",
         '`{"error": {"code": …, "message": …, "details": …}}`, with the codes of the API, or `FAILED`, `UNAVAILABLE`',
@@ -106,7 +106,8 @@ def events() -> str:
     lines = [
         "# Events",
         "",
-        "Generated from `mailkeep/features/events/model.py`; change it there. What a webhook is sent, kind by kind.",
+        "Generated from `mailkeep/features/record/events/model.py`; change it there.",
+        "What a webhook is sent, kind by kind.",
         "`id` is the id of the message under `/messages`; of `system.*` kinds without a message, the event's own.",
         "[How to receive them](../webhooks.md).",
         "",

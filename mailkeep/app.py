@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mailkeep.core.clock import Clock
+from mailkeep.core.counters import Tally
 from mailkeep.core.minute_limit import MinuteLimit
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault
-from mailkeep.core.tally import Tally
 from mailkeep.db.patience import patient
 from mailkeep.db.pool import Database
-from mailkeep.jobs.grouped import Grouped
-from mailkeep.mail.node_report import NodeReport
-from mailkeep.mail.parse_process import Parser
-from mailkeep.mail.relay_pools import RelayPools
-from mailkeep.mail.smtp_pool import SmtpPool
+from mailkeep.jobs.batches import Grouped
+from mailkeep.mail.daemons.node_report import NodeReport
+from mailkeep.mail.message.parse_process import Parser
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import Outbound
 from mailkeep.net.openid import OpenId
 from mailkeep.settings import Settings

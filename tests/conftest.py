@@ -26,7 +26,7 @@ from mailkeep.core.clock import utc_now
 from mailkeep.db import migrate, postgres
 from mailkeep.db.postgres import Urls
 from mailkeep.db.postgres_cluster import DATABASE
-from tests.scratch import new_directory
+from tests.support.scratch import new_directory
 
 T = TypeVar("T")
 MakeDatabase = Callable[[str], Urls]

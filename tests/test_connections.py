@@ -13,11 +13,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from mailkeep.db.pool import Database
-from mailkeep.run import tasks
+from mailkeep.run.runtime import tasks
 from mailkeep.web.endpoint import Endpoint
-from tests.client import EXAMPLE, Api
-from tests.features.receiving.talking import codes, dialogue
+from tests.mailflow.receiving.talking import codes, dialogue
 from tests.plugins.post import Post
+from tests.support.client import EXAMPLE, Api
 from tests.test_examples import EXAMPLES, placeholders, run
 
 pytestmark = pytest.mark.usefixtures("unhurried")

@@ -16,15 +16,15 @@ import pytest
 from mailkeep.core.errors import MethodNotAllowed, NotFound
 from mailkeep.core.ids import parse_uuid
 from mailkeep.db.pool import Database
-from mailkeep.features.auth.rules import sign_token
-from mailkeep.mail.smtp_connection import Relay
-from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.features.access.sessions.rules import sign_token
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
 from mailkeep.web import codes
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD, VAULT, Api, email_of
 from tests.plugins.post import Post, letter
+from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD, VAULT, Api, email_of
 from tests.web.caller import Answer
 
 NOWHERE = "01890000-0000-7000-8000-000000000000"

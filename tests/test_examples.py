@@ -13,14 +13,14 @@ from urllib.parse import quote, urlencode
 import pytest
 from jsonschema import Draft202012Validator
 
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import PREFIX, Endpoint, Example
 from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.client import cookie_of, token_of
-from tests.features.queue.stand_in import answering, waiting
+from tests.mailflow.queue.stand_in import answering, waiting
 from tests.plugins.post import Post
+from tests.support.client import cookie_of, token_of
 from tests.web.caller import Answer, Caller
 
 pytestmark = pytest.mark.usefixtures("unhurried")

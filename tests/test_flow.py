@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mailkeep.features.webhooks.jobs import Deliveries
-from tests.client import EXAMPLE
+from mailkeep.features.mailflow.webhooks.jobs import Deliveries
 from tests.plugins.post import Post, letter
-from tests.statements import Statement, traced
+from tests.support.client import EXAMPLE
+from tests.support.statements import Statement, traced
 
 _FLOW = Path(__file__).parent.parent / "docs" / "flow.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| (–|\d+) \|", re.MULTILINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ledger import Balance, Ledger, compare
+from tests.support.ledger import Balance, Ledger, compare
 
 
 def noted(*notes: str) -> Ledger:

@@ -25,13 +25,14 @@ from mailkeep.core import totp
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import POLICY, Principal, Reach, Role
 from mailkeep.core.secret import token_hash
-from mailkeep.features.dkim import service as dkim
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.authenticator import SoftKey, b64
-from tests.client import (
+from tests.plugins.post import Post, letter
+from tests.support.authenticator import SoftKey, b64
+from tests.support.client import (
     DOMAIN_IDS,
     EXAMPLE,
     OTHER,
@@ -44,8 +45,7 @@ from tests.client import (
     cookie_of,
     insert_row,
 )
-from tests.following import parse
-from tests.plugins.post import Post, letter
+from tests.support.following import parse
 from tests.web.caller import Answer, Caller
 
 OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
@@ -864,7 +864,7 @@ async def world(post: Post) -> World:
         await dkim.insert(conn, key)
     api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
     api.know_provider()
-    # Beyond the limit, refused calls are one entry a minute: tests/features/audit/test_refused.py.
+    # Beyond the limit, refused calls are one entry a minute: tests/record/audit/test_refused.py.
     api.app.refusals._most = 1_000_000
     world = World(post, api)
     for place in DOMAINS:

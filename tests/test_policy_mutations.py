@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mailkeep.core.principal import Principal
-from mailkeep.features.aliases import service as aliases
+from mailkeep.features.directory.aliases import service as aliases
 from mailkeep.web import pipeline
 from tests import test_policy as matrix
 

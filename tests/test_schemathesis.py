@@ -31,13 +31,13 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from mailkeep.run.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.client import ADMIN_IDS, ADMINS, PASSWORD_HASH, Client, email_of
 from tests.plugins.post import Post
+from tests.support.client import ADMIN_IDS, ADMINS, PASSWORD_HASH, Client, email_of
 from tests.test_examples import fill, placeholders
 from tests.web.caller import Answer, Caller
 

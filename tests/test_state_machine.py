@@ -1,4 +1,4 @@
-"""Domains, mailboxes, aliases, administrators, keys and sends, in any order, by anybody: as `tests.model` says.
+"""Domains, mailboxes, aliases, administrators, keys and sends, in any order, by anybody: as `tests.support.model` says.
 
 Hypothesis makes up the histories. After every call its status, code and reason are held to the model, the rows that
 it left in the audit log to what it changed, and routing to its own model. `MAILKEEP_FUZZ_SECONDS` spends more time.
@@ -18,9 +18,11 @@ from hypothesis import HealthCheck, Phase, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from mailkeep.core.address import Address
-from mailkeep.features.admins import service as admins
-from mailkeep.features.dkim import service as dkim
-from tests.client import (
+from mailkeep.features.access.admins import service as admins
+from mailkeep.features.directory.dkim import service as dkim
+from tests.directory.routing.test_route_address import fate, key_of
+from tests.plugins.post import Post, letter
+from tests.support.client import (
     ADMIN_IDS,
     ADMINS,
     ASSIGNED,
@@ -32,9 +34,7 @@ from tests.client import (
     email_of,
     reason,
 )
-from tests.features.routing.test_route_address import fate, key_of
-from tests.model import Account, Box, Caller, Model, No, Place, Source
-from tests.plugins.post import Post, letter
+from tests.support.model import Account, Box, Caller, Model, No, Place, Source
 from tests.web.caller import Answer
 
 T = TypeVar("T")

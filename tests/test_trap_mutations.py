@@ -19,25 +19,26 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR
 
 from mailkeep.core.address import normalize_domain
 from mailkeep.core.secret import Vault
-from mailkeep.features.aliases import rules as alias_rules
-from mailkeep.features.audit import store as audit_store
-from mailkeep.features.auth import service as auth
-from mailkeep.features.factors import store as factor_store
-from mailkeep.features.passkeys import store as passkey_store
-from mailkeep.mail import headers, smtp_data
+from mailkeep.features.access.passkeys import store as passkey_store
+from mailkeep.features.access.second_factors import store as factor_store
+from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.directory.aliases import rules as alias_rules
+from mailkeep.features.record.audit import store as audit_store
+from mailkeep.mail.message import headers
+from mailkeep.mail.smtp import data as smtp_data
 from mailkeep.net import guard
 from mailkeep.web import idempotency, listing, pipeline
-from mailkeep.web.budget import Budget, Share
+from mailkeep.web.body_memory import Budget, Share
 from tests import test_traps
-from tests.client import Api
-from tests.features.aliases import test_chains_and_loops as loops
-from tests.features.audit import test_together
-from tests.features.auth import test_second_factor
-from tests.features.passkeys import test_login as passkeys
-from tests.features.sending import test_idempotency
+from tests.access.passkeys import test_login as passkeys
+from tests.access.sessions import test_second_factor
+from tests.directory.aliases import test_chains_and_loops as loops
 from tests.mail import test_headers, test_smtp_client, test_smtp_data
+from tests.mailflow.sending import test_idempotency
 from tests.net import test_guard
 from tests.plugins.post import Post
+from tests.record.audit import test_together
+from tests.support.client import Api
 from tests.web import test_budget, test_listing, test_origin
 from tests.web.house import House
 

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from tests.client import DOMAIN_IDS, EXAMPLE, Api, Client, cookie_of, token_of
 from tests.plugins.post import Post, letter
+from tests.support.client import DOMAIN_IDS, EXAMPLE, Api, Client, cookie_of, token_of
 from tests.web.caller import Answer
 
 SHARP, DOUBLE = "xn--fa-hia.de", "fass.de"

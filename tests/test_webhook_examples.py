@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from tests.node import NODE
+from tests.support.node import NODE
 from tests.webhook_receivers.deliveries import BODY, Given, bare, deliveries
 
 ROOT = Path(__file__).parent.parent

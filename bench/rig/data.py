@@ -20,7 +20,7 @@ from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import Limits
-from tests.client import VAULT, insert_cast
+from tests.support.client import VAULT, insert_cast
 
 # No limit that a bench runs into, yet each of them counted.
 SETTINGS = Settings(limits=Limits(requests_per_second=10_000))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.webhook_sink import HERE, authority
+from tests.support.webhook_sink import HERE, authority
 
 
 class HookSink:

@@ -23,8 +23,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from bench.rig.calls import serving
-from tests import instance as instances
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.scratch import new_directory
 
 LIMITS = {
     "MAILKEEP_LIMITS__REQUESTS_PER_SECOND": "10000",

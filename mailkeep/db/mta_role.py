@@ -1,6 +1,6 @@
 """What the mail daemons' roles may do: each executes the functions that its daemon asks, and nothing else.
 
-Granted anew at every start. What a daemon asks stands in `mailkeep/mail/render.py` and the templates.
+Granted anew at every start. What a daemon asks stands in `mailkeep/mail/daemons/render.py` and the templates.
 """
 
 from __future__ import annotations

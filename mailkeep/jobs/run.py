@@ -12,8 +12,8 @@ from uuid import UUID
 import structlog
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.jobs.bell import Bell
-from mailkeep.jobs.pace import Pace
+from mailkeep.jobs.adaptive_concurrency import Pace
+from mailkeep.jobs.wakeup import Bell
 
 log = structlog.get_logger("mailkeep.jobs")
 

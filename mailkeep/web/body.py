@@ -10,8 +10,8 @@ from starlette.requests import Request
 
 from mailkeep.core.errors import InvalidJson, PayloadTooLarge, UnsupportedMediaType
 from mailkeep.settings.tree import Http
-from mailkeep.web.budget import SMALL, Share
-from mailkeep.web.slices import JsonText, Pages
+from mailkeep.web.body_memory import SMALL, Share
+from mailkeep.web.body_slices import JsonText, Pages
 
 LARGE = 1 << 20
 """Bytes above which a body lies in pages of its own, and is parsed beside the event loop."""

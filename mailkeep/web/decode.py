@@ -16,9 +16,9 @@ from msgspec import UNSET, Struct, inspect as mi
 
 from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, MissingFields, Refusal
 from mailkeep.core.ids import parse_uuid
+from mailkeep.web.body_slices import JsonText, Slice
 from mailkeep.web.fields import EACH, OneOf, Patch, shapes
 from mailkeep.web.json_text import parse_json
-from mailkeep.web.slices import JsonText, Slice
 
 S = TypeVar("S", bound=Struct)
 

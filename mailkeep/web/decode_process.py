@@ -26,9 +26,9 @@ from uuid import UUID
 from msgspec import UNSET, Struct
 
 from mailkeep.core.errors import InvalidJson, Refusal, Unavailable, rebuild
+from mailkeep.web.body_slices import JsonText, Pages, Slice, is_simple
 from mailkeep.web.decode import read_json
 from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, name_of
-from mailkeep.web.slices import JsonText, Pages, Slice, is_simple
 
 INLINE = 64 << 10
 """Bytes up to which any body is read on the event loop: the worst of them takes some ten milliseconds."""

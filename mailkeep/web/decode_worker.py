@@ -21,9 +21,9 @@ from typing import Any
 
 from mailkeep.core.confinement import confine
 from mailkeep.core.errors import InvalidJson, Refusal
+from mailkeep.web.body_slices import Slice
 from mailkeep.web.decode import read_json
 from mailkeep.web.fields import OneOf
-from mailkeep.web.slices import Slice
 
 REQUEST = struct.Struct(">QH")  # the body's size, and of the name that follows
 ANSWER = struct.Struct(">cQ")  # status, the pickle's size

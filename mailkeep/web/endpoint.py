@@ -16,8 +16,8 @@ from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
+from mailkeep.web.body_slices import JsonText
 from mailkeep.web.fields import OneOf
-from mailkeep.web.slices import JsonText
 
 PREFIX = "/api/v1"
 

@@ -32,10 +32,10 @@ from mailkeep.core.errors import (
     Unavailable,
     invalid_field,
 )
+from mailkeep.db.liveness import Presence
 from mailkeep.db.pool import Database
-from mailkeep.db.presence import Presence
+from mailkeep.web.body_slices import JsonText
 from mailkeep.web.endpoint import Call, Reply
-from mailkeep.web.slices import JsonText
 
 log = structlog.get_logger("mailkeep.web")
 

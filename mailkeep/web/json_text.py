@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from mailkeep.core.errors import InvalidJson
-from mailkeep.web.slices import CUT_BODIES_OVER, JsonText, cut, restore
+from mailkeep.web.body_slices import CUT_BODIES_OVER, JsonText, cut, restore
 
 MAX_DEPTH = 64
 

@@ -17,8 +17,8 @@ from prometheus_client.registry import Collector
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mailkeep.core.counters import Count
 from mailkeep.core.errors import Unavailable
-from mailkeep.core.tally import Count
 from mailkeep.web.pipeline import Answered
 
 # Of the whole installation, kept in the database: nodes are not to be added up.
@@ -82,7 +82,7 @@ class Metrics:
         self._sessions.labels(listener).inc()
 
     def text(self, tallied: Iterable[Count] = ()) -> bytes:
-        """All of it in the text format, with what all processes have counted (`core/tally`)."""
+        """All of it in the text format, with what all processes have counted (`core/counters`)."""
         sums = prometheus.CollectorRegistry()
         sums.register(_Tallied(tallied))
         return prometheus.generate_latest(self._registry) + prometheus.generate_latest(sums)

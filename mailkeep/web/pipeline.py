@@ -39,7 +39,7 @@ from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
 from mailkeep.web.body import read_body
-from mailkeep.web.budget import Budget, Share
+from mailkeep.web.body_memory import Budget, Share
 from mailkeep.web.decode import body_required, decode_query
 from mailkeep.web.decode_process import Decoder
 from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply

@@ -1,6 +1,6 @@
 """The scene as the full profile shows it: the same database and sessions, with a queue to see.
 
-Behind it is no Postfix but a list in its place (`tests.features.queue.stand_in`), asked by the API as the node's agent
+Behind it is no Postfix but a list in its place (`tests.mailflow.queue.stand_in`), asked by the API as the node's agent
 would be. The real one is driven in `tests/stack`.
 """
 
@@ -13,15 +13,15 @@ from datetime import timedelta
 
 import pytest
 
-from mailkeep.mail import postfix_queue
-from mailkeep.mail.postfix_queue import Queued, Waiting
-from mailkeep.run.http import HttpListener
-from mailkeep.run.router import ENDPOINTS, Gate
-from mailkeep.run.toolbox import attached
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.postfix.queue import Queued, Waiting
+from mailkeep.run.runtime.http import HttpListener
+from mailkeep.run.runtime.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.toolbox import attached
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.browser.scene import EXAMPLE, Caller, Scene
-from tests.features.queue.stand_in import Waiters, answering
+from tests.mailflow.queue.stand_in import Waiters, answering
 
 SHOP = f"shop@{EXAMPLE}"
 _SLOW = "host mx.elsewhere.test[203.0.113.7] said: 451 4.7.1 Greylisting in action, please come back later"

@@ -24,9 +24,9 @@ from typing import Any
 
 import aiohttp
 
-from tests import instance as instances
-from tests.instance import Instance
-from tests.webhook_sink import Sink, authority, sink
+from tests.support import instance as instances
+from tests.support.instance import Instance
+from tests.support.webhook_sink import Sink, authority, sink
 
 ROLES = ("super_admin", "admin", "domain_admin")
 PASSWORD = "a long way to Tipperary"

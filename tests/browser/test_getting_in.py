@@ -18,12 +18,12 @@ from aiohttp import web
 from playwright.async_api import Browser, FilePayload, Page, Route, expect
 
 from mailkeep.core import totp
-from tests import instance as instances
+from tests.access.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in
 from tests.browser.screens import BUILT, Watch, context
-from tests.features.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider
-from tests.instance import Instance, Launch
-from tests.ports import free_port
+from tests.support import instance as instances
+from tests.support.instance import Instance, Launch
+from tests.support.ports import free_port
 
 
 @dataclass(frozen=True)

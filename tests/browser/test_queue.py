@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
-from mailkeep.mail.postfix_queue import Queued, Waiting
+from mailkeep.mail.postfix.queue import Queued, Waiting
 from tests.browser.front import Front
 from tests.browser.scene import Scene
 from tests.browser.screens import PHONE, Watch, context, visit, watched

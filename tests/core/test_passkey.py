@@ -13,7 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from mailkeep.core.errors import InvalidField
 from mailkeep.core.passkey import RelyingParty, read_made, read_used, relying_party, verify_made, verify_used
-from tests.authenticator import AT, ED, SoftKey, b64, bomb, unb64
+from tests.support.authenticator import AT, ED, SoftKey, b64, bomb, unb64
 
 PARTY = RelyingParty("localhost", "http://localhost:8080")
 OPTIONS: dict[str, Any] = {"user": {"id": b64(b"somebody")}, "challenge": b64(b"challenge")}

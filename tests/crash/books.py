@@ -12,7 +12,7 @@ import psycopg
 
 from mailkeep.db import postgres
 from tests.crash.load import Load
-from tests.ledger import Balance, compare
+from tests.support.ledger import Balance, compare
 
 # A fate can tell of the acceptance before whoever sent has written it down, with the audit row: that is open too.
 _SETTLED = """

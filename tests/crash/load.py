@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.crash.wire import SECONDS, Cut, NeverAsked, Told, call, deliver
-from tests.ledger import Ledger
+from tests.support.ledger import Ledger
 
 SENDS_A_SECOND = 50
 INBOUND_A_SECOND = 10

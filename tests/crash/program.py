@@ -74,8 +74,8 @@ def _halve_answers(trap: _Trap) -> None:
 
 
 def _other_worker() -> None:
-    from mailkeep.features.webhooks import jobs
-    from mailkeep.run import worker
+    from mailkeep.features.mailflow.webhooks import jobs
+    from mailkeep.run.processes import worker
 
     if seconds := os.environ.get(LEASE):
         jobs.LEASE = timedelta(seconds=float(seconds))
@@ -94,7 +94,7 @@ def main() -> None:
     _halve_answers(trap)
     _other_worker()
     threading.Thread(target=_listen, args=(trap, Path(os.environ[ARM])), daemon=True).start()
-    from mailkeep.run.cli import main as run
+    from mailkeep.run.cli.main import main as run
 
     run()
 

@@ -16,14 +16,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import instance as instances
 from tests.crash.books import Books
 from tests.crash.load import ALICE, INBOUND_A_SECOND, SENDS_A_SECOND, Load, Place
 from tests.crash.program import ARM, HALF_WRITTEN
 from tests.crash.wire import Cut, NeverAsked, call, deliver
-from tests.instance import Instance, Launch
-from tests.processes import children
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.instance import Instance, Launch
+from tests.support.processes import children
+from tests.support.scratch import new_directory
 
 # Places, and how often a second the load reaches them.
 SEND_PLACES = (

@@ -27,14 +27,14 @@ from typing import Any
 import psycopg
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.reply import Reply
-from mailkeep.mail.session import Envelope, Limits, Session
-from mailkeep.mail.smtp_server import serve
-from mailkeep.mail.spool import Received
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import serve
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
 from tests.crash.wire import Cut, NeverAsked, call, deliver
-from tests.ledger import Balance, Ledger, compare
-from tests.ports import free_port
 from tests.stack import stand
+from tests.support.ledger import Balance, Ledger, compare
+from tests.support.ports import free_port
 
 ALICE, DOMAIN = "alice@stack.test", "stack.test"
 ADMIN, PASSWORD = "root@stack.test", "correct-horse-battery"
@@ -226,7 +226,7 @@ async def running() -> AsyncIterator[Stack]:
     log = data.parent / "up.log"
     environ = {name: text for name, text in os.environ.items() if not name.startswith("MAILKEEP_")}
     environ |= {"MAILKEEP_ADMIN_EMAIL": ADMIN, "MAILKEEP_ADMIN_PASSWORD": PASSWORD}
-    command = [sys.executable, "-m", "mailkeep.run.cli", "up", "--profile", "full", "--data-dir", str(data)]
+    command = [sys.executable, "-m", "mailkeep.run.cli.main", "up", "--profile", "full", "--data-dir", str(data)]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environ)
     try:

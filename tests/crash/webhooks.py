@@ -24,12 +24,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from tests import instance as instances
 from tests.crash.program import ARM, LEASE, NO_WORKER
 from tests.crash.wire import Cut, NeverAsked, call
-from tests.instance import ROOT, Instance, Launch
-from tests.scratch import new_directory
-from tests.webhook_sink import Posted, Sink, sink, trusting
+from tests.support import instance as instances
+from tests.support.instance import ROOT, Instance, Launch
+from tests.support.scratch import new_directory
+from tests.support.webhook_sink import Posted, Sink, sink, trusting
 
 Victim = Literal["instance", "worker"]
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from mailkeep.db import postgres
-from tests.scratch import new_directory
+from tests.support.scratch import new_directory
 
 Say = Callable[[str], None]
 

@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from mailkeep.db.mta_role import GRANTED, grant
 from mailkeep.db.postgres import Urls
 from mailkeep.db.postgres_cluster import DOVECOT, POSTFIX
-from mailkeep.mail.render import MAPS, TEMPLATES
+from mailkeep.mail.daemons.render import MAPS, TEMPLATES
 
 _FUNCTION = re.compile(r"\bmta_[a-z_]+(?=\()")
 

@@ -12,8 +12,8 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db import patience
 from mailkeep.db.patience import Patience, patient
 from mailkeep.db.pool import Database
-from tests.client import Api
 from tests.plugins.post import letter
+from tests.support.client import Api
 
 ENDS = 20  # seconds, of which a call takes one: the server's own timeout would end it after thirty
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.jobs.grouped import Grouped
+from mailkeep.jobs.batches import Grouped
 
 
 async def test_what_comes_during_a_write_is_the_next_group():

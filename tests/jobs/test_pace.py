@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from mailkeep.jobs.pace import Pace
+from mailkeep.jobs.adaptive_concurrency import Pace
 
 
 def test_a_lane_that_goes_well_gets_more_up_to_the_most():

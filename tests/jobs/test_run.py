@@ -12,9 +12,9 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
-from mailkeep.jobs.bell import Bell
-from mailkeep.jobs.pace import Pace
+from mailkeep.jobs.adaptive_concurrency import Pace
 from mailkeep.jobs.run import Queue, Room, Worker
+from mailkeep.jobs.wakeup import Bell
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 Job = tuple[UUID, str]

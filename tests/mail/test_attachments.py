@@ -8,14 +8,14 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from mailkeep.core.errors import InvalidField
-from mailkeep.mail.attachments import (
+from mailkeep.mail.message.attachments import (
     Attachment,
     attachment_entity,
     check_content_id,
     check_content_type,
     clean_file_name,
 )
-from mailkeep.mail.base64_content import Base64
+from mailkeep.mail.message.base64_content import Base64
 
 CONTENT = Base64.encode(b"abc")
 

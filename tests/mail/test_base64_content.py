@@ -8,7 +8,7 @@ import os
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.mail.base64_content import Base64, Base64Error
+from mailkeep.mail.message.base64_content import Base64, Base64Error
 
 BIG = os.urandom(76 * 400 * 9 * 2 + 12345)
 

@@ -13,11 +13,11 @@ import pytest
 
 from mailkeep.core.address import parse_address
 from mailkeep.core.errors import InvalidField, InvalidHeader
-from mailkeep.mail.attachments import Attachment
-from mailkeep.mail.base64_content import Base64
-from mailkeep.mail.compose import Composed, Outgoing, compose
-from mailkeep.mail.headers import Mailbox
-from mailkeep.mail.unsubscribe import Unsubscribe
+from mailkeep.mail.message.attachments import Attachment
+from mailkeep.mail.message.base64_content import Base64
+from mailkeep.mail.message.compose import Composed, Outgoing, compose
+from mailkeep.mail.message.headers import Mailbox
+from mailkeep.mail.message.unsubscribe import Unsubscribe
 
 ALICE = Mailbox(parse_address("alice@example.com"), "Alice")
 BOB = Mailbox(parse_address("bob@example.org"))

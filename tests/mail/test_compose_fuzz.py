@@ -22,11 +22,11 @@ from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as 
 
 from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import InvalidField, InvalidHeader
-from mailkeep.mail.attachments import Attachment, clean_file_name
-from mailkeep.mail.base64_content import Base64
-from mailkeep.mail.compose import Composed, Outgoing, compose
-from mailkeep.mail.headers import Mailbox
-from mailkeep.mail.unsubscribe import Unsubscribe
+from mailkeep.mail.message.attachments import Attachment, clean_file_name
+from mailkeep.mail.message.base64_content import Base64
+from mailkeep.mail.message.compose import Composed, Outgoing, compose
+from mailkeep.mail.message.headers import Mailbox
+from mailkeep.mail.message.unsubscribe import Unsubscribe
 
 SECONDS = int(os.environ.get("MAILKEEP_FUZZ_SECONDS", "0"))
 SEED = int(os.environ.get("MAILKEEP_FUZZ_SEED") or random.SystemRandom().randrange(2**32))

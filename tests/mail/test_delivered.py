@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail.render import TEMPLATES
+from mailkeep.mail.daemons.render import TEMPLATES
 
 PROGRAM = TEMPLATES / "dovecot/bin/delivered"
 ID = "4kAgain00001"

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings, strategies as st
 
-from mailkeep.mail.dkim import SigningKey, sign
+from mailkeep.mail.message.dkim import SigningKey, sign
 
 AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PKCS8 = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())

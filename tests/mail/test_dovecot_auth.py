@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.mail.dovecot_auth import Malformed, Report, parse_head, parse_report, serve_reports
+from mailkeep.mail.dovecot.auth import Malformed, Report, parse_head, parse_report, serve_reports
 
 BODY = (
     b'{"home":"/mail/01a1ff88-06cb-700a-b704-740430818f21","protocol":"imap","remote":"192.0.2.1","success":true,'

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mailkeep.core.errors import Failure
-from mailkeep.mail.dovecot_count import Holds, changed_at, count, parse_counts
+from mailkeep.mail.dovecot.count import Holds, changed_at, count, parse_counts
 
 
 def test_the_answer_of_doveadm() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.mail import dovecot_dict
-from mailkeep.mail.dovecot_dict import Dialogue, Malformed, Written, hangs, serve_dict
+from mailkeep.mail.dovecot import dict as dovecot_dict
+from mailkeep.mail.dovecot.dict import Dialogue, Malformed, Written, hangs, serve_dict
 
 HELLO = b"H3\t2\t0\t\t01a1ff88-06cb-700a-b704-740430818f21"
 QUOTA = (b"B1\talice@example.test", b"S1\tpriv/quota/storage\t1033", b"S1\tpriv/quota/messages\t1")

@@ -6,7 +6,7 @@ import pytest
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
-from mailkeep.mail.dovecot_sessions import parse_sessions
+from mailkeep.mail.dovecot.sessions import parse_sessions
 
 HEAD = b"username\tproto\tpid\tip\n"
 

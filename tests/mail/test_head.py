@@ -11,8 +11,8 @@ from email.utils import formataddr
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from mailkeep.mail.head import MAX_HEAD, head_end, parse_head
-from mailkeep.mail.header_text import NamedAddress, decode_words, parse_addresses
+from mailkeep.mail.message.header_fields import MAX_HEAD, head_end, parse_head
+from mailkeep.mail.message.header_text import NamedAddress, decode_words, parse_addresses
 
 
 def test_a_head_tells_its_fields_and_nothing_of_the_body():

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.address import Address, parse_address
 from mailkeep.core.errors import InvalidField, InvalidHeader
-from mailkeep.mail.headers import (
+from mailkeep.mail.message.headers import (
     Mailbox,
     address_field,
     check_header_name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mailkeep.mail.log_files import log_files, read_piece, single_lines
+from mailkeep.mail.postfix.log_files import log_files, read_piece, single_lines
 
 
 def test_files_are_listed_oldest_first_and_empty_ones_left_out(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mailkeep.core import failpoint
-from mailkeep.mail.mailbox_homes import separate_homes
+from mailkeep.mail.mailbox.homes import separate_homes
 
 MAIL = ("cur/1:2,S", "new/2", ".Junk/cur/3:2,", ".sieve/cur/4:2,", ".dovecot/new/5", "subscriptions", "dovecot-uidlist")
 HOME = ("sieve/a.sieve", "sieve.active.log", ".dovecot.lda-dupes", ".dovecot.lda-dupes.locks/lock")

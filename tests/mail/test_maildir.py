@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail.maildir import deliver, remove_stale
+from mailkeep.mail.mailbox.maildir import deliver, remove_stale
 
 
 def files(maildir: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailkeep.mail.own_fields import first_octets, own_field_octets, without_own_fields
+from mailkeep.mail.message.own_fields import first_octets, own_field_octets, without_own_fields
 
 OWN = b"X-Mailkeep-Delivery: abc\r\n"
 FOLDED = b"x-MAILKEEP-tags : a,\r\n b,\r\n\tc\r\n"

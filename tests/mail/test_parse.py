@@ -8,7 +8,7 @@ from email.policy import SMTP
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mailkeep.mail.parse import Attachment, Unparsable, parse
+from mailkeep.mail.message.parse import Attachment, Unparsable, parse
 
 HEAD = b"From: a@b.test\r\nMIME-Version: 1.0\r\n"
 MIXED = HEAD + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n"

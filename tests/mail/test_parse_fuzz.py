@@ -10,8 +10,8 @@ import os
 import random
 import time
 
-from mailkeep.mail.head import parse_head
-from mailkeep.mail.parse import Unparsable, parse
+from mailkeep.mail.message.header_fields import parse_head
+from mailkeep.mail.message.parse import Unparsable, parse
 
 SECONDS = float(os.environ.get("MAILKEEP_FUZZ_SECONDS") or 2)
 SEED = int(os.environ.get("MAILKEEP_FUZZ_SEED") or random.SystemRandom().randrange(2**32))

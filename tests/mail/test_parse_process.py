@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mailkeep.mail.parse_process import Apart, ParseLimits, Parser, Unparsable
+from mailkeep.mail.message.parse_process import Apart, ParseLimits, Parser, Unparsable
 
 HEAD = b"From: a@b.test\r\nMIME-Version: 1.0\r\n"
 LETTER = HEAD + b"\r\nHi.\r\n"

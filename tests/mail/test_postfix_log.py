@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.mail.postfix_log import (
+from mailkeep.mail.postfix.log import (
     Attempt,
     Client,
     Expired,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail import render
-from mailkeep.mail.places import Places
+from mailkeep.mail.daemons import render
+from mailkeep.mail.daemons.paths import Places
 from mailkeep.settings import load
 
 PLACES = Places(Path("/var/lib/mailkeep"), Path("/run/mailkeep/0123456789ab"))

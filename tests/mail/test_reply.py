@@ -5,7 +5,7 @@ from collections import deque
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.mail.reply import MAX_LINE, MalformedReply, Reply, ReplyParser
+from mailkeep.mail.smtp.reply import MAX_LINE, MalformedReply, Reply, ReplyParser
 
 
 def parse(data: bytes, step: int = 1000) -> list[Reply]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail import sieve_spool
-from mailkeep.mail.render import TEMPLATES
-from mailkeep.mail.sieve_spool import Spooled, Unreadable
-from tests.client import START
+from mailkeep.mail.daemons.render import TEMPLATES
+from mailkeep.mail.dovecot import sieve_spool
+from mailkeep.mail.dovecot.sieve_spool import Spooled, Unreadable
+from tests.support.client import START
 
 ARGUMENTS = ("the-id", "-i", "-f", "alice@ex.test", "--", "friend@far.test")
 CONTENT = b"Subject: x\nFrom: a@b.test\n\nOne\r\nTwo\n.\nend"

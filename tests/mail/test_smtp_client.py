@@ -16,15 +16,15 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from mailkeep.mail.reply import Reply
-from mailkeep.mail.session import Envelope, Limits, Session
-from mailkeep.mail.smtp_client import Submission, submit
-from mailkeep.mail.smtp_connection import Lost, Refused, Relay, Timeouts, connect
-from mailkeep.mail.smtp_data import BareNewline
-from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.mail.smtp_server import serve
-from mailkeep.mail.spool import Received
-from tests.ports import free_port
+from mailkeep.mail.smtp.client import Submission, submit
+from mailkeep.mail.smtp.connection import Lost, Refused, Relay, Timeouts, connect
+from mailkeep.mail.smtp.data import BareNewline
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import serve
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
+from tests.support.ports import free_port
 
 WAIT = 60.0
 TIMEOUTS = Timeouts(connect=WAIT, greeting=WAIT, command=WAIT, body=WAIT, acceptance=WAIT)

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from mailkeep.mail.reply import Reply
-from mailkeep.mail.smtp_commands import Hello, Mail, Plain, Rcpt, is_mailbox, parse_command
+from mailkeep.mail.smtp.commands import Hello, Mail, Plain, Rcpt, is_mailbox, parse_command
+from mailkeep.mail.smtp.reply import Reply
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mailkeep.mail.smtp_data import BareNewline, DataReader, DotStuffer, Fault
+from mailkeep.mail.smtp.data import BareNewline, DataReader, DotStuffer, Fault
 
 
 def reader(size_limit: int = 10_000, *, header_line: int = 1000, drain: int = 20_000) -> DataReader:

@@ -11,11 +11,11 @@ from typing import cast
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.mail.reply import Reply
-from mailkeep.mail.session import Envelope, Limits, Session
-from mailkeep.mail.smtp_dialogue import Dialogue
-from mailkeep.mail.smtp_server import Server, serve, source_of
-from mailkeep.mail.spool import Received
+from mailkeep.mail.smtp.dialogue import Dialogue
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import Server, serve, source_of
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
 
 WAIT = 60.0
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail.socketmap import serve_tables
+from mailkeep.mail.postfix.socketmap import serve_tables
 
 TABLES = {"upper": lambda key: key.upper() or None}
 

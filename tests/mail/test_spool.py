@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail.spool import Spool
+from mailkeep.mail.smtp.spool import Spool
 
 
 def fill(spool: Spool, parts: list[bytes]) -> None:

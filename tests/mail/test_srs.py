@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mailkeep.core.secret import Vault
-from mailkeep.mail.srs import DAYS, Rewriter
+from mailkeep.mail.message.srs import DAYS, Rewriter
 
 US = Rewriter("mx.example.com", Vault(b"k" * 32))
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mailkeep.mail.submission_login import SubmissionLogin, parse_login
+from mailkeep.mail.postfix.submission_login import SubmissionLogin, parse_login
 
 
 @pytest.mark.parametrize(

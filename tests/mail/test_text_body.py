@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import InvalidField
-from mailkeep.mail.base64_content import Base64
-from mailkeep.mail.text_body import Entity, text_entity
+from mailkeep.mail.message.base64_content import Base64
+from mailkeep.mail.message.text_body import Entity, text_entity
 
 
 def wire(entity: Entity) -> bytes:

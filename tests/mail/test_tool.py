@@ -8,7 +8,7 @@ import pytest
 import uvloop
 
 from mailkeep.core.errors import Failure
-from mailkeep.mail.tool import run
+from mailkeep.mail.daemons.tool import run
 
 
 async def test_a_tool_gets_its_input_and_its_words_come_back() -> None:

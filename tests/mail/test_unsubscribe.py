@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mailkeep.core.errors import InvalidField
-from mailkeep.mail.unsubscribe import Unsubscribe, unsubscribe_fields
+from mailkeep.mail.message.unsubscribe import Unsubscribe, unsubscribe_fields
 
 URL = "https://example.com/u?id=1&t=%20"
 

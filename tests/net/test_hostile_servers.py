@@ -19,13 +19,13 @@ import trustme
 import uvloop
 
 from mailkeep.core.errors import Failure
-from mailkeep.mail.relay_pools import RelayPools
-from mailkeep.mail.smtp_client import Submission
-from mailkeep.mail.smtp_connection import Lost, Refused, Relay, Timeouts, connect
+from mailkeep.mail.smtp.client import Submission
+from mailkeep.mail.smtp.connection import Lost, Refused, Relay, Timeouts, connect
+from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
-from mailkeep.run import inspection, listen
-from mailkeep.run.inspection import Health
-from tests.hostile_server import Count, HostileServer, Script, drip, flood, hostile, say
+from mailkeep.run.cli import event_forwarder, inspection
+from mailkeep.run.cli.inspection import Health
+from tests.support.hostile_server import Count, HostileServer, Script, drip, flood, hostile, say
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 MOST_READ = 8 << 20
@@ -317,7 +317,7 @@ async def test_a_silent_relay_costs_its_waiting_messages_one_timeout(relay: Rela
 
 @on_uvloop
 async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: pytest.MonkeyPatch, count: Count):
-    monkeypatch.setattr(listen, "_ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(event_forwarder, "_ANSWER_SECONDS", 0.5)
     for script in (
         *DRIPS.values(),
         FLOODS["body"],
@@ -327,7 +327,9 @@ async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: p
     ):
         with hostile(script) as server:
             with pytest.raises(Failure):
-                await listen.find_domain(listen.Server(f"http://127.0.0.1:{server.port}", "svc_x"), "shop.example")
+                await event_forwarder.find_domain(
+                    event_forwarder.Server(f"http://127.0.0.1:{server.port}", "svc_x"), "shop.example"
+                )
             await left(server)
     assert count.read < 3 * MOST_READ
 

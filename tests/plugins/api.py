@@ -1,4 +1,4 @@
-"""`api`: the application in the process, on a fresh database with the cast of `tests.client`."""
+"""`api`: the application in the process, on a fresh database with the cast of `tests.support.client`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from mailkeep.app import App
 from mailkeep.core.errors import Refusal
 from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
-from mailkeep.features.audit import service as audit
-from mailkeep.features.auth import service as auth
-from mailkeep.features.health import service as health
-from mailkeep.mail import parse_process
+from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.operations.health import service as health
+from mailkeep.features.record.audit import service as audit
+from mailkeep.mail.message import parse_process
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import Limits, Smtp
 from mailkeep.web.endpoint import Call, Endpoint
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.client import VAULT, Api, StandingClock, insert_cast
+from tests.support.client import VAULT, Api, StandingClock, insert_cast
 
 # The clock stands still, so that a limit by second would never refill.
 UNHURRIED = Settings(limits=Limits(login_per_second=0, requests_per_second=0), smtp=Smtp(listen="127.0.0.1:0"))
@@ -51,9 +51,11 @@ class Gate:
 def all_endpoints() -> list[Endpoint]:
     """Those of every feature that has routes."""
     found: list[Endpoint] = []
-    for feature in pkgutil.iter_modules(features.__path__):
-        if Path(features.__path__[0], feature.name, "routes.py").is_file():
-            found += importlib.import_module(f"mailkeep.features.{feature.name}.routes").ENDPOINTS
+    for group in pkgutil.iter_modules(features.__path__):
+        folder = Path(features.__path__[0], group.name)
+        for feature in pkgutil.iter_modules([str(folder)]):
+            if (folder / feature.name / "routes.py").is_file():
+                found += importlib.import_module(f"mailkeep.features.{group.name}.{feature.name}.routes").ENDPOINTS
     return found
 
 

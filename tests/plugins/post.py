@@ -15,13 +15,13 @@ from uuid import UUID
 
 import pytest
 
-from mailkeep.features.dkim import service as dkim
-from mailkeep.features.receiving import jobs as receiving
-from mailkeep.features.sandbox import service as sandbox_service
-from mailkeep.mail.smtp_connection import Relay
-from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.run import sandbox, smtp
-from tests.client import DOMAIN_IDS, EXAMPLE, Api
+from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.mailflow.receiving import jobs as receiving
+from mailkeep.features.mailflow.sandbox import service as sandbox_service
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.run.processes import sandbox, smtp
+from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 from tests.web.caller import Answer
 
 _STRANGERS = ThreadPoolExecutor(64, thread_name_prefix="stranger")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import instance as instances
-from tests.instance import Instance
+from tests.support import instance as instances
+from tests.support.instance import Instance
 
 
 @pytest.fixture(scope="session")

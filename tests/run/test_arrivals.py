@@ -11,9 +11,9 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
-from mailkeep.run import arrivals
-from mailkeep.run.arrivals import Keeper
-from tests.client import EXAMPLE, Api
+from mailkeep.run.processes import arrivals
+from mailkeep.run.processes.arrivals import Keeper
+from tests.support.client import EXAMPLE, Api
 
 ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
 

@@ -18,8 +18,8 @@ from cryptography.x509.oid import NameOID
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
-from mailkeep.run import certificate
-from mailkeep.run.certificate import Pair, Renewal
+from mailkeep.run.runtime import certificate
+from mailkeep.run.runtime.certificate import Pair, Renewal
 from mailkeep.settings import Settings, load
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

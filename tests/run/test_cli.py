@@ -38,10 +38,10 @@ from mailkeep import __version__
 from mailkeep.core import totp
 from mailkeep.db.migrate import read_migrations
 from mailkeep.db.postgres import running_urls
-from mailkeep.run import toolbox
-from mailkeep.run.cli import app
+from mailkeep.run.cli.main import app
+from mailkeep.run.runtime import toolbox
 from mailkeep.settings import describe, load
-from tests.authenticator import SoftKey
+from tests.support.authenticator import SoftKey
 
 ROOT = Path(__file__).parent.parent.parent
 FREE = "127.0.0.1:0"
@@ -70,7 +70,7 @@ def mailkeep(
 ) -> Ran:
     where = ["--data-dir", str(data)] if data else []
     done = subprocess.run(
-        [sys.executable, "-m", "mailkeep.run.cli", *map(str, args), *where],
+        [sys.executable, "-m", "mailkeep.run.cli.main", *map(str, args), *where],
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         capture_output=True,
         env=environment(env),
@@ -132,7 +132,7 @@ def instance() -> Iterator[Running]:
         directory() as place,
         (place / "up.err").open("wb") as complaints,
         subprocess.Popen(
-            [sys.executable, "-m", "mailkeep.run.cli", "up", "--json", "--data-dir", str(place), *listen],
+            [sys.executable, "-m", "mailkeep.run.cli.main", "up", "--json", "--data-dir", str(place), *listen],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=complaints,
@@ -236,7 +236,7 @@ def test_help_is_printed_as_it_stands():
 
 def test_help_loads_nothing_heavy():
     heavy = ("asyncio", "cryptography", "msgspec", "psycopg", "pydantic", "rich", "starlette", "structlog")
-    script = f"import sys, mailkeep.run.cli; print([name for name in {heavy} if name in sys.modules])"
+    script = f"import sys, mailkeep.run.cli.main; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, env=environment(), timeout=90, check=True, cwd="/"
     )
@@ -287,7 +287,7 @@ def test_colour_is_for_terminals_that_want_it(more: dict[str, str], coloured: bo
     terminal, theirs = pty.openpty()
     try:
         env = environment({"TERM": "xterm-256color", **more})
-        line = [sys.executable, "-m", "mailkeep.run.cli", "admin", "list", "--data-dir", ABSENT]
+        line = [sys.executable, "-m", "mailkeep.run.cli.main", "admin", "list", "--data-dir", ABSENT]
         done = subprocess.run(line, stdout=subprocess.DEVNULL, stderr=theirs, env=env, cwd="/", timeout=90, check=False)
         said = b""
         while b"\n" not in said:  # the kernel hands it on in pieces
@@ -385,7 +385,7 @@ def test_an_argument_that_is_no_utf8_is_told_all_the_same(tmp_path: Path):
     assert inside("dns", "a\udcff.test", "--json", data=odd).json["error"]["message"].startswith("a?.test is no domain")
     for terminal, seen in [("utf-8", shown), ("utf-8:surrogateescape", f"{tmp_path}/a\udcff"), ("ascii", shown)]:
         done = subprocess.run(
-            [sys.executable, "-m", "mailkeep.run.cli", "status", "--data-dir", odd],
+            [sys.executable, "-m", "mailkeep.run.cli.main", "status", "--data-dir", odd],
             capture_output=True, env=environment({"PYTHONIOENCODING": terminal}), cwd="/", timeout=90, check=False,
         )  # fmt: skip
         assert (done.returncode, os.fsdecode(done.stdout)) == (1, f"Mailkeep does not run on {seen}.\n"), done.stderr

@@ -17,11 +17,11 @@ import pytest
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
-from mailkeep.features.audit import rules, wire
-from mailkeep.features.audit.model import SIGNED, Entry, Recorded
-from mailkeep.run import toolbox
-from tests.client import START, VAULT
+from mailkeep.features.record.audit import rules, wire
+from mailkeep.features.record.audit.model import SIGNED, Entry, Recorded
+from mailkeep.run.runtime import toolbox
 from tests.run.test_cli import Running, inside, instance, mailkeep
+from tests.support.client import START, VAULT
 
 KEY = b64encode(VAULT.public_key(SIGNED)).decode()
 STRANGER = b64encode(Vault(bytes(32)).public_key(SIGNED)).decode()

@@ -13,14 +13,14 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.features.mailboxes import service as mailboxes
-from mailkeep.features.mailboxes.model import Arrivals, Figures
-from mailkeep.mail.dovecot_count import Holds
-from mailkeep.mail.mailbox_homes import MAILDIR
-from mailkeep.mail.places import Places
-from mailkeep.run import counting
-from mailkeep.run.counting import Walk
-from tests.client import EXAMPLE, Api
+from mailkeep.features.directory.mailboxes import service as mailboxes
+from mailkeep.features.directory.mailboxes.model import Arrivals, Figures
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.dovecot.count import Holds
+from mailkeep.mail.mailbox.homes import MAILDIR
+from mailkeep.run.processes import counting
+from mailkeep.run.processes.counting import Walk
+from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
 

@@ -18,13 +18,14 @@ import pytest
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import Migration, read_migrations
-from mailkeep.run import certificate, doctor, install
-from mailkeep.run.doctor import Finding, Level, examine
+from mailkeep.run.cli import doctor_checks, install
+from mailkeep.run.cli.doctor_checks import Finding, Level, examine
+from mailkeep.run.runtime import certificate
 from mailkeep.settings import load
-from tests.features.oidc.provider import Provider
-from tests.ports import free_port
+from tests.access.oidc.provider import Provider
 from tests.run.test_certificate import pair_of
 from tests.stack import names
+from tests.support.ports import free_port
 
 SECRET = base64.b64encode(bytes(32)).decode() + "\n"
 
@@ -171,7 +172,7 @@ async def test_a_database_of_another_version(data: Path):
 
 
 async def test_no_postgresql_at_all(data: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(doctor, "installed", list)
+    monkeypatch.setattr(doctor_checks, "installed", list)
     one = (await found(data))["postgresql"]
     assert one.level is Level.WRONG
     assert "apt install postgresql" in one.message
@@ -190,7 +191,7 @@ async def test_migrations_that_wait(data: Path, monkeypatch: pytest.MonkeyPatch)
     async def pending(_: Path) -> list[Migration]:
         return read_migrations()[-1:]
 
-    monkeypatch.setattr(doctor, "pending_in", pending)
+    monkeypatch.setattr(doctor_checks, "pending_in", pending)
     one = (await found(data))["schema"]
     assert one.level is Level.WARNING
     assert one.advice
@@ -203,7 +204,7 @@ async def test_a_database_that_a_newer_version_made(data: Path, monkeypatch: pyt
     async def pending(_: Path) -> list[Migration]:
         raise Failure("The database was migrated by Mailkeep 9.0.", permanent=True)
 
-    monkeypatch.setattr(doctor, "pending_in", pending)
+    monkeypatch.setattr(doctor_checks, "pending_in", pending)
     one = (await found(data))["schema"]
     assert (one.level, one.message) == (Level.WRONG, "The database was migrated by Mailkeep 9.0.")
 

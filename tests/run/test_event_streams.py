@@ -17,9 +17,9 @@ import pytest
 from bench.flood import ALICE, DOMAIN, House, furnish
 from bench.login_flood import SETTINGS
 from mailkeep.db import postgres
-from tests import instance as instances
 from tests.run.test_listen import listening
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.scratch import new_directory
 
 pytestmark = pytest.mark.timeout(90)
 BEGINNING = "00000000-0000-0000-0000-000000000000"

@@ -12,11 +12,11 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
-from mailkeep.mail.dovecot_auth import Report
-from mailkeep.mail.dovecot_dict import Written
-from mailkeep.mail.places import Places
-from mailkeep.run.figures import Keeper
-from tests.client import EXAMPLE, Api
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.dovecot.auth import Report
+from mailkeep.mail.dovecot.dict import Written
+from mailkeep.run.processes.usage import Keeper
+from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
 

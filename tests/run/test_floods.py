@@ -18,8 +18,8 @@ import pytest
 
 from bench.flood import ALICE, House, flood, furnish
 from bench.login_flood import SETTINGS
-from tests import instance as instances
-from tests.scratch import new_directory
+from tests.support import instance as instances
+from tests.support.scratch import new_directory
 
 pytestmark = pytest.mark.timeout(400)
 

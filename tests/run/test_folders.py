@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.run.folders import take_over
+from mailkeep.run.runtime.folders import take_over
 
 pytestmark = pytest.mark.root
 

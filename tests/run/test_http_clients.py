@@ -18,9 +18,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from mailkeep.run.http import HttpListener
-from mailkeep.run.http_door import Bounds
-from tests.node import run_node
+from mailkeep.run.runtime.connection_limits import Bounds
+from mailkeep.run.runtime.http import HttpListener
+from tests.support.node import run_node
 from tests.web.house import House
 
 SIZE = 80 << 20

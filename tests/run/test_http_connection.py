@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from mailkeep.run.http import HttpListener
-from mailkeep.run.http_door import Bounds, Door
+from mailkeep.run.runtime.connection_limits import Bounds, Door
+from mailkeep.run.runtime.http import HttpListener
 
 PATIENT = Bounds(connections=8, per_address=6, header_seconds=60, body_seconds=60, read_seconds=60)
 QUICK = replace(PATIENT, header_seconds=0.8, body_seconds=0.8, read_seconds=2, slowest_bytes_per_second=10**9)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from mailkeep.run import inspection
-from mailkeep.run.inspection import Check, Health, ask_health, memory_bytes
+from mailkeep.run.cli import inspection
+from mailkeep.run.cli.inspection import Check, Health, ask_health, memory_bytes
 
 Serve = Callable[[int, bytes], str]
 CHECKS = [{"component": "database", "status": "down"}]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mailkeep.core.errors import Failure
-from mailkeep.run import install
+from mailkeep.run.cli import install
 
 
 def test_what_is_lacking_is_told_in_words(monkeypatch: pytest.MonkeyPatch):

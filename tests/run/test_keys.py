@@ -15,9 +15,9 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
-from mailkeep.mail import unix_socket
-from mailkeep.run.keys import Listener
-from tests.client import DOMAIN_IDS, EXAMPLE, Api
+from mailkeep.mail.smtp import unix_socket
+from mailkeep.run.processes.keys import Listener
+from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
 

@@ -26,11 +26,11 @@ from typer.testing import CliRunner
 
 from bench.flood import ALICE, DOMAIN, House, furnish
 from bench.login_flood import SETTINGS
-from mailkeep.run.cli import app
-from tests import instance as instances
-from tests.instance import Launch
-from tests.ports import free_port
-from tests.scratch import new_directory
+from mailkeep.run.cli.main import app
+from tests.support import instance as instances
+from tests.support.instance import Launch
+from tests.support.ports import free_port
+from tests.support.scratch import new_directory
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -87,7 +87,7 @@ class Listener:
 
     def __init__(self, *args: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "mailkeep.run.cli", "listen", *args],
+            [sys.executable, "-m", "mailkeep.run.cli.main", "listen", *args],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

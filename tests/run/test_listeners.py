@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from mailkeep.core.errors import Failure
-from mailkeep.run import http
+from mailkeep.run.runtime import http
 from mailkeep.settings import load
-from tests import instance as instances
-from tests.instance import Launch
-from tests.ports import free_port
+from tests.support import instance as instances
+from tests.support.instance import Launch
+from tests.support.ports import free_port
 
 DEFAULT = ("127.0.0.1", 8081)
 

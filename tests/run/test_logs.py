@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.instance import ROOT
+from tests.support.instance import ROOT
 
 SAY = """
 import logging, sys

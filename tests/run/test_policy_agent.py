@@ -17,10 +17,10 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
-from mailkeep.mail import srs
-from mailkeep.mail.policy import Malformed, answer, parse_request, serve_policy
-from mailkeep.run.policy import AWAY, Policy
-from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
+from mailkeep.mail.message import srs
+from mailkeep.mail.postfix.policy import Malformed, answer, parse_request, serve_policy
+from mailkeep.run.processes.policy import AWAY, Policy
+from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 
 ALICE = f"alice@{EXAMPLE}"
 
@@ -263,7 +263,7 @@ async def test_transactions_that_were_given_up_do_not_push_out_those_that_are_op
     api: Api, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Copies of a message were not charged after RSET had ended 10,000 others."""
-    monkeypatch.setattr("mailkeep.run.policy._PROCESSES", 3)
+    monkeypatch.setattr("mailkeep.run.processes.policy._PROCESSES", 3)
     await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
     assert await ask_expanding(client, f"one@{EXAMPLE}", instance="a.1") == "DUNNO"
     for number in range(10):

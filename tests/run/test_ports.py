@@ -13,10 +13,10 @@ from dataclasses import replace
 import pytest
 
 from mailkeep.core.errors import Failure
-from mailkeep.run import ports
+from mailkeep.run.runtime import ports
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import Ports, Server
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 
 @pytest.fixture

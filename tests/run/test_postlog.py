@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.run import postlog
+from mailkeep.run.runtime import postlog
 
 pytestmark = pytest.mark.root
 _GROUP = 12345

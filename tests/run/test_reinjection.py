@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from mailkeep.mail import sieve_spool
-from mailkeep.mail.reply import Reply
-from mailkeep.mail.smtp_client import Submission
-from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.run.reinjection import Submitter
-from tests.client import EXAMPLE, Api
+from mailkeep.mail.dovecot import sieve_spool
+from mailkeep.mail.smtp.client import Submission
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.run.processes.reinjection import Submitter
+from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
 REDIRECTED = f"X-Sieve: Pigeonhole Sieve 0.5.19\nX-Sieve-Redirected-From: {ALICE}\nSubject: x\n\nHello.\n"

@@ -15,8 +15,8 @@ import pytest
 
 from mailkeep.core.errors import Failure
 from mailkeep.db.logged_process import LoggedProcess
-from mailkeep.run import rotation
-from mailkeep.run.rotation import Bounds, Rotation
+from mailkeep.run.runtime import log_rotation
+from mailkeep.run.runtime.log_rotation import Bounds, Rotation
 
 BOUNDS = Bounds(size_bytes=1 << 20, keep_seconds=14 * 86_400.0)
 # Both write until they were rotated, and compressed, three times.
@@ -144,13 +144,13 @@ def test_a_file_that_is_open_or_not_read_yet_is_not_compressed(log: Path) -> Non
 
 def test_a_full_disk_keeps_what_could_not_be_compressed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log.write_text("first\n")
-    old = rotation.swap(log, time.time())
+    old = log_rotation.swap(log, time.time())
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(Failure, match="No space left"):
-        rotation.compress(old)
+        log_rotation.compress(old)
     assert old.read_text() == "first\n"
     assert not list(log.parent.glob("*.gz"))

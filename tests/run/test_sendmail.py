@@ -15,16 +15,17 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.features.sendmail import rules
-from mailkeep.features.sendmail.model import Body, Content, Rejected
-from mailkeep.mail.smtp_connection import Relay
-from mailkeep.mail.smtp_pool import SmtpPool
-from mailkeep.mail.spool import Spool
-from mailkeep.run import cli_sendmail, sendmail
-from mailkeep.run.cli_sendmail import Options, UsageError, parse
+from mailkeep.features.mailflow.sendmail import rules
+from mailkeep.features.mailflow.sendmail.model import Body, Content, Rejected
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.smtp.spool import Spool
+from mailkeep.run.cli import sendmail as cli_sendmail
+from mailkeep.run.cli.sendmail import Options, UsageError, parse
+from mailkeep.run.processes import sendmail
 from mailkeep.settings.outgoing import Sendmail
-from tests.client import EXAMPLE, Api
-from tests.features.sending.test_smarthost import TIMEOUTS, Smarthost
+from tests.mailflow.sending.test_smarthost import TIMEOUTS, Smarthost
+from tests.support.client import EXAMPLE, Api
 
 
 @pytest.mark.parametrize(

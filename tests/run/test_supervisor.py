@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from mailkeep.core.errors import Failure
-from mailkeep.run import child
-from mailkeep.run.child import Child, Command, spawn
-from mailkeep.run.supervisor import Part, Supervisor
+from mailkeep.run.runtime import child
+from mailkeep.run.runtime.child import Child, Command, spawn
+from mailkeep.run.runtime.supervisor import Part, Supervisor
 
 SLEEP = ("sleep", "60")
 
@@ -69,8 +69,8 @@ async def test_what_is_killed_is_started_again(supervisor: Supervisor, tmp_path:
 async def test_a_part_that_is_away_is_told_so_until_it_is_back(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("mailkeep.run.supervisor._FIRST_PAUSE", 0.5)
-    monkeypatch.setattr("mailkeep.run.supervisor._LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr("mailkeep.run.runtime.supervisor._FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("mailkeep.run.runtime.supervisor._LONGEST_PAUSE", 0.5)
     await supervisor.start(part(tmp_path))
     assert supervisor.state() == {"one": True}
     os.kill(supervisor.running["one"].process.pid, signal.SIGKILL)
@@ -81,7 +81,7 @@ async def test_a_part_that_is_away_is_told_so_until_it_is_back(
 async def test_what_hangs_is_ended_and_started_again(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("mailkeep.run.supervisor._LOOK_EVERY", 0.05)
+    monkeypatch.setattr("mailkeep.run.runtime.supervisor._LOOK_EVERY", 0.05)
     hung: set[int] = set()
 
     async def alive() -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.instance import PROGRAM, ROOT, Instance, Launch
+from tests.support.instance import PROGRAM, ROOT, Instance, Launch
 
 
 def worker(data_dir: Path, log: Path) -> subprocess.Popen[bytes]:
@@ -72,7 +72,7 @@ def test_it_tells_programs_that_it_works(instance: Instance, tmp_path: Path):
 def test_without_an_instance_it_refuses(tmp_path: Path, name: str, code: int):
     """Once one runs it will do, but not where there is no data directory."""
     done = subprocess.run(
-        [sys.executable, "-m", "mailkeep.run.cli", "worker", "--data-dir", str(tmp_path / name)],
+        [sys.executable, "-m", "mailkeep.run.cli.main", "worker", "--data-dir", str(tmp_path / name)],
         check=False,
         cwd=ROOT,
         env=Launch().environment,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mailkeep.features import oidc
-from mailkeep.features.auth import service as auth_service
+from mailkeep.features.access import oidc
+from mailkeep.features.access.sessions import service as auth_service
 from mailkeep.settings import OidcProvider, SettingsError, load, show
 from mailkeep.settings.tree import Oidc
 

@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from mailkeep.app import App
-from mailkeep.features.dkim import service as dkim
-from mailkeep.features.dkim.model import Key
-from mailkeep.features.domains import service as domains
-from mailkeep.run.toolbox import opened
+from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.directory.dkim.model import Key
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.run.runtime.toolbox import opened
 from tests.stack.stand import Stack
 
 

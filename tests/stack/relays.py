@@ -10,7 +10,7 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 
 @dataclass

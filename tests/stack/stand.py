@@ -31,12 +31,12 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
-from mailkeep.run.node import Node, rotation_of
-from mailkeep.run.toolbox import attached
-from tests.instance import PROGRAM, ROOT
-from tests.ports import free_port
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.run.processes.node import Node, rotation_of
+from mailkeep.run.runtime.toolbox import attached
 from tests.stack import names
+from tests.support.instance import PROGRAM, ROOT
+from tests.support.ports import free_port
 
 T = TypeVar("T")
 

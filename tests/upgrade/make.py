@@ -22,11 +22,13 @@ from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres import Urls
 from mailkeep.db.postgres_binaries import DEBIAN, OLDEST_MAJOR
-from mailkeep.features.audit import jobs as audit_jobs
-from mailkeep.features.dkim import service as dkim
+from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.record.audit import jobs as audit_jobs
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import Events, Limits, Smtp
-from tests.client import (
+from tests.plugins.api import running_on
+from tests.plugins.post import LETTER, Post, letter, with_mail
+from tests.support.client import (
     ADMIN_IDS,
     DOMAIN_IDS,
     EXAMPLE,
@@ -39,9 +41,7 @@ from tests.client import (
     insert_cast,
     insert_row,
 )
-from tests.plugins.api import running_on
-from tests.plugins.post import LETTER, Post, letter, with_mail
-from tests.scratch import new_directory
+from tests.support.scratch import new_directory
 
 HERE = Path(__file__).parent
 _BIN = DEBIAN / str(OLDEST_MAJOR) / "bin"

@@ -21,10 +21,10 @@ from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import FOLDER, migrate, missing_in, pending, read_migrations
 from mailkeep.db.postgres import Urls
-from mailkeep.run import toolbox
-from tests.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, email_of, insert_cast
+from mailkeep.run.runtime import toolbox
 from tests.plugins.api import UNHURRIED, running_on
 from tests.plugins.post import letter, with_mail
+from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, email_of, insert_cast
 
 DUMPS = sorted(Path(__file__).parent.glob("[0-9]*.sql"))
 NEWEST = read_migrations()[-1].number

@@ -12,7 +12,7 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.web import body as bodies
-from mailkeep.web.budget import SMALL, Budget, Share
+from mailkeep.web.body_memory import SMALL, Budget, Share
 from tests.web.caller import Answer
 from tests.web.house import ADA_KEY, API, JSON_TYPE, House
 

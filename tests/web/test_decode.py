@@ -15,10 +15,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from mailkeep.core.errors import InvalidField, InvalidJson, MissingFields, Refusal
 from mailkeep.core.principal import Role
+from mailkeep.web.body_slices import CUT_BODIES_OVER, CUT_STRINGS_OVER, Slice
 from mailkeep.web.decode import decode_body, decode_query
 from mailkeep.web.fields import Body, Email, MayBeEmpty, MultiLine, Patch, Query, Text
 from mailkeep.web.json_text import MAX_DEPTH, parse_json
-from mailkeep.web.slices import CUT_BODIES_OVER, CUT_STRINGS_OVER, Slice
 
 ID = UUID("01890000-0000-7000-8000-000000000001")
 

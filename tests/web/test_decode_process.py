@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from mailkeep.core.errors import InvalidField, InvalidJson, MissingFields, Refusal
-from mailkeep.features.sending.wire import BatchBody, SendBody
+from mailkeep.features.mailflow.sending.wire import BatchBody, SendBody
+from mailkeep.web.body_slices import Slice
 from mailkeep.web.decode import read_json
 from mailkeep.web.decode_process import INLINE, DecodeLimits, Decoder
 from mailkeep.web.fields import OneOf
-from mailkeep.web.slices import Slice
 
-MODULE = "mailkeep.features.sending.wire"
+MODULE = "mailkeep.features.mailflow.sending.wire"
 LETTER: dict[str, Any] = {
     "from": {"email": "a@example.test"},
     "to": [{"email": "b@elsewhere.test"}],

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from mailkeep.web.limits import AddressLimit, source_of
-from tests.client import START
+from tests.support.client import START
 from tests.web.caller import Caller
 from tests.web.house import API, House
 

@@ -15,10 +15,10 @@ import aiohttp
 import pytest
 from playwright.async_api import Page, Response, Route, expect
 
-from tests import instance as instances
-from tests.client import PASSWORD
-from tests.instance import Instance, Launch
-from tests.ports import free_port
+from tests.support import instance as instances
+from tests.support.client import PASSWORD
+from tests.support.instance import Instance, Launch
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.timeout(300)  # the first of them starts an instance, and a browser
 

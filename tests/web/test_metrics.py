@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailkeep.core.counters import Count, Tally
 from mailkeep.core.errors import Unavailable
-from mailkeep.core.tally import Count, Tally
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Answered, Pipeline
 from mailkeep.web.router import Router

@@ -14,8 +14,8 @@ from openapi_spec_validator import validate
 from mailkeep.core import errors
 from mailkeep.core.errors import Refusal
 from mailkeep.core.principal import POLICY
-from mailkeep.features.events.model import CATALOGUE
-from mailkeep.run.router import ENDPOINTS
+from mailkeep.features.record.events.model import CATALOGUE
+from mailkeep.run.runtime.router import ENDPOINTS
 from mailkeep.web.endpoint import Call, Endpoint, Listing, Reply
 from mailkeep.web.fields import Body, MayBeEmpty, Patch, Query, Text, Timestamp
 from mailkeep.web.openapi import document, openapi_endpoints, operation_id

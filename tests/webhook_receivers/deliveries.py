@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from mailkeep.features.webhooks.signature import headers, new_secret
+from mailkeep.features.mailflow.webhooks.signature import headers, new_secret
 
 EVENT = UUID("0197f1a0-0000-7000-8000-000000000001")
 BODY = (

@@ -4,7 +4,7 @@ import subprocess
 import time
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
+from mailkeep.mail.daemons.paths import Places
 from tests.stack.stand import Stack, eventually
 
 # Without the fields that every mail program writes: the filter adds that up. It learns from no fewer than eleven words.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mailkeep.features.receiving.rules import GTUBE
+from mailkeep.features.mailflow.receiving.rules import GTUBE
 from tests.stack.stand import Stack, letter
 
 

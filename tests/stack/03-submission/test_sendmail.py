@@ -12,10 +12,10 @@ from urllib.parse import quote
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
-from tests.instance import ROOT
-from tests.scratch import new_directory
+from mailkeep.mail.daemons.paths import Places
 from tests.stack.stand import HOSTNAME, PASSWORD, Stack, eventually
+from tests.support.instance import ROOT
+from tests.support.scratch import new_directory
 
 NOBODY, WWW = pwd.getpwnam("nobody"), pwd.getpwnam("www-data")
 
@@ -27,7 +27,7 @@ def sendmail(
     socket = Places(stack.data_dir, run_folder(stack.data_dir)).sendmail_socket
     # The program's own files may be out of the account's reach here: it is imported before.
     become = f"os.setgroups([]); os.setresgid(*[{account.pw_gid}] * 3); os.setresuid(*[{account.pw_uid}] * 3)"
-    code = f"import os, sys; from mailkeep.run.cli_sendmail import main; {become}; sys.exit(main(sys.argv[1:]))"
+    code = f"import os, sys; from mailkeep.run.cli.sendmail import main; {become}; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
         [sys.executable, "-c", code, "--socket", str(socket), *arguments],
         input=message,

@@ -8,8 +8,8 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
-from tests.instance import PROGRAM, ROOT
 from tests.stack.stand import Stack, eventually
+from tests.support.instance import PROGRAM, ROOT
 
 DOMAIN = "queue.test"
 

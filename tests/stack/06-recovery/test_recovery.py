@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.run import child, parts_told
-from tests.processes import children
+from mailkeep.run.runtime import child, service_status
 from tests.stack.stand import Stack, eventually, letter
+from tests.support.processes import children
 
 PARTS = (
     "api", "dovecot", "figures", "keys", "lmtp", "logs", "node", "nursery", "policy", "postfix", "redis", "rspamd",
@@ -24,7 +24,7 @@ PARTS = (
 
 def pid_of(stack: Stack, name: str) -> int | None:
     """The process of a part, None while it is away."""
-    return next((told.pid for told in parts_told.parts_of(run_folder(stack.data_dir)) if told.name == name), None)
+    return next((told.pid for told in service_status.parts_of(run_folder(stack.data_dir)) if told.name == name), None)
 
 
 def delivered(stack: Stack, recipient: str, subject: str) -> int:

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail import mailbox_homes
-from mailkeep.mail.places import Places
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.mailbox import homes as mailbox_homes
 from tests.stack.stand import HOSTNAME, Stack, eventually, letter
 
 

@@ -15,11 +15,11 @@ from typing import Any, LiteralString
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.places import Places
-from mailkeep.run import parts_told
-from mailkeep.run.toolbox import opened
-from tests.processes import children
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.run.runtime import service_status
+from mailkeep.run.runtime.toolbox import opened
 from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
+from tests.support.processes import children
 
 # What a session tells while its folder stays open, Dovecot tells ten seconds after the change.
 OPEN_SESSION = 60
@@ -357,7 +357,7 @@ def kill(stack: Stack, name: str) -> None:
 
 def _pid(stack: Stack, name: str) -> int:
     """The process of this name, 0 while it is away."""
-    told = parts_told.parts_of(run_folder(stack.data_dir))
+    told = service_status.parts_of(run_folder(stack.data_dir))
     return next((each.pid for each in told if each.name == name and each.pid), 0)
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.run import parts_told
-from tests.instance import PROGRAM
+from mailkeep.run.runtime import service_status
 from tests.run.test_certificate import Pair, pair_of
-from tests.scratch import new_directory
 from tests.stack import stand
 from tests.stack.stand import ADDRESS, Stack, eventually, trusting
+from tests.support.instance import PROGRAM
+from tests.support.scratch import new_directory
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def look_again(stack: Stack) -> None:
 
 
 def pids(stack: Stack) -> dict[str, int | None]:
-    return {told.name: told.pid for told in parts_told.parts_of(run_folder(stack.data_dir))}
+    return {told.name: told.pid for told in service_status.parts_of(run_folder(stack.data_dir))}
 
 
 def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):

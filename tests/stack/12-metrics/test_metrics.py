@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Mapping
 
 from mailkeep.db.instance import run_folder
-from mailkeep.run import parts_told
+from mailkeep.run.runtime import service_status
 from tests.stack.stand import Stack, eventually
 
 DOMAIN = "metrics.test"
@@ -71,7 +71,7 @@ def test_sends_and_fates_are_counted_each_once_and_never_fall(alone: Stack) -> N
         'mailkeep_deliveries_total{direction="inbound",status="received"}': 2,
     }
     risen_to(alone, before, wanted)
-    for part in parts_told.parts_of(run_folder(alone.data_dir)):
+    for part in service_status.parts_of(run_folder(alone.data_dir)):
         if part.name in ("api", "logs", "lmtp") and part.pid:
             os.kill(part.pid, signal.SIGKILL)
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from mailkeep.db.instance import run_folder
-from mailkeep.run import parts_told
+from mailkeep.run.runtime import service_status
 from tests.stack.stand import Stack, eventually, reconcile
 
 DOMAIN = "settled.test"
 
 
 def pid_of(stack: Stack, name: str) -> int:
-    [pid] = [part.pid for part in parts_told.parts_of(run_folder(stack.data_dir)) if part.name == name]
+    [pid] = [part.pid for part in service_status.parts_of(run_folder(stack.data_dir)) if part.name == name]
     assert pid is not None
     return pid
 

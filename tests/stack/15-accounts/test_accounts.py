@@ -12,8 +12,9 @@ from psycopg.conninfo import make_conninfo
 
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres_cluster import APP, AUDIT, DATABASE, DOVECOT, OWNER, POSTFIX
-from mailkeep.mail.places import Places
-from mailkeep.run import install, privileges
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.run.cli import install
+from mailkeep.run.runtime import privileges
 from tests.stack.stand import PASSWORD, Stack, eventually
 
 OURS = ("api", "figures", "keys", "lmtp", "logs", "policy", "reinjection", "worker")

@@ -16,8 +16,8 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
-from mailkeep.mail.places import Places
-from mailkeep.run import parts_told
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.run.runtime import service_status
 from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 
 
@@ -134,7 +134,7 @@ def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(
 
 def pid_of(stack: Stack, name: str) -> int:
     """The process of a part, 0 while it is away."""
-    return next((told.pid or 0 for told in parts_told.parts_of(run_folder(stack.data_dir)) if told.name == name), 0)
+    return next((told.pid or 0 for told in service_status.parts_of(run_folder(stack.data_dir)) if told.name == name), 0)
 
 
 def open_lines(journal: Path) -> int:

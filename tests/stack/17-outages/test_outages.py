@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail import postfix_queue
-from mailkeep.mail.places import Places
-from mailkeep.run import child, parts_told
-from tests.processes import children
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.runtime import child, service_status
 from tests.stack.stand import Stack, eventually, letter
+from tests.support.processes import children
 
 WITHIN = 40
 HOUR = (
@@ -56,7 +56,7 @@ def is_deferred(stack: Stack, recipient: str) -> bool:
 
 def pid_of(stack: Stack, name: str) -> int:
     told = eventually(
-        lambda: next((p for p in parts_told.parts_of(places(stack).run) if p.name == name and p.pid), None)
+        lambda: next((p for p in service_status.parts_of(places(stack).run) if p.name == name and p.pid), None)
     )
     assert told.pid
     return told.pid

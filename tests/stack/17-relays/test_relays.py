@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import trustme
 
-from tests.scratch import new_directory
 from tests.stack import stand
 from tests.stack.relays import Peer
 from tests.stack.stand import Stack, eventually, letter
+from tests.support.scratch import new_directory
 
 ONE, TWO, PLAIN, GENERAL = "one.relay.test", "two.relay.test", "plain.relay.test", "general.relay.test"
 _ADDRESS = "127.0.0.61"

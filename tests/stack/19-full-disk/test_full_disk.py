@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail import postfix_queue
-from mailkeep.run import parts_told
-from tests.scratch import new_directory
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.runtime import service_status
 from tests.stack import stand
 from tests.stack.stand import Stack, eventually
+from tests.support.scratch import new_directory
 
 LONGER_THAN_A_RESTART = 25.0  # Postfix was restarted every 20 s
 
@@ -45,7 +45,7 @@ def small(stack_folder: Path) -> Iterator[Stack]:
 
 def pid_of(stack: Stack, name: str) -> int:
     def look() -> int | None:
-        parts = parts_told.parts_of(run_folder(stack.data_dir))
+        parts = service_status.parts_of(run_folder(stack.data_dir))
         return next((part.pid for part in parts if part.name == name), None)
 
     return eventually(look, what=name)

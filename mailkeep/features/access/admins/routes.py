@@ -1,0 +1,177 @@
+"""Paths of administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from msgspec import UNSET
+
+from mailkeep.app import App
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    Conflict,
+    DomainNotFound,
+    Forbidden,
+    InvalidCredentials,
+    NotFound,
+    WeakPassword,
+)
+from mailkeep.core.password import check_password
+from mailkeep.core.principal import Principal
+from mailkeep.features.access.admins import rules, service, wire
+from mailkeep.features.access.admins.model import Admin, Change, NewAdmin
+from mailkeep.features.record.audit import service as audit
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+
+def _record(who: Principal, admin: Admin) -> wire.AdminRecord:
+    return wire.record(admin, rules.shown_domains(who, admin))
+
+
+def _once(ids: Iterable[UUID]) -> tuple[UUID, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+async def _list(app: App, call: Call) -> Reply:
+    who = call.caller()
+    async with app.db.autocommit() as conn:
+        admins = await service.list_seen(conn, who)
+    return Reply([_record(who, admin) for admin in admins])
+
+
+async def _get(app: App, call: Call) -> Reply:
+    who = call.caller()
+    async with app.db.autocommit() as conn:
+        admin = await service.get(conn, who, call.id())
+    return Reply(_record(who, admin))
+
+
+async def _create(app: App, call: Call) -> Reply:
+    who, given = call.caller(), call.body
+    email = rules.parse_email(given.email)
+    password = check_password(given.password, email.text)
+    new = NewAdmin(email, await service.hash_password(password), given.role, _once(given.domain_ids))
+    async with app.db.tx() as conn:
+        admin = await service.create(conn, who, app.clock(), new)
+    return Reply(_record(who, admin))
+
+
+async def _change(app: App, call: Call) -> Reply:
+    who, given, admin_id = call.caller(), call.body, call.id()
+    changes_own = admin_id == who.admin_id and (given.email, given.password) != (UNSET, UNSET)
+    if changes_own:
+        rules.refuse_own_change(who, shows_password=given.current_password is not UNSET)
+    email = rules.parse_email(given.email) if given.email is not UNSET else None
+    password_hash = None
+    if given.password is not UNSET:
+        async with app.db.autocommit() as conn:
+            current = await service.get(conn, who, admin_id)
+        password = check_password(given.password, email.text if email else current.email)
+        if changes_own:
+            await call.prove_password(given.current_password, "admin.update")
+        password_hash = await service.hash_password(password)
+    elif changes_own:
+        await call.prove_password(given.current_password, "admin.update")
+    wanted = Change(
+        email=email,
+        password_hash=password_hash,
+        role=given.role if given.role is not UNSET else None,
+        domain_ids=_once(given.domain_ids) if given.domain_ids is not UNSET else None,
+    )
+    async with app.db.tx() as conn:
+        admin = await service.change(conn, who, app.clock(), admin_id, wanted)
+    return Reply(_record(who, admin))
+
+
+async def _delete(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        admin = await service.delete(conn, call.caller(), app.clock(), call.id())
+    return Reply(wire.AdminDeleted(f"The administrator {admin.email} was deleted.", admin.id))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/admins",
+        handler=_list,
+        action="admin.list",
+        summary="List administrators",
+        description=(
+            "Newest first. admin and super_admin see all, a domain_admin itself and those it shares a domain with, "
+            "a scoped key its owner."
+        ),
+        tag="Administrators",
+        data=list[wire.AdminRecord],
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/admins",
+        handler=_create,
+        action="admin.write",
+        summary="Create an administrator",
+        tag="Administrators",
+        body=wire.AdminCreate,
+        data=wire.AdminRecord,
+        status=201,
+        settle=audit.made_before(_get),
+        audit="admin.create",
+        resource="admin",
+        refusals=(WeakPassword, DomainNotFound, Conflict, ApiKeyDomainScope),
+        examples=(
+            Example(
+                body={
+                    "email": "nora@example.test",
+                    "password": "seven green bottles",
+                    "role": "domain_admin",
+                    "domain_ids": ["{domain_id}"],
+                }
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/admins/{id}",
+        handler=_get,
+        action="admin.list",
+        summary="Show an administrator",
+        tag="Administrators",
+        data=wire.AdminRecord,
+        refusals=(NotFound, Forbidden, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{admin_id}"}),),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/admins/{id}",
+        handler=_change,
+        action="admin.write",
+        summary="Change an administrator",
+        description=(
+            "A new password or role ends the administrator's sessions, but for the one that asks for it. The caller's "
+            "own email and password change only in a session (with an API key FORBIDDEN) and with `current_password` "
+            "(absent: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login)."
+        ),
+        tag="Administrators",
+        body=wire.AdminPatch,
+        data=wire.AdminRecord,
+        audit="admin.update",
+        resource="admin",
+        refusals=(WeakPassword, InvalidCredentials, NotFound, DomainNotFound, Conflict, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{admin_id}"}, body={"domain_ids": ["{domain_id}"]}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/admins/{id}",
+        handler=_delete,
+        action="admin.write",
+        summary="Delete an administrator",
+        description="Ends its sessions and revokes its keys. The last super_admin stays.",
+        tag="Administrators",
+        data=wire.AdminDeleted,
+        audit="admin.delete",
+        resource="admin",
+        refusals=(NotFound, Conflict, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{admin_id}"}),),
+    ),
+)

@@ -1,0 +1,245 @@
+"""The use cases of administrators. Passwords are hashed outside of transactions, a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from mailkeep.app import App
+from mailkeep.core.address import Address
+from mailkeep.core.concurrency import Turns
+from mailkeep.core.errors import DomainNotFound, NotFound
+from mailkeep.core.ids import uuid7
+from mailkeep.core.password import check_password
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.secret import new_password
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.admins import rules, store, wire
+from mailkeep.features.access.admins.model import (
+    FIRST_ADMIN_EMAIL,
+    INITIAL_ADMIN_FILE,
+    Admin,
+    Change,
+    FirstAdmin,
+    NewAdmin,
+)
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+
+log = structlog.get_logger("mailkeep.admins")
+
+# OWASP's second choice for Argon2id: 19 MiB, two passes, about 25 ms.
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
+# Of a random password that nobody knows: what an unknown account's attempt is measured against.
+_DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$vffo+TurZnMSlB4oAFJnww$Lf2yMM9+3kGQj/K7erjrrBHCmVnshhIDbBdTXSqDeWA"
+
+_AT_ONCE = min(4, os.cpu_count() or 1)
+_MOST_WAITING = 400  # about 5 s on two cores
+
+hashing = Turns(_AT_ONCE, _MOST_WAITING)
+"""Whoever hashes or verifies a password has a turn: bounds memory and CPU over all callers."""
+
+
+def _step_back() -> None:
+    """Of the threads of a process Linux lets each be nice by itself: hashing leaves the others their time."""
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+
+
+_THREADS = ThreadPoolExecutor(_AT_ONCE, "hashing", _step_back)
+
+
+async def hash_password(password: str) -> str:
+    """The Argon2id hash of a checked password."""
+    async with hashing.take(ahead=True):
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, _HASHER.hash, password)
+
+
+async def verify_password(stored: str | None, password: str) -> bool:
+    """Whether the prepared password is the stored hash's; None takes as long and is never. Who asks has a turn."""
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, _verify, stored, password)
+
+
+def _verify(stored: str | None, password: str) -> bool:
+    try:
+        return _HASHER.verify(stored or _DUMMY, password) and stored is not None
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+async def list_seen(conn: Conn, who: Principal) -> list[Admin]:
+    """The accounts that the caller sees, the newest first."""
+    return [admin for admin in await store.list_all(conn) if rules.sees(who, admin)]
+
+
+async def get(conn: Conn, who: Principal, admin_id: UUID) -> Admin:
+    """The account; NOT_FOUND where there is none, FORBIDDEN or API_KEY_DOMAIN_SCOPE where it is out of sight."""
+    admin = await _existing(conn, admin_id)
+    rules.refuse_unseen(who, admin)
+    return admin
+
+
+async def find_by_email(conn: Conn, email: Address) -> Admin | None:
+    """The account with this email, None where there is none."""
+    return await store.find_by_email(conn, email.key)
+
+
+async def find_owner_role(conn: Conn, address: Address) -> Role | None:
+    """The role of the administrator that an address belongs to, with or without its tag: the highest where there are
+    several, None where there is none.
+    """
+    rank = await store.address_rank(conn, address.key)
+    return None if rank is None else list(Role)[rank]
+
+
+async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Admin:
+    """Make an account; DOMAIN_NOT_FOUND for an unknown domain, CONFLICT `email_taken`."""
+    await refuse_unknown_domains(conn, new.domain_ids)
+    admin_id = uuid7(at)
+    await store.insert(conn, admin_id, new, at)
+    await store.assign(conn, admin_id, new.domain_ids)
+    admin = await _existing(conn, admin_id)
+    await audit.record(conn, who, at, Deed("admin.create", _target(admin), after=wire.audited(admin)))
+    return admin
+
+
+async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: Change) -> Admin:
+    """Change an account, and answer it as it is then. A new password or role ends its other sessions.
+
+    NOT_FOUND, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`.
+    """
+    return await _change(conn, who, at, admin_id, wanted, "admin.update")
+
+
+async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str) -> Admin:
+    """Set an account's password, by its owner or from the command line; ends its other sessions. NOT_FOUND."""
+    return await _change(conn, who, at, admin_id, Change(password_hash=password_hash), "admin.password")
+
+
+async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: Change, action: str) -> Admin:
+    await store.lock_roles(conn)
+    before = await _existing(conn, admin_id)
+    if wanted.role is not None:
+        rules.refuse_losing_last(before, await store.count_super_admins(conn, admin_id), wanted.role)
+    if wanted.domain_ids is not None:
+        await refuse_unknown_domains(conn, wanted.domain_ids)
+    if not rules.differs(before, wanted):
+        return before
+    if wanted.domain_ids is not None:
+        await store.assign(conn, admin_id, wanted.domain_ids)
+    # The caller's own session outlives what the caller changes of its own account.
+    survivor = who.session_id if who.admin_id == admin_id else None
+    ends_sessions = wanted.password_hash is not None or wanted.role not in (None, before.role)
+    await store.update(conn, admin_id, wanted, at, ends_sessions=ends_sessions, survivor=survivor)
+    after = await _existing(conn, admin_id)
+    was, now = wire.audited(before), wire.audited(after)
+    if wanted.password_hash is not None:
+        now["password"] = "changed"  # struck out by the audit, but the field stays to be seen
+    await audit.record_change(conn, who, at, action, _target(after), (was, now))
+    return after
+
+
+async def hold(conn: Conn, admin_id: UUID) -> bool:
+    """Keep the account as it is until the transaction ends; False where it is gone."""
+    return await store.hold(conn, admin_id)
+
+
+async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, action: str, *, enabled: bool) -> None:
+    """Write down that an account has, or has not, a second factor of one-time passwords; ends its other sessions."""
+    before = await _existing(conn, admin_id)
+    survivor = who.session_id if who.admin_id == admin_id else None
+    await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=survivor)
+    change = Deed(action, _target(before), {"totp_enabled": before.totp_enabled}, {"totp_enabled": enabled})
+    await audit.record(conn, who, at, change)
+
+
+async def end_sessions(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
+    """End an account's sessions, and logins under way, but for the caller's own: how it logs in has changed."""
+    await store.end_sessions(conn, admin_id, at, who.session_id if who.admin_id == admin_id else None)
+
+
+async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
+    """Write down at which provider the account has an identity; the caller audits it."""
+    await store.set_oidc_provider(conn, admin_id, provider, at)
+
+
+async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Admin:
+    """Delete an account with its sessions and keys; NOT_FOUND, CONFLICT `last_super_admin`."""
+    await store.lock_roles(conn)
+    admin = await _existing(conn, admin_id)
+    rules.refuse_losing_last(admin, await store.count_super_admins(conn, admin_id), None)
+    keys = await store.delete(conn, admin_id)
+    more = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}
+    await audit.record(conn, who, at, Deed("admin.delete", _target(admin), before=wire.audited(admin), more=more))
+    return admin
+
+
+async def refuse_unknown_domains(conn: Conn, domain_ids: Sequence[UUID]) -> None:
+    """DOMAIN_NOT_FOUND unless every id names a domain; those stay until the transaction ends."""
+    unknown = set(domain_ids) - (await store.hold_domains(conn, domain_ids) if domain_ids else set())
+    if unknown:
+        raise DomainNotFound(domain_ids=sorted(str(domain_id) for domain_id in unknown))
+
+
+async def note_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> Admin | None:
+    """Write the time of a login with these credentials; None where they are no longer the account's."""
+    if not await store.note_login(conn, admin_id, credentials_epoch, at):
+        return None
+    return await store.find(conn, admin_id)
+
+
+async def ensure_first_admin(
+    app: App, email: str | None, password: str | None, keep: Callable[[str], None]
+) -> FirstAdmin | None:
+    """Make a super_admin while there is no account at all; None where there is one.
+
+    Without `email` it is admin@localhost; without `password` one is made, and handed to `keep` just before the
+    commit, so that no account exists whose password is nowhere. INVALID_FIELD, WEAK_PASSWORD for what was given.
+    """
+    async with app.db.autocommit() as conn:
+        if await store.exists_any(conn):
+            return None
+    address = rules.parse_email(email or FIRST_ADMIN_EMAIL)
+    chosen = check_password(password or new_password(), address.text)
+    new = NewAdmin(address, await hash_password(chosen), Role.SUPER_ADMIN)
+    who = Principal(None, "first start", Role.SUPER_ADMIN, Actor.SYSTEM)
+    async with app.db.tx() as conn:
+        await store.lock_roles(conn)
+        if await store.exists_any(conn):
+            return None
+        await create(conn, who, app.clock(), new)
+        if not password:
+            await asyncio.to_thread(keep, chosen)
+    return FirstAdmin(address.text, chosen, generated=not password)
+
+
+def forget_initial_password(app: App) -> None:
+    """The first administrator's password stands in a file until somebody has logged in."""
+    path = app.data_dir / INITIAL_ADMIN_FILE
+    try:
+        try:
+            path.unlink(missing_ok=True)
+        except PermissionError:
+            # In the full profile the folder is root's, and the file ours to empty; the node's agent removes it then.
+            os.truncate(path, 0)
+    except OSError as error:
+        log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
+
+
+async def _existing(conn: Conn, admin_id: UUID) -> Admin:
+    admin = await store.find(conn, admin_id)
+    if admin is None:
+        raise NotFound
+    return admin
+
+
+def _target(admin: Admin) -> Target:
+    return Target("admin", admin.id)

@@ -1,0 +1,222 @@
+"""The SQL of administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.errors import Conflict
+from mailkeep.core.principal import Role
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.access.admins.model import Admin, Change, NewAdmin
+
+_SELECT = """
+    SELECT a.id, a.email, a.role, a.totp_enabled, a.oidc_provider, a.last_login_at, a.created_at, a.updated_at,
+           (SELECT count(*) FROM passkeys p WHERE p.admin_id = a.id) AS passkeys,
+           ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id ORDER BY d.domain_id) AS domain_ids
+    FROM admins a
+"""
+
+
+async def lock_roles(conn: Conn) -> None:
+    """One at a time until the transaction ends: what is counted of roles stays true."""
+    await conn.execute("SELECT pg_advisory_xact_lock(hashtext('mailkeep.admin_roles'))")
+
+
+async def find(conn: Conn, admin_id: UUID) -> Admin | None:
+    """The account with this id."""
+    cursor = await conn.execute(_SELECT + " WHERE a.id = %(id)s", {"id": admin_id})
+    return _admin(await cursor.fetchone())
+
+
+async def find_by_email(conn: Conn, email_key: str) -> Admin | None:
+    """The account with this email, folded."""
+    cursor = await conn.execute(_SELECT + " WHERE a.email_key = %(email_key)s", {"email_key": email_key})
+    return _admin(await cursor.fetchone())
+
+
+async def list_all(conn: Conn) -> list[Admin]:
+    """Every account, the newest first."""
+    cursor = await conn.execute(_SELECT + " ORDER BY a.id DESC")
+    return [Admin(**_typed(row)) for row in await cursor.fetchall()]
+
+
+async def count_super_admins(conn: Conn, but: UUID) -> int:
+    """How many super_admins there are beside this account."""
+    cursor = await conn.execute(
+        "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND id <> %(but)s", {"but": but}
+    )
+    row = await cursor.fetchone()
+    return row["others"] if row else 0
+
+
+async def exists_any(conn: Conn) -> bool:
+    """Whether there is any account."""
+    cursor = await conn.execute("SELECT EXISTS (SELECT FROM admins) AS found")
+    row = await cursor.fetchone()
+    return bool(row and row["found"])
+
+
+async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> None:
+    """A new account without its domains; CONFLICT where the email is taken."""
+    try:
+        await conn.execute(
+            """
+            INSERT INTO admins (id, email, email_key, password_hash, role, created_at, updated_at)
+            VALUES (%(id)s, %(email)s, %(email_key)s, %(password_hash)s, %(role)s, %(at)s, %(at)s)
+            """,
+            {
+                "id": admin_id,
+                "email": new.email.text,
+                "email_key": new.email.key,
+                "password_hash": new.password_hash,
+                "role": new.role.value,
+                "at": at,
+            },
+        )
+    except psycopg.IntegrityError as error:
+        _refuse_taken_email(error)
+        raise
+
+
+async def update(
+    conn: Conn, admin_id: UUID, wanted: Change, at: datetime, *, ends_sessions: bool, survivor: UUID | None
+) -> None:
+    """Change an account but for its domains; CONFLICT where the email is taken.
+
+    `ends_sessions` raises the epoch that sessions carry; the session `survivor` outlives that.
+    """
+    try:
+        await conn.execute(
+            """
+            UPDATE admins
+            SET email = coalesce(%(email)s, email),
+                email_key = coalesce(%(email_key)s, email_key),
+                password_hash = coalesce(%(password_hash)s, password_hash),
+                role = coalesce(%(role)s, role),
+                credentials_epoch = credentials_epoch + %(ends_sessions)s::int,
+                surviving_session_id = CASE WHEN %(ends_sessions)s THEN %(survivor)s::uuid
+                                            ELSE surviving_session_id END,
+                updated_at = %(at)s
+            WHERE id = %(id)s
+            """,
+            {
+                "id": admin_id,
+                "email": wanted.email.text if wanted.email else None,
+                "email_key": wanted.email.key if wanted.email else None,
+                "password_hash": wanted.password_hash,
+                "role": wanted.role.value if wanted.role else None,
+                "ends_sessions": ends_sessions,
+                "survivor": survivor,
+                "at": at,
+            },
+        )
+    except psycopg.IntegrityError as error:
+        _refuse_taken_email(error)
+        raise
+
+
+async def hold(conn: Conn, admin_id: UUID) -> bool:
+    """Lock the account until the transaction ends; False where there is none."""
+    cursor = await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR NO KEY UPDATE", {"id": admin_id})
+    return await cursor.fetchone() is not None
+
+
+async def set_totp(conn: Conn, admin_id: UUID, at: datetime, *, enabled: bool, survivor: UUID | None) -> None:
+    """Whether the account has a second factor; ends its sessions but for `survivor`."""
+    await conn.execute(
+        """
+        UPDATE admins
+        SET totp_enabled = %(enabled)s, credentials_epoch = credentials_epoch + 1,
+            surviving_session_id = %(survivor)s::uuid, updated_at = %(at)s
+        WHERE id = %(id)s
+        """,
+        {"id": admin_id, "enabled": enabled, "survivor": survivor, "at": at},
+    )
+
+
+async def end_sessions(conn: Conn, admin_id: UUID, at: datetime, survivor: UUID | None) -> None:
+    """Raise the epoch that the account's sessions carry: but for `survivor` they are over."""
+    await conn.execute(
+        """
+        UPDATE admins
+        SET credentials_epoch = credentials_epoch + 1, surviving_session_id = %(survivor)s::uuid, updated_at = %(at)s
+        WHERE id = %(id)s
+        """,
+        {"id": admin_id, "survivor": survivor, "at": at},
+    )
+
+
+async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
+    """The provider at which the account has an identity, None where it has none."""
+    await conn.execute(
+        "UPDATE admins SET oidc_provider = %(provider)s, updated_at = %(at)s WHERE id = %(id)s",
+        {"id": admin_id, "provider": provider, "at": at},
+    )
+
+
+async def delete(conn: Conn, admin_id: UUID) -> list[UUID]:
+    """The account, with its sessions and keys; which keys these were."""
+    named = {"id": admin_id}
+    await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR UPDATE", named)  # no more keys are made for it
+    cursor = await conn.execute("SELECT id FROM api_keys WHERE admin_id = %(id)s ORDER BY id", named)
+    keys = [row["id"] for row in await cursor.fetchall()]
+    await conn.execute("DELETE FROM admins WHERE id = %(id)s", named)
+    return keys
+
+
+async def assign(conn: Conn, admin_id: UUID, domain_ids: Sequence[UUID]) -> None:
+    """Make these the domains of the account."""
+    named = {"id": admin_id, "domain_ids": list(domain_ids)}
+    await conn.execute("DELETE FROM admin_domains WHERE admin_id = %(id)s", named)
+    await conn.execute(
+        """
+        INSERT INTO admin_domains (admin_id, domain_id)
+        SELECT %(id)s, domain_id FROM unnest(%(domain_ids)s::uuid[]) AS domain_id
+        """,
+        named,
+    )
+
+
+async def address_rank(conn: Conn, key: str) -> int | None:
+    """The rank of the administrator that a folded address belongs to."""
+    cursor = await conn.execute("SELECT address_rank(%(key)s) AS rank", {"key": key})
+    row = await cursor.fetchone()
+    return row["rank"] if row else None
+
+
+async def hold_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that name a domain; none of these goes before the transaction ends."""
+    cursor = await conn.execute(
+        "SELECT id FROM domains WHERE id = ANY(%(ids)s) ORDER BY id FOR KEY SHARE", {"ids": list(domain_ids)}
+    )
+    return {row["id"] for row in await cursor.fetchall()}
+
+
+async def note_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> bool:
+    """Write the time of a login; False where the account is gone or its credentials have changed meanwhile."""
+    cursor = await conn.execute(
+        """
+        UPDATE admins SET last_login_at = %(at)s
+        WHERE id = %(id)s AND credentials_epoch = %(credentials_epoch)s
+        """,
+        {"id": admin_id, "credentials_epoch": credentials_epoch, "at": at},
+    )
+    return cursor.rowcount == 1
+
+
+def _admin(row: dict[str, Any] | None) -> Admin | None:
+    return Admin(**_typed(row)) if row else None
+
+
+def _typed(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"role": Role(row["role"]), "domain_ids": tuple(row["domain_ids"])}
+
+
+def _refuse_taken_email(error: psycopg.IntegrityError) -> None:
+    if constraint_of(error) == "admins_email_unique":
+        raise Conflict("Another administrator has this email.", reason="email_taken") from None

@@ -1,0 +1,89 @@
+"""JSON of administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.core.principal import Role
+from mailkeep.features.access.admins.model import Admin
+from mailkeep.web.fields import Body, Email, Patch, Timestamp
+
+# No bounds here: what a password must be is WEAK_PASSWORD's to say.
+Password = Annotated[
+    str, Meta(description="8 to 256 characters, not a common password, not the email. Never answered.")
+]
+OwnPassword = Annotated[str, Meta(description="The caller's own password, as it is now.")]
+DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
+
+
+class AdminRecord(Struct, frozen=True):
+    """An administrator. `domain_ids` are the assigned domains, as far as the caller sees them."""
+
+    id: UUID
+    email: str
+    role: Role
+    totp_enabled: bool
+    passkeys: int
+    oidc_provider: str | None
+    last_login_at: Timestamp | None
+    domain_ids: list[UUID]
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class AdminCreate(Body, frozen=True):
+    """An administrator to make; `domain_ids` count for a domain_admin."""
+
+    email: Email
+    password: Password
+    role: Role = Role.ADMIN
+    domain_ids: DomainIds = []
+
+
+class AdminPatch(Patch, frozen=True):
+    """What is to change; a new password or role ends the administrator's other sessions. `current_password` is needed
+    for the caller's own email or password.
+    """
+
+    email: Email | UnsetType = UNSET
+    password: Password | UnsetType = UNSET
+    role: Role | UnsetType = UNSET
+    domain_ids: DomainIds | UnsetType = UNSET
+    current_password: OwnPassword | UnsetType = UNSET
+
+
+class AdminDeleted(Struct, frozen=True):
+    """An administrator was deleted."""
+
+    message: str
+    id: UUID
+
+
+def record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
+    """An administrator as it is answered, with those of its domains that the caller sees."""
+    return AdminRecord(
+        id=admin.id,
+        email=admin.email,
+        role=admin.role,
+        totp_enabled=admin.totp_enabled,
+        passkeys=admin.passkeys,
+        oidc_provider=admin.oidc_provider,
+        last_login_at=iso_or_none(admin.last_login_at),
+        domain_ids=list(domain_ids),
+        created_at=iso(admin.created_at),
+        updated_at=iso(admin.updated_at),
+    )
+
+
+def audited(admin: Admin) -> dict[str, Any]:
+    """What the audit log keeps of an account."""
+    return {
+        "email": admin.email,
+        "role": admin.role.value,
+        "domain_ids": [str(domain_id) for domain_id in admin.domain_ids],
+    }

@@ -1,0 +1,109 @@
+"""Paths of API keys."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec import UNSET
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, NotFound, invalid_field
+from mailkeep.features.access.api_keys import rules, service, wire
+from mailkeep.features.access.api_keys.model import Wanted
+from mailkeep.features.record.audit import service as audit
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+
+async def _list(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        keys = await service.list_seen(conn, call.caller())
+    return Reply([wire.record(key) for key in keys])
+
+
+async def _create(app: App, call: Call) -> Reply:
+    who, given, at = call.caller(), call.body, app.clock()
+    assert who.admin_id is not None
+    name = given.name.strip()
+    if not name:
+        raise invalid_field("name", "must not be blank")
+    wanted = Wanted(
+        name=name,
+        scoped_domain_ids=tuple(dict.fromkeys(given.scoped_domain_ids)),
+        rate_limit=given.rate_limit if given.rate_limit is not UNSET else None,
+        expires_at=at + timedelta(days=given.expires_in_days) if given.expires_in_days else None,
+        allowed_networks=rules.parse_networks(given.allowed_networks),
+    )
+    async with app.db.tx() as conn:
+        key, raw = await service.create(conn, who, who.admin_id, at, wanted)
+    return Reply(wire.KeyMade(raw, wire.record(key)))
+
+
+async def _made(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply(wire.KeyMade(None, wire.record(await service.get(conn, call.id()))))
+
+
+async def _delete(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        key = await service.revoke(conn, call.caller(), app.clock(), call.id())
+    return Reply(wire.KeyDeleted(f"The API key {key.name} was revoked.", key.id))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/api-keys",
+        handler=_list,
+        action="api_key.list",
+        summary="List API keys",
+        description="Newest first. A super_admin sees all keys, others their own, a scoped key itself.",
+        tag="API keys",
+        data=list[wire.KeyRecord],
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api-keys",
+        handler=_create,
+        action="api_key.write",
+        summary="Create an API key",
+        description=(
+            "The key is shown once. It has the rights of its owner, narrowed to `scoped_domain_ids`, and works from "
+            "`allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that a key makes is never "
+            "longer-lived, faster or more widely usable than that one, and is revoked with it."
+        ),
+        tag="API keys",
+        body=wire.KeyCreate,
+        data=wire.KeyMade,
+        status=201,
+        settle=audit.made_before(_made),
+        secrets=("key",),
+        audit="api_key.create",
+        resource="api_key",
+        refusals=(DomainNotFound, ApiKeyDomainScope, NotFound),
+        examples=(
+            Example(
+                body={
+                    "name": "newsletter",
+                    "scoped_domain_ids": ["{domain_id}"],
+                    "rate_limit": 120,
+                    "expires_in_days": 365,
+                }
+            ),
+        ),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/api-keys/{id}",
+        handler=_delete,
+        action="api_key.write",
+        summary="Revoke an API key",
+        description="At once, with the keys that it made. A super_admin may revoke any key, others their own.",
+        tag="API keys",
+        data=wire.KeyDeleted,
+        audit="api_key.delete",
+        resource="api_key",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{key_id}"}),),
+    ),
+)

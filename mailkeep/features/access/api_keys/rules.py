@@ -1,0 +1,84 @@
+"""What a key may be, who sees it, who may revoke it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from mailkeep.core.errors import FieldFault, Forbidden, InvalidField
+from mailkeep.core.network import covers, parse_network
+from mailkeep.core.principal import Principal, Role
+from mailkeep.features.access.api_keys.model import DEFAULT_RATE, KEY_PREFIX, Key, Wanted
+
+_RAW_KEY = re.compile(re.escape(KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
+
+
+def is_raw_key(text: str) -> bool:
+    """Whether the text has the form of a key."""
+    return _RAW_KEY.fullmatch(text) is not None
+
+
+def bounded(wanted: Wanted, parent: Key | None) -> Wanted:
+    """The key as it will be: what is left open takes the usual, or what the key that makes it has, if that is less.
+
+    FORBIDDEN where it asks for more than its parent has (`details.reason` longer_lived, faster, more_networks).
+    """
+    if parent is None:
+        return replace(wanted, rate_limit=DEFAULT_RATE if wanted.rate_limit is None else wanted.rate_limit)
+    expires_at = wanted.expires_at or parent.expires_at
+    if parent.expires_at is not None and expires_at is not None and expires_at > parent.expires_at:
+        raise Forbidden("A key can't make a key that outlives it.", reason="longer_lived")
+    rate_limit = wanted.rate_limit
+    if rate_limit is None:
+        rate_limit = min(DEFAULT_RATE, parent.rate_limit or DEFAULT_RATE)
+    if _is_faster(rate_limit, parent.rate_limit):
+        raise Forbidden("A key can't make a key with a higher rate.", reason="faster")
+    networks = wanted.allowed_networks or parent.allowed_networks
+    if parent.allowed_networks and not all(covers(parent.allowed_networks, network) for network in networks):
+        raise Forbidden("A key can't make a key that is used from elsewhere.", reason="more_networks")
+    return replace(wanted, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
+
+
+def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
+    """Networks in CIDR form, or single addresses, in their shortest form, each once; INVALID_FIELD with all faults."""
+    parsed = [parse_network(text) for text in texts]
+    faults: list[FieldFault] = [
+        {"field": f"allowed_networks[{index}]", "reason": "must be a network in CIDR form, as 192.0.2.0/24"}
+        for index, network in enumerate(parsed)
+        if network is None
+    ]
+    if faults:
+        raise InvalidField(faults)
+    return tuple(dict.fromkeys(network for network in parsed if network is not None))
+
+
+def plain_address(address: str) -> str | None:
+    """An address without its zone; None for what is none."""
+    try:
+        return str(ipaddress.ip_address(address.partition("%")[0]))
+    except ValueError:
+        return None
+
+
+def _is_faster(rate_limit: int, than: int) -> bool:
+    """0 is unlimited, and faster than any other."""
+    return than != 0 and (rate_limit == 0 or rate_limit > than)
+
+
+def seen_owner(who: Principal) -> UUID | None:
+    """Whose keys the caller's list shows; None: everybody's."""
+    return None if who.role is Role.SUPER_ADMIN else who.admin_id
+
+
+def seen_key(who: Principal) -> UUID | None:
+    """The one key that the caller's list shows; None: it is not bound to one. A scoped key sees itself only."""
+    return who.key_id if who.scope is not None else None
+
+
+def refuse_foreign(who: Principal, key: Key) -> None:
+    """FORBIDDEN unless the key is the caller's own, or the caller a super_admin."""
+    if who.role is not Role.SUPER_ADMIN and key.admin_id != who.admin_id:
+        raise Forbidden

@@ -1,0 +1,105 @@
+"""The use cases of API keys."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from mailkeep.core.errors import ApiKeyInvalid, NotFound
+from mailkeep.core.ids import uuid7
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.core.secret import new_token, token_hash
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.admins import service as admins
+from mailkeep.features.access.api_keys import rules, store, wire
+from mailkeep.features.access.api_keys.model import KEY_PREFIX, SHOWN_CHARACTERS, Key, Presented, Wanted
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+
+
+async def list_seen(conn: Conn, who: Principal) -> list[Key]:
+    """The keys that the caller sees, the newest first."""
+    return await store.list_seen(conn, rules.seen_owner(who), rules.seen_key(who))
+
+
+async def get(conn: Conn, key_id: UUID) -> Key:
+    """The key with this id, whoever asks; NOT_FOUND."""
+    key = await store.find(conn, key_id)
+    if key is None:
+        raise NotFound
+    return key
+
+
+async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wanted: Wanted) -> tuple[Key, str]:
+    """Make a key for an administrator: its record, and the key itself, which is shown once.
+
+    DOMAIN_NOT_FOUND for an unknown domain; FORBIDDEN for one outside the caller's, or for more than the key that
+    makes it has.
+    """
+    await admins.refuse_unknown_domains(conn, wanted.scoped_domain_ids)
+    for domain_id in wanted.scoped_domain_ids:
+        allow_on(who, "api_key.write", domain_id)
+    parent = await _parent(conn, who)
+    bounded = rules.bounded(wanted, parent)
+    raw = KEY_PREFIX + new_token()
+    key = Key(
+        id=uuid7(at),
+        admin_id=owner_id,
+        parent_id=parent.id if parent else None,
+        name=bounded.name,
+        key_prefix=raw[:SHOWN_CHARACTERS],
+        is_scoped=bool(bounded.scoped_domain_ids),
+        scoped_domain_ids=tuple(sorted(bounded.scoped_domain_ids)),
+        rate_limit=bounded.rate_limit or 0,
+        allowed_networks=bounded.allowed_networks,
+        last_used_at=None,
+        expires_at=bounded.expires_at,
+        created_at=at,
+    )
+    await store.insert(conn, key, token_hash(raw))
+    await audit.record(conn, who, at, Deed("api_key.create", _target(key), after=wire.audited(key)))
+    return key, raw
+
+
+async def _parent(conn: Conn, who: Principal) -> Key | None:
+    if who.key_id is None:
+        return None
+    parent = await store.find(conn, who.key_id)
+    if parent is None:
+        raise ApiKeyInvalid
+    return parent
+
+
+async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
+    """Revoke a key, and those that it made, from this moment on; NOT_FOUND, FORBIDDEN."""
+    key = await store.find(conn, key_id)
+    if key is None:
+        raise NotFound
+    rules.refuse_foreign(who, key)
+    made = await store.hold_made_by(conn, key_id)
+    if not await store.delete(conn, key_id):
+        raise NotFound
+    await store.forget_rates(conn, at - timedelta(hours=1))
+    more = {"revoked_with_it": [str(each) for each in made]} if made else {}
+    await audit.record(conn, who, at, Deed("api_key.delete", _target(key), before=wire.audited(key), more=more))
+    return key
+
+
+async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, count: bool) -> Presented:
+    """The key that a request from this address shows; API_KEY_INVALID, with `details.reason` expired or revoked where
+    the whole key was one. `conn` in autocommit.
+
+    The request is not counted where the key may not be used from the address, also where asked: who has only the key
+    does not use up its owner's requests.
+    """
+    if not rules.is_raw_key(raw):
+        raise ApiKeyInvalid
+    presented = await store.authenticate(conn, token_hash(raw), at, rules.plain_address(address), count)
+    if presented is None:
+        reason = await store.why_invalid(conn, token_hash(raw))
+        raise ApiKeyInvalid(f"The API key is {reason}.", reason=reason) if reason else ApiKeyInvalid
+    return presented
+
+
+def _target(key: Key) -> Target:
+    return Target("api_key", key.id)

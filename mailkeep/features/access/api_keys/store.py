@@ -1,0 +1,192 @@
+"""The SQL of API keys."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.errors import ApiKeyInvalid, NotFound
+from mailkeep.core.principal import Role
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.access.api_keys.model import Key, Presented, Taken
+
+_SELECT = """
+    SELECT k.id, k.admin_id, k.parent_id, k.name, k.key_prefix, k.is_scoped,
+           ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = k.id ORDER BY d.domain_id)
+               AS scoped_domain_ids,
+           k.rate_limit, k.allowed_networks, k.last_used_at, k.expires_at, k.created_at
+    FROM api_keys k
+"""
+# How often the time of the last use is written.
+_USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+async def list_seen(conn: Conn, admin_id: UUID | None, key_id: UUID | None) -> list[Key]:
+    """The keys of an administrator, or of all; or the one key. The newest first."""
+    cursor = await conn.execute(
+        _SELECT
+        + """
+        WHERE (%(admin_id)s::uuid IS NULL OR k.admin_id = %(admin_id)s)
+          AND (%(key_id)s::uuid IS NULL OR k.id = %(key_id)s)
+        ORDER BY k.id DESC
+        """,
+        {"admin_id": admin_id, "key_id": key_id},
+    )
+    return [_key(row) for row in await cursor.fetchall()]
+
+
+async def find(conn: Conn, key_id: UUID) -> Key | None:
+    """The key with this id."""
+    cursor = await conn.execute(_SELECT + " WHERE k.id = %(id)s", {"id": key_id})
+    row = await cursor.fetchone()
+    return _key(row) if row else None
+
+
+async def insert(conn: Conn, key: Key, token_hash: bytes) -> None:
+    """A new key with its domains. NOT_FOUND where its owner is gone, API_KEY_INVALID where the key that makes it is."""
+    named = {name: getattr(key, name) for name in Key.__slots__} | {
+        "token_hash": token_hash,
+        "domain_ids": list(key.scoped_domain_ids),
+        "allowed_networks": list(key.allowed_networks),
+    }
+    try:
+        await conn.execute(
+            """
+            INSERT INTO api_keys (id, admin_id, parent_id, name, key_prefix, token_hash, is_scoped, rate_limit,
+                                  allowed_networks, expires_at, created_at)
+            VALUES (%(id)s, %(admin_id)s, %(parent_id)s, %(name)s, %(key_prefix)s, %(token_hash)s, %(is_scoped)s,
+                    %(rate_limit)s, %(allowed_networks)s, %(expires_at)s, %(created_at)s)
+            """,
+            named,
+        )
+    except psycopg.IntegrityError as error:
+        match constraint_of(error):
+            case "api_keys_admin_id_fkey":
+                raise NotFound("The key's owner is gone.") from None
+            case "api_keys_parent_id_fkey":
+                raise ApiKeyInvalid from None
+            case _:
+                raise
+    await conn.execute(
+        """
+        INSERT INTO api_key_domains (key_id, domain_id)
+        SELECT %(id)s, domain_id FROM unnest(%(domain_ids)s::uuid[]) AS domain_id
+        """,
+        named,
+    )
+
+
+async def hold_made_by(conn: Conn, key_id: UUID) -> list[UUID]:
+    """The keys that a key made, and those that they made; all are locked, so that no more are made."""
+    await conn.execute("SELECT id FROM api_keys WHERE id = %(id)s FOR UPDATE", {"id": key_id})
+    found, makers = list[UUID](), [key_id]
+    while makers:
+        cursor = await conn.execute(
+            "SELECT id FROM api_keys WHERE parent_id = ANY(%(makers)s) ORDER BY id FOR UPDATE", {"makers": makers}
+        )
+        makers = [row["id"] for row in await cursor.fetchall()]
+        found += makers
+    return found
+
+
+async def delete(conn: Conn, key_id: UUID) -> bool:
+    """The key, with those that it made; False where it is gone already."""
+    cursor = await conn.execute("DELETE FROM api_keys WHERE id = %(id)s", {"id": key_id})
+    return cursor.rowcount == 1
+
+
+async def forget_rates(conn: Conn, before: datetime) -> None:
+    """Drop the counts of keys that are gone. Not of one just going: its requests still hold their rows."""
+    await conn.execute(
+        """
+        DELETE FROM api_key_rates r
+        WHERE r.newest < extract(epoch FROM %(before)s::timestamptz)
+          AND NOT EXISTS (SELECT FROM api_keys k WHERE k.id = r.key_id)
+        """,
+        {"before": before},
+    )
+
+
+async def authenticate(
+    conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
+) -> Presented | None:
+    """The valid key with this hash; None for one that is unknown or expired. This request is counted where asked and
+    the key may be used from the address: None is one that lies in no network.
+
+    One statement, to be run in autocommit; the database's `take_api_call` counts.
+    """
+    cursor = await conn.execute(
+        """
+        WITH shown AS (
+            SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.allowed_networks, k.last_used_at,
+                   a.role, a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
+            FROM api_keys k JOIN admins a ON a.id = k.admin_id
+            WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
+        ), counted AS MATERIALIZED (
+            SELECT taken.accepted, taken.used, taken.wait
+            FROM shown CROSS JOIN LATERAL take_api_call(shown.id, shown.rate_limit, %(at)s) taken
+            WHERE shown.rate_limit > 0 AND %(count)s AND (
+                shown.allowed_networks = '{}'
+                OR EXISTS (SELECT FROM unnest(shown.allowed_networks) AS network
+                           WHERE %(address)s::inet <<= network::cidr)
+            )
+        ), noted AS (
+            UPDATE api_keys k SET last_used_at = %(at)s
+            FROM shown
+            WHERE k.id = shown.id AND (shown.last_used_at IS NULL OR shown.last_used_at <= %(noted_before)s)
+        )
+        SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.second_factor, shown.is_scoped,
+               shown.rate_limit, shown.allowed_networks,
+               counted.accepted, counted.used, counted.wait,
+               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = shown.admin_id) AS assigned,
+               ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = shown.id) AS scope
+        FROM shown LEFT JOIN counted ON true
+        """,
+        {
+            "token_hash": token_hash,
+            "at": at,
+            "address": address,
+            "count": count,
+            "noted_before": at - _USE_NOTED_EVERY,
+        },
+    )
+    row = await cursor.fetchone()
+    return _presented(row) if row else None
+
+
+async def why_invalid(conn: Conn, token_hash: bytes) -> Literal["expired", "revoked"] | None:
+    """Why the key with this hash is not valid any more; None where there never was one."""
+    cursor = await conn.execute(
+        """
+        SELECT CASE WHEN EXISTS (SELECT FROM api_keys k WHERE k.token_hash = %(token_hash)s) THEN 'expired'
+                    WHEN EXISTS (SELECT FROM revoked_api_keys r WHERE r.token_hash = %(token_hash)s) THEN 'revoked' END
+               AS reason
+        """,
+        {"token_hash": token_hash},
+    )
+    row = await cursor.fetchone()
+    return row["reason"] if row else None
+
+
+def _key(row: dict[str, Any]) -> Key:
+    row["scoped_domain_ids"] = tuple(row["scoped_domain_ids"])
+    row["allowed_networks"] = tuple(row["allowed_networks"])
+    return Key(**row)
+
+
+def _presented(row: dict[str, Any]) -> Presented:
+    return Presented(
+        id=row["id"],
+        name=row["name"],
+        admin_id=row["admin_id"],
+        role=Role(row["role"]),
+        second_factor=row["second_factor"],
+        assigned=frozenset(row["assigned"]),
+        scope=frozenset(row["scope"]) if row["is_scoped"] else None,
+        rate_limit=row["rate_limit"],
+        allowed_networks=tuple(row["allowed_networks"]),
+        rate=Taken(row["accepted"], row["used"], row["wait"]) if row["used"] is not None else None,
+    )

@@ -1,0 +1,85 @@
+"""JSON of API keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.features.access.api_keys.model import Key
+from mailkeep.web.fields import Body, Text, Timestamp
+
+Name = Annotated[str, Meta(max_length=200)]
+DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
+RateLimit = Annotated[int, Meta(ge=0, le=1_000_000, description="Requests accepted in any 60 seconds; 0 is unlimited")]
+Networks = Annotated[
+    list[Text], Meta(max_length=100, description="Where the key may be used from, in CIDR form; empty: from everywhere")
+]
+Days = Annotated[int, Meta(ge=0, le=36_500, description="0 is no expiry")]
+
+
+class KeyRecord(Struct, frozen=True):
+    """An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are gone: it reaches nothing."""
+
+    id: UUID
+    admin_id: UUID
+    parent_id: UUID | None
+    name: str
+    key_prefix: str
+    is_scoped: bool
+    scoped_domain_ids: list[UUID]
+    rate_limit: int
+    allowed_networks: list[str]
+    last_used_at: Timestamp | None
+    expires_at: Timestamp | None
+    created_at: Timestamp
+
+
+class KeyCreate(Body, frozen=True):
+    """A key to make. What is left out is as usual, or as the key that makes it has it, if that is less."""
+
+    name: Name
+    scoped_domain_ids: DomainIds = []
+    rate_limit: RateLimit | UnsetType = UNSET
+    expires_in_days: Days = 0
+    allowed_networks: Networks = []
+
+
+class KeyMade(Struct, frozen=True):
+    """A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key."""
+
+    key: str | None
+    api_key: KeyRecord
+
+
+class KeyDeleted(Struct, frozen=True):
+    """A key was revoked."""
+
+    message: str
+    id: UUID
+
+
+def record(key: Key) -> KeyRecord:
+    """A key as it is answered."""
+    return KeyRecord(
+        id=key.id,
+        admin_id=key.admin_id,
+        parent_id=key.parent_id,
+        name=key.name,
+        key_prefix=key.key_prefix,
+        is_scoped=key.is_scoped,
+        scoped_domain_ids=list(key.scoped_domain_ids),
+        rate_limit=key.rate_limit,
+        allowed_networks=list(key.allowed_networks),
+        last_used_at=iso_or_none(key.last_used_at),
+        expires_at=iso_or_none(key.expires_at),
+        created_at=iso(key.created_at),
+    )
+
+
+def audited(key: Key) -> dict[str, Any]:
+    """What the audit log keeps of a key."""
+    return msgspec.to_builtins(record(key))

@@ -1,0 +1,115 @@
+"""Paths of single sign-on."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import Conflict, NotFound
+from mailkeep.features.access.oidc import service, wire
+from mailkeep.features.access.oidc.model import Start
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.fields import UNSET
+
+
+async def _providers(app: App, call: Call) -> Reply:
+    return Reply([wire.provider(one) for one in service.list_providers(app)])
+
+
+async def _login(app: App, call: Call) -> Reply:
+    asked = call.query
+    next_path = None if asked.next is UNSET else asked.next
+    begun = await service.start(app, call, call.path["provider"], next_path, link=asked.link == 1)
+    return _redirect(begun.location, begun.cookie if isinstance(begun, Start) else None)
+
+
+async def _callback(app: App, call: Call) -> Reply:
+    end = await service.finish(app, call, call.path["provider"])
+    return _redirect(end.location, end.cookie)
+
+
+async def _disconnect(app: App, call: Call) -> Reply:
+    await service.disconnect(app, call)
+    return Reply(wire.Disconnected("Your identity is disconnected.", None))
+
+
+def _redirect(location: str, cookie: str | None) -> Reply:
+    return Reply(
+        content=b"", content_type="text/plain", headers={"location": location}, cookies=[cookie] if cookie else []
+    )
+
+
+_TAG = "Single sign-on"
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/auth/oidc/providers",
+        handler=_providers,
+        action=None,
+        summary="List identity providers",
+        description="Those of the settings (`oidc.providers`), in their order.",
+        tag=_TAG,
+        data=list[wire.ProviderRecord],
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/auth/oidc/login/{provider}",
+        handler=_login,
+        action=None,
+        summary="Log in with an identity provider",
+        description=(
+            "For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity "
+            "is linked to the account of the session, which must not be older than 15 minutes. What is refused ends at "
+            "`/login?error=CODE`."
+        ),
+        tag=_TAG,
+        query=wire.LoginQuery,
+        data=str,
+        content="text/plain",
+        status=302,
+        login=True,
+        refusals=(NotFound,),
+        examples=(Example(path={"provider": "keycloak"}, answer=""),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/auth/oidc/callback/{provider}",
+        handler=_callback,
+        action=None,
+        summary="Come back from an identity provider",
+        description=(
+            "Sets the cookie `svc_session` and redirects to `/`, or to where the login was to end. An account with a "
+            "second factor ends at `/login#totp_session=…&methods=…&next=…`; what is refused at `/login?error=CODE`, "
+            "where for FORBIDDEN, CONFLICT and UNAVAILABLE `reason` says more."
+        ),
+        tag=_TAG,
+        query=wire.CallbackQuery,
+        foreign_query=True,
+        data=str,
+        content="text/plain",
+        status=302,
+        login=True,
+        refusals=(NotFound,),
+        examples=(
+            Example(
+                path={"provider": "keycloak"},
+                query={"state": "af0ifjsldkj", "code": "SplxlOBeZQQYbYS6WxSbIA"},
+                answer="",
+            ),
+        ),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/auth/oidc/disconnect",
+        handler=_disconnect,
+        action="account.change",
+        summary="Disconnect the own identity",
+        description="Ends the other sessions. The last way in stays: CONFLICT `last_way_in`.",
+        tag=_TAG,
+        data=wire.Disconnected,
+        audit="oidc.disconnect",
+        resource="admin",
+        refusals=(NotFound, Conflict),
+        examples=(Example(),),
+    ),
+)

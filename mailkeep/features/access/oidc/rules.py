@@ -1,0 +1,156 @@
+"""What of a provider's answer counts, whom it names, and where the browser goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.errors import Conflict, Forbidden, InvalidCredentials, Refusal, Unavailable
+from mailkeep.core.identity_provider import OidcProvider
+from mailkeep.core.secret import Vault
+from mailkeep.features.access.oidc.model import COOKIE, LIFETIME, Answer, Person
+
+CALLBACK_PATH = "/api/v1/auth/oidc/callback/"
+LOGIN_PATH = "/api/v1/auth/oidc/login/"
+_COOKIE_PATH = "/api/v1/auth/oidc"
+_LOGIN_PAGE = "/login"
+
+_MAX_STATE, _MAX_CODE, _MAX_ISSUER = 200, 8192, 2048
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+_TELLING = (Forbidden, Conflict, Unavailable)
+# A path of ours: not `//host`, not `/\host`, nothing that a browser would strip or a header can't hold.
+_PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%-][A-Za-z0-9._~!$&'()*+,;=:@%/?#-]{0,499})?")
+
+# The provider's own words that are told to people, as `reason`.
+_TOLD_ERRORS = frozenset(
+    {"access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required"}
+)
+
+
+def refuse(reason: str) -> InvalidCredentials:
+    """What the provider's answer is refused with, whatever is wrong: people are told no more."""
+    return InvalidCredentials("The identity provider's answer is not valid.", reason=reason)
+
+
+def read_answer(pairs: Sequence[tuple[str, str]]) -> Answer:
+    """The callback's parameters; INVALID_CREDENTIALS where one stands twice (RFC 6749 §3.1), or is absent or too long.
+
+    Parameters that we don't know are the provider's own business.
+    """
+    ours = [pair for pair in pairs if pair[0] in ("state", "code", "iss", "error")]
+    given = dict(ours)
+    if len(given) != len(ours):
+        raise refuse("repeated_parameter")
+    state, code, issuer = given.get("state", ""), given.get("code", ""), given.get("iss")
+    if not state:
+        raise refuse("no_state")
+    if len(state) > _MAX_STATE or len(code) > _MAX_CODE or len(issuer or "") > _MAX_ISSUER:
+        raise refuse("too_long")
+    return Answer(state, code, issuer, given.get("error"))
+
+
+def refuse_error(answer: Answer) -> None:
+    """FORBIDDEN where the provider, or the person there, said no."""
+    if answer.error is None:
+        if not answer.code:
+            raise refuse("no_code")
+        return
+    known = answer.error if answer.error in _TOLD_ERRORS else "provider_refused"
+    raise Forbidden("The identity provider did not let you in.", reason=known)
+
+
+def refuse_foreign_issuer(answer: Answer, provider: OidcProvider, *, says_issuer: bool) -> None:
+    """An answer of another provider, or one that doesn't say whose it is although it should (RFC 9207 §2.4)."""
+    if answer.issuer is None and not says_issuer:
+        return
+    if answer.issuer != provider.issuer:
+        raise refuse("mix_up")
+
+
+def read_person(provider: OidcProvider, claims: Mapping[str, Any]) -> Person:
+    """Whom verified claims name. An email counts where it is called verified, lies in a domain that is allowed, and is
+    one.
+    """
+    methods: object = claims.get("amr")
+    multi_factor = isinstance(methods, list) and "mfa" in cast(list[object], methods)
+    return Person(provider.id, provider.issuer, str(claims["sub"]), _verified_email(provider, claims), multi_factor)
+
+
+def _verified_email(provider: OidcProvider, claims: Mapping[str, Any]) -> Address | None:
+    email = claims.get("email")
+    # Some providers write booleans as text.
+    if not isinstance(email, str) or claims.get("email_verified") not in (True, "true"):
+        return None
+    try:
+        address = parse_address(email)
+    except AddressError:
+        return None
+    domains = provider.allowed_email_domains
+    return address if not domains or address.domain in domains else None
+
+
+def wants_email(provider: OidcProvider, claims: Mapping[str, Any]) -> bool:
+    """Whether an unknown identity could be let in by an email that the ID token doesn't have."""
+    return bool(provider.trust_email or provider.auto_create_role) and "email" not in claims
+
+
+def skips_second_factor(provider: OidcProvider, person: Person) -> bool:
+    """Whether the provider has asked for a second factor in our place."""
+    return provider.trusted_mfa and person.multi_factor
+
+
+def derived(vault: Vault, purpose: str, state: str) -> str:
+    """The `nonce` or `verifier` of a login: 43 characters of base64url that only we can make of its state."""
+    return vault.sign(f"oidc {purpose}", state.encode())
+
+
+def next_path(given: str | None) -> str:
+    """Where a login ends: a path of our own site, else the start page."""
+    return given if given is not None and _PATH.fullmatch(given) else "/"
+
+
+def browser_token(shown: str | None) -> str | None:
+    """The token in a browser's cookie, None where it has none of the right form."""
+    return shown if shown is not None and _TOKEN.fullmatch(shown) else None
+
+
+def set_cookie(token: str) -> str:
+    """Set-Cookie for a login under way: Lax, since the provider's redirect must bring it along."""
+    seconds = int(LIFETIME.total_seconds())
+    return f"{COOKIE}={token}; Max-Age={seconds}; Path={_COOKIE_PATH}; HttpOnly; Secure; SameSite=Lax"
+
+
+def callback_url(public_url: str, provider: OidcProvider) -> str:
+    """The redirect URI that the provider has to know."""
+    return f"{public_url.removesuffix('/')}{CALLBACK_PATH}{provider.id}"
+
+
+def authorization_url(endpoint: str, parameters: Mapping[str, str]) -> str:
+    """The provider's page with our question; its endpoint may have a query already (RFC 6749 §3.1)."""
+    return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
+
+
+def unavailable(cause: str) -> Unavailable:
+    """The provider is at fault; `cause` is for the audit log."""
+    return Unavailable("The identity provider does not answer as it should.", reason="provider", cause=cause)
+
+
+def audited_reason(wrong: Refusal) -> str:
+    """Why a login was refused, for the audit log, in one word."""
+    details = wrong.details or {}
+    return str(details.get("cause") or details.get("reason") or "unspecified")
+
+
+def error_location(wrong: Refusal) -> str:
+    """The login page with what went wrong; a reason only where it tells people what they can do."""
+    reason = (wrong.details or {}).get("reason")
+    told = {"error": wrong.code} | ({"reason": str(reason)} if isinstance(wrong, _TELLING) and reason else {})
+    return f"{_LOGIN_PAGE}?{urlencode(told)}"
+
+
+def factor_location(token: str, methods: Sequence[str], next_: str) -> str:
+    """The login page, to ask for a second factor: behind `#`, which goes to no server and into no log."""
+    return f"{_LOGIN_PAGE}#{urlencode({'totp_session': token, 'methods': ','.join(methods), 'next': next_})}"

@@ -1,0 +1,310 @@
+"""The use cases of single sign-on. No transaction is held while a provider is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import (
+    AuthRequired,
+    Conflict,
+    Forbidden,
+    NotFound,
+    Refusal,
+    SessionInvalid,
+    Unavailable,
+)
+from mailkeep.core.identity_provider import OidcProvider
+from mailkeep.core.principal import Actor, Principal, Role, allow
+from mailkeep.core.secret import new_token, token_hash
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.admins import service as admins
+from mailkeep.features.access.admins.model import NO_PASSWORD, NewAdmin
+from mailkeep.features.access.oidc import rules, store
+from mailkeep.features.access.oidc.model import COOKIE, LIFETIME, Answer, End, Flow, Linking, Person, Start
+from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.access.sessions.model import LoggedIn, SecondFactorAsked
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.net.openid import CodeRefused, ProviderFailed, Reach, challenge_of
+from mailkeep.net.openid_token import TokenRefused
+from mailkeep.settings import networks
+from mailkeep.web.endpoint import Call
+
+log = structlog.get_logger("mailkeep.oidc")
+
+T = TypeVar("T")
+
+_UNKNOWN = "(unknown)"
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """What is known of a login that may fail: for its entry in the audit log."""
+
+    provider: OidcProvider
+    linking: Linking | None = None
+    label: str = _UNKNOWN
+    admin_id: UUID | None = None
+
+
+def list_providers(app: App) -> tuple[OidcProvider, ...]:
+    """The providers, in the order of the settings."""
+    return app.settings.oidc.providers
+
+
+async def start(app: App, call: Call, provider_id: str, next_path: str | None, *, link: bool) -> Start | End:
+    """Begin a login, or a linking by the session that calls; with a refusal the browser ends at the login page.
+
+    NOT_FOUND for an unknown provider.
+    """
+    attempt = _Attempt(_provider(app, provider_id))
+    try:
+        auth.refuse_network(app, call)
+        if link:
+            attempt.linking = await _linking(app, call)
+        return await _begin(app, call, attempt, rules.next_path(next_path))
+    except Refusal as wrong:
+        await _record_refusal(app, call, attempt, wrong)
+        return End(rules.error_location(wrong))
+
+
+async def _linking(app: App, call: Call) -> Linking:
+    await auth.authenticate(app, call)
+    who = call.caller()
+    allow(who, "account.change")
+    await auth.refuse_stale(app, call, None, "oidc.link")
+    async with app.db.autocommit() as conn:
+        linking = await store.find_linking(conn, who.session_id, app.clock()) if who.session_id else None
+        if linking is None:
+            raise SessionInvalid
+        if await store.is_linked(conn, linking.admin_id):
+            raise store.already_linked()
+    return linking
+
+
+async def _begin(app: App, call: Call, attempt: _Attempt, next_path: str) -> Start:
+    provider, at = attempt.provider, app.clock()
+    metadata = await _asked(app.openid.metadata(provider, _reach(app), at))
+    state, browser = new_token(), rules.browser_token(call.cookies.get(COOKIE)) or new_token()
+    session_id = attempt.linking.session_id if attempt.linking else None
+    flow = Flow(provider.id, next_path, session_id, at + LIFETIME)
+    async with app.db.tx() as conn:
+        await store.forget_flows(conn, at)
+        await store.insert_flow(conn, token_hash(state), token_hash(browser), flow)
+    question = {
+        "response_type": "code",
+        "client_id": provider.client_id,
+        "redirect_uri": rules.callback_url(app.settings.http.public_url, provider),
+        "scope": " ".join(provider.scopes),
+        "state": state,
+        "nonce": rules.derived(app.vault, "nonce", state),
+        "code_challenge": challenge_of(rules.derived(app.vault, "verifier", state)),
+        "code_challenge_method": "S256",
+    }
+    return Start(rules.authorization_url(metadata.authorization_endpoint, question), rules.set_cookie(browser))
+
+
+async def finish(app: App, call: Call, provider_id: str) -> End:
+    """End a login with what the browser brings back; NOT_FOUND for an unknown provider, else a page of ours."""
+    attempt = _Attempt(_provider(app, provider_id))
+    try:
+        auth.refuse_network(app, call)
+        answer = rules.read_answer(call.query_pairs)
+        flow = await _take_flow(app, call, attempt, answer)
+        person = await _vouched(app, attempt.provider, answer)
+        async with app.db.tx() as conn:
+            if attempt.linking is not None:
+                await _link(conn, _principal(call, attempt.linking), app.clock(), attempt.linking.admin_id, person)
+                return End(flow.next)
+            done = await _enter(app, conn, call, attempt, person)
+    except Refusal as wrong:
+        await _record_refusal(app, call, attempt, wrong)
+        return End(rules.error_location(wrong))
+    if isinstance(done, SecondFactorAsked):
+        return End(rules.factor_location(done.token, done.methods, flow.next))
+    auth.forget_initial_password(app)
+    return End(flow.next, done.cookie)
+
+
+async def _take_flow(app: App, call: Call, attempt: _Attempt, answer: Answer) -> Flow:
+    """The login under way, used up; SESSION_INVALID where it isn't this browser's, or over, or its session is."""
+    browser, at = rules.browser_token(call.cookies.get(COOKIE)), app.clock()
+    if browser is None:
+        raise SessionInvalid(reason="no_cookie")
+    async with app.db.autocommit() as conn:
+        flow = await store.take_flow(conn, token_hash(answer.state), token_hash(browser), at)
+        if flow is None:
+            raise SessionInvalid(reason="unknown_state")
+        if flow.link_session_id is not None:
+            attempt.linking = await store.find_linking(conn, flow.link_session_id, at)
+            if attempt.linking is None:
+                raise SessionInvalid(reason="session_over")
+    if flow.provider != attempt.provider.id:
+        raise rules.refuse("mix_up")
+    return flow
+
+
+async def _vouched(app: App, provider: OidcProvider, answer: Answer) -> Person:
+    """Whom the provider vouches for; INVALID_CREDENTIALS where it doesn't, UNAVAILABLE where it is at fault."""
+    reach, at = _reach(app), app.clock()
+    metadata = await _asked(app.openid.metadata(provider, reach, at))
+    rules.refuse_foreign_issuer(answer, provider, says_issuer=metadata.says_issuer)
+    rules.refuse_error(answer)
+    code = {
+        "code": answer.code,
+        "code_verifier": rules.derived(app.vault, "verifier", answer.state),
+        "redirect_uri": rules.callback_url(app.settings.http.public_url, provider),
+    }
+    proof = await _asked(app.openid.redeem(provider, reach, code, rules.derived(app.vault, "nonce", answer.state), at))
+    claims = proof.claims
+    if rules.wants_email(provider, claims):
+        claims = {**await _asked(app.openid.userinfo(provider, reach, proof, at)), **claims}
+    return rules.read_person(provider, claims)
+
+
+async def _enter(app: App, conn: Conn, call: Call, attempt: _Attempt, person: Person) -> LoggedIn | SecondFactorAsked:
+    provider, at = attempt.provider, app.clock()
+    admin_id = await store.find_admin(conn, person.issuer, person.subject)
+    if admin_id is None:
+        attempt.label = person.email.text if person.email else _UNKNOWN
+        admin_id = await _newcomer(conn, call, provider, person, at)
+    account = await auth.find_account(conn, call, admin_id)
+    if account is None:
+        raise Forbidden("No account is linked to this identity.", reason="no_account")
+    attempt.label, attempt.admin_id = account.email, account.id
+    go_on = auth.open_session if rules.skips_second_factor(provider, person) else auth.go_on
+    done = await go_on(app, conn, call, account, at, f"oidc:{provider.id}")
+    if done is None:
+        raise SessionInvalid(reason="credentials_changed")
+    return done
+
+
+async def _newcomer(conn: Conn, call: Call, provider: OidcProvider, person: Person, at: datetime) -> UUID:
+    """The account for an identity that has none yet: found by its email, or made; FORBIDDEN where neither may be."""
+    known = await admins.find_by_email(conn, person.email) if person.email else None
+    who = Principal(
+        None,
+        f"oidc:{provider.id}",
+        Role.SUPER_ADMIN,
+        Actor.SYSTEM,
+        ip_address=call.ip_address,
+        user_agent=call.user_agent,
+        request_id=call.request_id,
+    )
+    if known is not None and not provider.trust_email:
+        raise Forbidden("Log in otherwise first, and link this identity.", reason="not_linked")
+    if known is None:
+        if person.email is None or not provider.auto_create_role:
+            raise Forbidden("No account is linked to this identity.", reason="no_account")
+        known = await admins.create(conn, who, at, NewAdmin(person.email, NO_PASSWORD, Role(provider.auto_create_role)))
+    await admins.hold(conn, known.id)
+    await _write_link(conn, who, at, known.id, person)
+    return known.id
+
+
+async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: Person) -> None:
+    """Link the identity to the account that asked for it; its other sessions end."""
+    if not await admins.hold(conn, admin_id):
+        raise SessionInvalid(reason="session_over")
+    await _write_link(conn, who, at, admin_id, person)
+    await admins.end_sessions(conn, who, at, admin_id)
+
+
+async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: Person) -> None:
+    await store.insert(conn, admin_id, person, at)
+    await admins.set_oidc_provider(conn, admin_id, person.provider, at)
+    before, after = {"oidc_provider": None}, {"oidc_provider": person.provider}
+    more = {"issuer": person.issuer, "subject": person.subject}
+    await audit.record(conn, who, at, Deed("oidc.link", Target("admin", admin_id), before, after, more))
+
+
+async def disconnect(app: App, call: Call) -> None:
+    """Unlink the caller's identity; NOT_FOUND where there is none, CONFLICT `last_way_in`. Other sessions end."""
+    who, at = call.caller(), app.clock()
+    if who.admin_id is None:
+        raise SessionInvalid
+    async with app.db.tx() as conn:
+        await admins.hold(conn, who.admin_id)
+        account = await auth.find_account(conn, call, who.admin_id)
+        if account is None:
+            raise SessionInvalid
+        if not await store.is_linked(conn, account.id):
+            raise NotFound("No identity is linked to your account.")
+        if account.password_hash == NO_PASSWORD and not account.passkeys:
+            raise Conflict("You could not log in any more: register a passkey first.", reason="last_way_in")
+        await unlink(conn, who, at, account.id)
+
+
+async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
+    """Unlink an account, and end its sessions but for the caller's own. CONFLICT `not_linked`."""
+    before = await admins.get(conn, who, admin_id)
+    if not await store.delete(conn, admin_id):
+        raise Conflict("The account is not linked to any identity.", reason="not_linked")
+    await admins.set_oidc_provider(conn, admin_id, None, at)
+    await admins.end_sessions(conn, who, at, admin_id)
+    was, now = {"oidc_provider": before.oidc_provider}, {"oidc_provider": None}
+    await audit.record(conn, who, at, Deed("oidc.disconnect", Target("admin", admin_id), was, now))
+
+
+async def _asked(question: Awaitable[T]) -> T:
+    """What a provider answers; its faults as refusals."""
+    try:
+        return await question
+    except ProviderFailed as failed:
+        raise rules.unavailable(failed.reason) from failed
+    except CodeRefused as refused:
+        raise rules.refuse("code") from refused
+    except TokenRefused as refused:
+        raise rules.refuse(f"token_{refused.reason}") from refused
+
+
+async def _record_refusal(app: App, call: Call, attempt: _Attempt, wrong: Refusal) -> None:
+    """Write the entry of a login, or of a linking, that was refused. A visitor without a session is none."""
+    at, reason = app.clock(), rules.audited_reason(wrong)
+    try:
+        async with app.db.tx() as conn:
+            if attempt.linking is not None:
+                more = {"provider": attempt.provider.id, "reason": reason}
+                target = Target("admin", attempt.linking.admin_id)
+                deed = Deed("oidc.link", target, more=more, outcome="failed", error_code=wrong.code)
+                await audit.record(conn, _principal(call, attempt.linking), at, deed)
+            elif not isinstance(wrong, AuthRequired):
+                method = f"oidc:{attempt.provider.id}"
+                await auth.record_failed_login(
+                    conn, call, at, attempt.label, attempt.admin_id, type(wrong), method=method, reason=reason
+                )
+    except Unavailable:
+        log.warning("a refused login could not be written down", provider=attempt.provider.id, reason=reason)
+
+
+def _principal(call: Call, linking: Linking) -> Principal:
+    return Principal(
+        admin_id=linking.admin_id,
+        label=linking.email,
+        role=Role(linking.role),
+        actor=Actor.SESSION,
+        session_id=linking.session_id,
+        ip_address=call.ip_address,
+        user_agent=call.user_agent,
+        request_id=call.request_id,
+    )
+
+
+def _provider(app: App, provider_id: str) -> OidcProvider:
+    found = next((one for one in app.settings.oidc.providers if one.id == provider_id), None)
+    if found is None:
+        raise NotFound("No such identity provider.")
+    return found
+
+
+def _reach(app: App) -> Reach:
+    settings = app.settings.oidc
+    return Reach(networks(settings.allowed_networks), Path(settings.extra_ca_file) if settings.extra_ca_file else None)

@@ -1,0 +1,118 @@
+"""The SQL of identities and of logins under way."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.errors import Conflict
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.access.oidc.model import Flow, Linking, Person
+
+
+async def insert_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, flow: Flow) -> None:
+    """A login under way."""
+    await conn.execute(
+        """
+        INSERT INTO oidc_logins (state_hash, browser_hash, provider, next_path, link_session_id, expires_at)
+        VALUES (%(state_hash)s, %(browser_hash)s, %(provider)s, %(next)s, %(link_session_id)s, %(expires_at)s)
+        """,
+        {
+            "state_hash": state_hash,
+            "browser_hash": browser_hash,
+            "provider": flow.provider,
+            "next": flow.next,
+            "link_session_id": flow.link_session_id,
+            "expires_at": flow.expires_at,
+        },
+    )
+
+
+async def take_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, at: datetime) -> Flow | None:
+    """Use up the login under way that this browser began with this state; None where there is none (any more)."""
+    cursor = await conn.execute(
+        """
+        DELETE FROM oidc_logins
+        WHERE state_hash = %(state_hash)s AND browser_hash = %(browser_hash)s AND expires_at > %(at)s
+        RETURNING provider, next_path AS next, link_session_id, expires_at
+        """,
+        {"state_hash": state_hash, "browser_hash": browser_hash, "at": at},
+    )
+    row = await cursor.fetchone()
+    return Flow(**row) if row else None
+
+
+async def forget_flows(conn: Conn, at: datetime) -> None:
+    """Drop some of the logins that were never finished; those that others hold are left to the next call."""
+    await conn.execute(
+        """
+        DELETE FROM oidc_logins WHERE state_hash IN (
+            SELECT state_hash FROM oidc_logins WHERE expires_at <= %(at)s LIMIT 20 FOR UPDATE SKIP LOCKED
+        )
+        """,
+        {"at": at},
+    )
+
+
+async def find_linking(conn: Conn, session_id: UUID, at: datetime) -> Linking | None:
+    """The account of a session, where that is still active."""
+    cursor = await conn.execute(
+        """
+        SELECT a.id AS admin_id, a.email, a.role, s.id AS session_id
+        FROM sessions s JOIN admins a ON a.id = s.admin_id
+        WHERE s.id = %(session_id)s AND s.expires_at > %(at)s
+          AND (s.credentials_epoch = a.credentials_epoch OR s.id = a.surviving_session_id)
+        """,
+        {"session_id": session_id, "at": at},
+    )
+    row = await cursor.fetchone()
+    return Linking(**row) if row else None
+
+
+async def find_admin(conn: Conn, issuer: str, subject: str) -> UUID | None:
+    """The account that is linked to an identity."""
+    cursor = await conn.execute(
+        "SELECT admin_id FROM oidc_identities WHERE issuer = %(issuer)s AND subject = %(subject)s",
+        {"issuer": issuer, "subject": subject},
+    )
+    row = await cursor.fetchone()
+    return row["admin_id"] if row else None
+
+
+async def is_linked(conn: Conn, admin_id: UUID) -> bool:
+    """Whether the account has an identity."""
+    cursor = await conn.execute("SELECT 1 FROM oidc_identities WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
+    return await cursor.fetchone() is not None
+
+
+async def insert(conn: Conn, admin_id: UUID, person: Person, at: datetime) -> None:
+    """Link an account to an identity; CONFLICT `already_linked`, or `identity_taken` where it is another account's."""
+    try:
+        await conn.execute(
+            """
+            INSERT INTO oidc_identities (admin_id, issuer, subject, linked_at)
+            VALUES (%(admin_id)s, %(issuer)s, %(subject)s, %(at)s)
+            """,
+            {"admin_id": admin_id, "issuer": person.issuer, "subject": person.subject, "at": at},
+        )
+    except psycopg.IntegrityError as error:
+        match constraint_of(error):
+            case "oidc_identities_pkey":
+                raise already_linked() from None
+            case "oidc_identities_unique":
+                raise Conflict("The identity belongs to another account.", reason="identity_taken") from None
+            case _:
+                raise
+
+
+def already_linked() -> Conflict:
+    """The account has another identity."""
+    return Conflict("The account is linked to an identity already: disconnect it first.", reason="already_linked")
+
+
+async def delete(conn: Conn, admin_id: UUID) -> bool:
+    """Unlink an account; False where it has no identity."""
+    cursor = await conn.execute("DELETE FROM oidc_identities WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
+    return cursor.rowcount == 1

@@ -1,0 +1,54 @@
+"""JSON of single sign-on, and the queries of the browser's way."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from mailkeep.core.identity_provider import OidcProvider
+from mailkeep.features.access.oidc.rules import LOGIN_PATH
+from mailkeep.web.fields import Query
+
+
+class ProviderRecord(Struct, frozen=True):
+    """An identity provider: a browser that goes to `login_path` comes back with a session."""
+
+    id: str
+    name: str
+    login_path: str
+
+
+class LoginQuery(Query, frozen=True):
+    """How a login begins."""
+
+    link: Annotated[
+        int, Meta(ge=0, le=1, description="1: link the identity to the account of the session, instead of logging in")
+    ] = 0
+    next: (
+        Annotated[
+            str, Meta(max_length=500, description="The path of this site where the browser ends; any other is ignored")
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class CallbackQuery(Query, frozen=True):
+    """What the provider has the browser bring; whatever else it adds is passed over."""
+
+    state: Annotated[str, Meta(description="What the login began with")] | UnsetType = UNSET
+    code: Annotated[str, Meta(description="What we exchange for the ID token")] | UnsetType = UNSET
+    iss: Annotated[str, Meta(description="The provider's issuer (RFC 9207)")] | UnsetType = UNSET
+    error: Annotated[str, Meta(description="Why there is no code (RFC 6749 §4.1.2.1)")] | UnsetType = UNSET
+
+
+class Disconnected(Struct, frozen=True):
+    """The account has no identity any more."""
+
+    message: str
+    oidc_provider: str | None
+
+
+def provider(found: OidcProvider) -> ProviderRecord:
+    """A provider as it is answered."""
+    return ProviderRecord(found.id, found.label, f"{LOGIN_PATH}{found.id}")

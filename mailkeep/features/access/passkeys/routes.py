@@ -1,0 +1,189 @@
+"""Paths of passkeys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mailkeep.app import App
+from mailkeep.core.errors import Conflict, InvalidCredentials, NotFound, RateLimitExceeded, SessionInvalid, Unavailable
+from mailkeep.features.access.passkeys import service, wire
+from mailkeep.features.access.sessions import service as auth
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+
+async def _offer_registration(app: App, call: Call) -> Reply:
+    offer, owner = await service.offer_registration(app, call, call.body.current_password or None)
+    return Reply(wire.registration_offer(offer, owner))
+
+
+async def _register(app: App, call: Call) -> Reply:
+    return Reply(wire.made(await service.register(app, call, call.body.name, call.body.credential)))
+
+
+async def _list(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply([wire.record(passkey) for passkey in await service.list_own(conn, call.caller())])
+
+
+async def _rename(app: App, call: Call) -> Reply:
+    return Reply(wire.record(await service.rename(app, call.caller(), call.id(), call.body.name)))
+
+
+async def _delete(app: App, call: Call) -> Reply:
+    gone = await service.delete(app, call, call.id(), call.body.current_password or None)
+    return Reply(wire.PasskeyDeleted(f"The passkey {gone.name} was deleted.", gone.id))
+
+
+async def _renew_recovery_codes(app: App, call: Call) -> Reply:
+    codes = await service.renew_recovery_codes(app, call, call.body.current_password or None)
+    return Reply(wire.RecoveryCodesRenewed("The recovery codes that you had no longer work.", codes))
+
+
+async def _offer_login(app: App, call: Call) -> Reply:
+    token = call.body.totp_session or None
+    return Reply(wire.login_offer(await service.offer_login(app, call, token), alone=token is None))
+
+
+async def _login(app: App, call: Call) -> Reply:
+    opened = await service.login(app, call, call.body.credential, call.body.totp_session or None)
+    return auth.reply(app, opened)
+
+
+def _credential(prefix: str, **members: str) -> dict[str, Any]:
+    """A credential of an example; what it holds is made by an authenticator, for this call alone."""
+    response = {name: f"{{{prefix}_{sample}}}" for name, sample in members.items()}
+    return {"id": f"{{{prefix}_id}}", "rawId": f"{{{prefix}_id}}", "type": "public-key", "response": response}
+
+
+_MADE = _credential("made", clientDataJSON="client_data", attestationObject="attestation")
+_USED = _credential(
+    "used", clientDataJSON="client_data", authenticatorData="data", signature="signature", userHandle="handle"
+)
+
+_TAG = "Authentication"
+_STALE = (InvalidCredentials, RateLimitExceeded)
+_FRESH = "Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`)."
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/auth/passkeys/register/options",
+        handler=_offer_registration,
+        action="factor.enrol",
+        summary="Begin to register a passkey",
+        description=f"Answers what `navigator.credentials.create()` takes, good once and for 5 minutes. {_FRESH} "
+        "UNAVAILABLE (`public_url`) where `http.public_url` is no https address with a name, nor localhost.",
+        tag=_TAG,
+        body=wire.Proven,
+        data=wire.RegistrationOffer,
+        audit="passkey.setup",
+        resource="admin",
+        refusals=(*_STALE, Conflict, Unavailable),
+        examples=(Example(body={"current_password": "correct horse battery staple"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/passkeys/register/verify",
+        handler=_register,
+        action="factor.enrol",
+        summary="Register a passkey",
+        description="By what the browser answered. From now on a password alone opens nothing. The first factor of an "
+        "account comes with ten recovery codes. Ends the other sessions.",
+        tag=_TAG,
+        body=wire.PasskeyRegistration,
+        data=wire.PasskeyMade,
+        status=201,
+        audit="passkey.register",
+        resource="passkey",
+        refusals=(Conflict, Unavailable),
+        examples=(Example(body={"name": "My laptop", "credential": _MADE}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/auth/passkeys",
+        handler=_list,
+        action="passkey.list",
+        summary="List own passkeys",
+        description="The newest first. With an API key: its owner's.",
+        tag=_TAG,
+        data=list[wire.PasskeyRecord],
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/auth/passkeys/{id}",
+        handler=_rename,
+        action="factor.change",
+        summary="Rename a passkey",
+        tag=_TAG,
+        body=wire.PasskeyRename,
+        data=wire.PasskeyRecord,
+        audit="passkey.rename",
+        resource="passkey",
+        refusals=(NotFound,),
+        examples=(Example(path={"id": "{passkey_id}"}, body={"name": "The key on my ring"}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/auth/passkeys/{id}",
+        handler=_delete,
+        action="factor.change",
+        summary="Delete a passkey",
+        description="Ends the other sessions. The recovery codes go with the last factor. CONFLICT (`last_factor`) "
+        "where the role needs a second factor and this is the last; (`last_way_in`) where the account has no password "
+        f"and no identity beside it. {_FRESH}",
+        tag=_TAG,
+        body=wire.Proven,
+        data=wire.PasskeyDeleted,
+        audit="passkey.delete",
+        resource="passkey",
+        refusals=(*_STALE, NotFound, Conflict),
+        examples=(Example(path={"id": "{passkey_id}"}, body={"current_password": "correct horse battery staple"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/passkeys/recovery-codes",
+        handler=_renew_recovery_codes,
+        action="factor.change",
+        summary="Renew the recovery codes of an account with passkeys",
+        description=f"The old ones no longer work. Ends the other sessions. {_FRESH}",
+        tag=_TAG,
+        body=wire.Proven,
+        data=wire.RecoveryCodesRenewed,
+        audit="passkey.recovery_codes",
+        resource="admin",
+        refusals=(*_STALE, Conflict),
+        examples=(Example(body={"current_password": "correct horse battery staple"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/passkeys/login/options",
+        handler=_offer_login,
+        action=None,
+        summary="Begin to log in by a passkey",
+        description="Alone, or with the `totp_session` of a login whose password was right, as its second factor. "
+        "Answers what `navigator.credentials.get()` takes, good once and for 5 minutes.",
+        tag=_TAG,
+        body=wire.PasskeyLoginBegun,
+        data=wire.LoginOffer,
+        login=True,
+        refusals=(SessionInvalid, Unavailable),
+        examples=(Example(body={}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/passkeys/login/verify",
+        handler=_login,
+        action=None,
+        summary="Log in by a passkey",
+        description="Answers as POST /auth/login, cookie and all. Alone it asks for user verification: a PIN, a finger "
+        "or a face. A passkey that is unknown, or whose counter has not risen, is INVALID_CREDENTIALS; a challenge "
+        "that is unknown, used or over 5 minutes old is SESSION_INVALID.",
+        tag=_TAG,
+        body=wire.PasskeyLogin,
+        data=auth.Opened,
+        login=True,
+        refusals=(InvalidCredentials, SessionInvalid, Unavailable),
+        examples=(Example(body={"credential": _USED}),),
+    ),
+)

@@ -1,0 +1,141 @@
+"""The SQL of passkeys and their challenges."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.errors import Conflict
+from mailkeep.core.passkey import Used
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.access.passkeys.model import Passkey, Purpose
+
+_SELECT = """
+    SELECT p.id, p.admin_id, p.credential_id, p.public_key, p.sign_count, p.name, p.aaguid, p.transports,
+           p.backup_eligible, p.backed_up, p.created_at, p.last_used_at
+    FROM passkeys p
+"""
+
+
+async def list_of(conn: Conn, admin_id: UUID) -> list[Passkey]:
+    """The passkeys of an account, the newest first."""
+    cursor = await conn.execute(_SELECT + " WHERE p.admin_id = %(admin_id)s ORDER BY p.id DESC", {"admin_id": admin_id})
+    return [_passkey(row) for row in await cursor.fetchall()]
+
+
+async def find(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey | None:
+    """The account's passkey with this id."""
+    cursor = await conn.execute(
+        _SELECT + " WHERE p.id = %(id)s AND p.admin_id = %(admin_id)s", {"id": passkey_id, "admin_id": admin_id}
+    )
+    row = await cursor.fetchone()
+    return _passkey(row) if row else None
+
+
+async def find_by_credential(conn: Conn, credential_id: bytes) -> Passkey | None:
+    """Whosever passkey has this credential id."""
+    cursor = await conn.execute(
+        _SELECT + " WHERE p.credential_id = %(credential_id)s", {"credential_id": credential_id}
+    )
+    row = await cursor.fetchone()
+    return _passkey(row) if row else None
+
+
+async def insert(conn: Conn, passkey: Passkey) -> None:
+    """A new passkey; CONFLICT `credential_taken` where the credential is registered, to whomever."""
+    try:
+        await conn.execute(
+            """
+            INSERT INTO passkeys (id, admin_id, credential_id, public_key, sign_count, name, aaguid, transports,
+                                  backup_eligible, backed_up, created_at, last_used_at)
+            VALUES (%(id)s, %(admin_id)s, %(credential_id)s, %(public_key)s, %(sign_count)s, %(name)s, %(aaguid)s,
+                    %(transports)s, %(backup_eligible)s, %(backed_up)s, %(created_at)s, %(last_used_at)s)
+            """,
+            {name: getattr(passkey, name) for name in Passkey.__slots__} | {"transports": list(passkey.transports)},
+        )
+    except psycopg.IntegrityError as error:
+        if constraint_of(error) == "passkeys_credential_unique":
+            raise Conflict("This passkey is registered already.", reason="credential_taken") from None
+        raise
+
+
+async def rename(conn: Conn, passkey_id: UUID, name: str) -> None:
+    """Give a passkey another name."""
+    await conn.execute("UPDATE passkeys SET name = %(name)s WHERE id = %(id)s", {"id": passkey_id, "name": name})
+
+
+async def delete(conn: Conn, passkey_id: UUID) -> None:
+    """The passkey with this id."""
+    await conn.execute("DELETE FROM passkeys WHERE id = %(id)s", {"id": passkey_id})
+
+
+async def delete_all(conn: Conn, admin_id: UUID) -> int:
+    """The passkeys of an account; how many there were."""
+    cursor = await conn.execute("DELETE FROM passkeys WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
+    return cursor.rowcount
+
+
+async def note_use(conn: Conn, passkey_id: UUID, used: Used, at: datetime) -> bool:
+    """Compare and set the counter, and write the use; False where it has not risen (§7.2, step 22).
+
+    Authenticators that don't count say 0 for ever.
+    """
+    cursor = await conn.execute(
+        """
+        UPDATE passkeys SET sign_count = %(sign_count)s, backed_up = %(backed_up)s, last_used_at = %(at)s
+        WHERE id = %(id)s AND (sign_count < %(sign_count)s OR (sign_count = 0 AND %(sign_count)s = 0))
+        """,
+        {"id": passkey_id, "sign_count": used.sign_count, "backed_up": used.backed_up, "at": at},
+    )
+    return cursor.rowcount == 1
+
+
+async def insert_challenge(
+    conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, expires_at: datetime
+) -> None:
+    """A challenge that waits for one answer."""
+    await conn.execute(
+        """
+        INSERT INTO passkey_challenges (challenge_hash, purpose, bound_to, expires_at)
+        VALUES (%(challenge_hash)s, %(purpose)s, %(bound_to)s, %(expires_at)s)
+        """,
+        {
+            "challenge_hash": challenge_hash,
+            "purpose": purpose.value,
+            "bound_to": bound_to,
+            "expires_at": expires_at,
+        },
+    )
+
+
+async def take_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, at: datetime) -> bool:
+    """Use up a challenge; False where none such waits (any more)."""
+    cursor = await conn.execute(
+        """
+        DELETE FROM passkey_challenges
+        WHERE challenge_hash = %(challenge_hash)s AND purpose = %(purpose)s AND bound_to = %(bound_to)s
+          AND expires_at > %(at)s
+        """,
+        {"challenge_hash": challenge_hash, "purpose": purpose.value, "bound_to": bound_to, "at": at},
+    )
+    return cursor.rowcount == 1
+
+
+async def forget_challenges(conn: Conn, at: datetime) -> None:
+    """Drop some challenges that are over; those that others hold are left to the next call."""
+    await conn.execute(
+        """
+        DELETE FROM passkey_challenges WHERE challenge_hash IN (
+            SELECT challenge_hash FROM passkey_challenges WHERE expires_at <= %(at)s LIMIT 20 FOR UPDATE SKIP LOCKED
+        )
+        """,
+        {"at": at},
+    )
+
+
+def _passkey(row: dict[str, Any]) -> Passkey:
+    row["transports"] = tuple(row["transports"])
+    return Passkey(**row)

@@ -1,0 +1,144 @@
+"""The SQL of second factors and of failed tries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.second_factors.model import Factor, Failures
+
+
+async def find(conn: Conn, admin_id: UUID) -> Factor | None:
+    """The account's authenticator, pending or enabled."""
+    cursor = await conn.execute(
+        "SELECT secret, created_at, enabled_at FROM totp_secrets WHERE admin_id = %(admin_id)s", {"admin_id": admin_id}
+    )
+    row = await cursor.fetchone()
+    return Factor(bytes(row["secret"]), row["created_at"], row["enabled_at"]) if row else None
+
+
+async def replace(conn: Conn, admin_id: UUID, secret: bytes, at: datetime) -> None:
+    """A new pending secret, in place of one that was pending."""
+    await conn.execute(
+        """
+        INSERT INTO totp_secrets (admin_id, secret, created_at) VALUES (%(admin_id)s, %(secret)s, %(at)s)
+        ON CONFLICT (admin_id) DO UPDATE
+        SET secret = excluded.secret, created_at = excluded.created_at, last_step = NULL
+        WHERE totp_secrets.enabled_at IS NULL
+        """,
+        {"admin_id": admin_id, "secret": secret, "at": at},
+    )
+
+
+async def enable(conn: Conn, admin_id: UUID, at: datetime) -> None:
+    """The pending secret is in force from now on."""
+    await conn.execute(
+        "UPDATE totp_secrets SET enabled_at = %(at)s WHERE admin_id = %(admin_id)s", {"admin_id": admin_id, "at": at}
+    )
+
+
+async def delete(conn: Conn, admin_id: UUID) -> None:
+    """The account's authenticator; its recovery codes too, unless it has a passkey that they stand for."""
+    await conn.execute(
+        """
+        DELETE FROM recovery_codes
+        WHERE admin_id = %(admin_id)s AND NOT EXISTS (SELECT FROM passkeys p WHERE p.admin_id = %(admin_id)s)
+        """,
+        {"admin_id": admin_id},
+    )
+    await conn.execute("DELETE FROM totp_secrets WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
+
+
+async def take_step(conn: Conn, admin_id: UUID, step: int) -> bool:
+    """Compare and set: take the code of a time step; False where it, or a later one, was taken before."""
+    cursor = await conn.execute(
+        """
+        UPDATE totp_secrets SET last_step = %(step)s
+        WHERE admin_id = %(admin_id)s AND (last_step IS NULL OR last_step < %(step)s)
+        """,
+        {"admin_id": admin_id, "step": step},
+    )
+    return cursor.rowcount == 1
+
+
+async def take_recovery_code(conn: Conn, admin_id: UUID, code_hash: bytes) -> bool:
+    """Use up a recovery code; False where the account has none like it (any more)."""
+    cursor = await conn.execute(
+        "DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s AND code_hash = %(code_hash)s",
+        {"admin_id": admin_id, "code_hash": code_hash},
+    )
+    return cursor.rowcount == 1
+
+
+async def replace_recovery_codes(conn: Conn, admin_id: UUID, code_hashes: Sequence[bytes]) -> None:
+    """Make these the recovery codes of the account."""
+    named = {"admin_id": admin_id, "code_hashes": list(code_hashes)}
+    await conn.execute("DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s", named)
+    await conn.execute(
+        """
+        INSERT INTO recovery_codes (admin_id, code_hash)
+        SELECT %(admin_id)s, code_hash FROM unnest(%(code_hashes)s::bytea[]) AS code_hash
+        """,
+        named,
+    )
+
+
+async def hold_failures(conn: Conn, key: str, at: datetime) -> Failures | None:
+    """The failures counted by this key, held until the transaction ends; None where none were."""
+    await conn.execute(
+        """
+        INSERT INTO login_failures (email_key, window_started_at, failures, last_failed_at)
+        VALUES (%(key)s, %(at)s, 0, %(at)s)
+        ON CONFLICT (email_key) DO NOTHING
+        """,
+        {"key": key, "at": at},
+    )
+    cursor = await conn.execute(
+        """
+        SELECT window_started_at, failures, last_failed_at
+        FROM login_failures WHERE email_key = %(key)s AND failures > 0 FOR UPDATE
+        """,
+        {"key": key},
+    )
+    row = await cursor.fetchone()
+    return Failures(**row) if row else None
+
+
+async def save_failures(conn: Conn, key: str, counted: Failures) -> None:
+    """The failures counted by this key."""
+    await conn.execute(
+        """
+        INSERT INTO login_failures (email_key, window_started_at, failures, last_failed_at)
+        VALUES (%(key)s, %(window_started_at)s, %(failures)s, %(last_failed_at)s)
+        ON CONFLICT (email_key) DO UPDATE
+        SET window_started_at = excluded.window_started_at, failures = excluded.failures,
+            last_failed_at = excluded.last_failed_at
+        """,
+        {
+            "key": key,
+            "window_started_at": counted.window_started_at,
+            "failures": counted.failures,
+            "last_failed_at": counted.last_failed_at,
+        },
+    )
+
+
+async def take_back_failure(conn: Conn, key: str) -> None:
+    """A try that was counted as a failure was none."""
+    await conn.execute(
+        "UPDATE login_failures SET failures = greatest(failures - 1, 0) WHERE email_key = %(key)s", {"key": key}
+    )
+
+
+async def forget_failures(conn: Conn, before: datetime) -> None:
+    """Drop some counts that were last touched before then; those that others hold are left to the next call."""
+    await conn.execute(
+        """
+        DELETE FROM login_failures WHERE email_key IN (
+            SELECT email_key FROM login_failures WHERE last_failed_at < %(before)s LIMIT 20 FOR UPDATE SKIP LOCKED
+        )
+        """,
+        {"before": before},
+    )

@@ -1,0 +1,1 @@
+"""What administrators manage: domains, their DNS records and DKIM keys, mailboxes, aliases, and routing over them."""

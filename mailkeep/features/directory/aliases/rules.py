@@ -1,0 +1,88 @@
+"""What an alias may be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from unicodedata import normalize
+
+from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
+from mailkeep.core.errors import Conflict, FieldFault, InvalidField, MissingFields, invalid_field
+from mailkeep.core.principal import Principal, Role
+from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS
+
+
+def parse_new(source: str, destination: str, most: int = MAX_DESTINATIONS) -> tuple[str, tuple[Address, ...]]:
+    """Source (in NFC) and at most `most` destinations of an alias to make; INVALID_FIELD with all faults."""
+    faults: list[FieldFault] = []
+    parsed = (_source(source, faults), _destinations(destination, most, faults))
+    if faults:
+        raise InvalidField(faults)
+    return parsed
+
+
+def parse_destinations(text: str, most: int = MAX_DESTINATIONS) -> tuple[Address, ...]:
+    """The addresses in `text`, trimmed, each once, in their order, at most `most`; INVALID_FIELD with all faults."""
+    faults: list[FieldFault] = []
+    parsed = _destinations(text, most, faults)
+    if faults:
+        raise InvalidField(faults)
+    return parsed
+
+
+def _source(text: str, faults: list[FieldFault]) -> str:
+    if not text:
+        return text
+    try:
+        if "@" in text:
+            raise AddressError("must not contain @")
+        parse_address(f"{text}@a.test")
+    except AddressError as error:
+        faults.append({"field": "source_local_part", "reason": error.reason})
+    return normalize("NFC", text)
+
+
+def _destinations(text: str, most: int, faults: list[FieldFault]) -> tuple[Address, ...]:
+    found: dict[str, Address] = {}
+    written = dict.fromkeys(one.strip() for one in text.split(","))
+    # More cannot be as few addresses but for the case of their letters: nothing of them is parsed.
+    if len(written) > 2 * most:
+        faults.append({"field": "destination", "reason": f"must have at most {most} different addresses"})
+        return ()
+    for one in written:
+        try:
+            address = parse_destination(one.strip())
+        except AddressError as error:
+            faults.append({"field": "destination", "reason": f"{one.strip()[:100]!r}: {error.reason}"})
+        else:
+            found.setdefault(address.key, address)
+    if len(found) > most:
+        faults.append({"field": "destination", "reason": f"must have at most {most} different addresses"})
+    return tuple(found.values())
+
+
+def check_length(source: str, domain_name: str) -> None:
+    """INVALID_FIELD where source and domain together are too long for an address."""
+    if not source:
+        return
+    try:
+        parse_address(Address(source, domain_name).text)
+    except AddressError as error:
+        raise invalid_field("source_local_part", error.reason) from None
+
+
+def require_domain(who: Principal) -> None:
+    """MISSING_FIELDS for a domain_admin that lists aliases without saying of which domain."""
+    if who.role is Role.DOMAIN_ADMIN:
+        raise MissingFields(["domain_id"])
+
+
+def refuse_loop(destinations: Collection[str]) -> None:
+    """CONFLICT `alias_loop` where some of an alias's destinations lead back to it."""
+    if destinations:
+        raise Conflict("A destination leads back to the alias.", reason="alias_loop", destinations=sorted(destinations))
+
+
+def refuse_chain(sources: Collection[str]) -> None:
+    """CONFLICT `alias_chain` where an alias would lead to other aliases of its domain (`sources`), or they to it."""
+    if sources:
+        raise Conflict("Aliases of a domain do not lead to one another.", reason="alias_chain", aliases=sorted(sources))

@@ -1,0 +1,163 @@
+"""The use cases of aliases.
+
+Locks are taken in one order: routes, then the domain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from mailkeep.core.address import Address, fold_local
+from mailkeep.core.errors import NotFound
+from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.admins import service as admins
+from mailkeep.features.directory.aliases import rules, store, wire
+from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS, Alias, Changes, NewAlias
+from mailkeep.features.directory.domains import rules as domain_rules, service as domains
+from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.directory.mailboxes import rules as mailbox_rules
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+
+T = TypeVar("T")
+
+_LONG = 4000  # characters of destinations
+_READ, _WRITE = "alias.read", "alias.write"
+
+
+async def page(conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, asked: PageRequest) -> Page[Alias]:
+    """A page of the aliases of a domain, or of all that the caller may see; `part`: whose address or destinations
+    contain it.
+
+    MISSING_FIELDS for a domain_admin that names no domain; DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
+    """
+    if domain_id is None:
+        rules.require_domain(who)
+    else:
+        await domains.get(conn, who, "alias.list", domain_id)
+    return await store.page(conn, who.domains(), domain_id, fold_local(part) if part else None, asked)
+
+
+async def get(conn: Conn, who: Principal, alias_id: UUID) -> Alias:
+    """The alias; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    return await _permitted(conn, who, _READ, alias_id)
+
+
+async def warnings(conn: Conn, who: Principal, alias: Alias) -> list[str]:
+    """A sentence for each dead end behind an alias, as far as `who` may see."""
+    return await store.warnings(conn, alias, who.domains())
+
+
+async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, most: int = MAX_DESTINATIONS) -> Alias:
+    """Make an alias with at most `most` destinations.
+
+    INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT
+    `limit_reached`, `source_taken`, `alias_loop`, `alias_chain`. Roll back where it refuses.
+    """
+    source, destinations = await _parsed(rules.parse_new, new.source_local_part, new.destination, most)
+    await store.lock_routes(conn)
+    domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
+    rules.check_length(source, domain.name)
+    await _refuse_lower_rank(conn, who, source, domain)
+    if domain.max_aliases is not None:
+        domain_rules.refuse_beyond(domain.max_aliases, await store.count_in(conn, domain.id), "aliases")
+    alias = Alias(
+        id=uuid7(at),
+        domain_id=domain.id,
+        source_local_part=source,
+        destinations=tuple(address.text for address in destinations),
+        destination_keys=tuple(address.key for address in destinations),
+        active=new.active,
+        created_at=at,
+        updated_at=at,
+    )
+    await store.insert(conn, alias, who.role.rank)
+    await _refuse_circling(conn, alias, None)
+    await audit.record(conn, who, at, Deed("alias.create", _target(alias, domain), after=wire.audited(alias)))
+    return alias
+
+
+async def change(
+    conn: Conn, who: Principal, at: datetime, alias_id: UUID, wanted: Changes, *, most: int = MAX_DESTINATIONS
+) -> Alias:
+    """Change an alias, to at most `most` destinations; answers it as it is then.
+
+    INVALID_FIELD; then NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `alias_loop`,
+    `alias_chain`. Roll back where it refuses.
+    """
+    destinations = None
+    if wanted.destination is not None:
+        destinations = await _parsed(rules.parse_destinations, wanted.destination, most)
+    await store.lock_routes(conn)
+    before = await _permitted(conn, who, _WRITE, alias_id)
+    domain = await domains.get_active_locked(conn, who, _WRITE, before.domain_id)
+    await _refuse_lower_rank(conn, who, before.source_local_part, domain)
+    after = before if wanted.active is None else replace(before, active=wanted.active)
+    if destinations is not None:
+        after = replace(
+            after,
+            destinations=tuple(address.text for address in destinations),
+            destination_keys=tuple(address.key for address in destinations),
+        )
+    if after == before:
+        return before
+    after = replace(after, updated_at=at)
+    await store.update(conn, after, who.role.rank)
+    await _refuse_circling(conn, after, before)
+    states = (wire.audited(before), wire.audited(after))
+    await audit.record_change(conn, who, at, "alias.update", _target(after, domain), states)
+    return after
+
+
+async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Alias:
+    """End an alias, also in a deactivated domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    await store.lock_routes(conn)
+    alias = await _permitted(conn, who, _WRITE, alias_id)
+    domain = await domains.get(conn, who, _WRITE, alias.domain_id)
+    await _refuse_lower_rank(conn, who, alias.source_local_part, domain)
+    await store.delete(conn, alias_id)
+    await audit.record(conn, who, at, Deed("alias.delete", _target(alias, domain), before=wire.audited(alias)))
+    return alias
+
+
+async def _parsed(parse: Callable[..., T], *given: str | int) -> T:
+    """What `parse` finds; a long list is parsed in a thread, since it may take longer than the event loop may."""
+    long = any(isinstance(text, str) and len(text) > _LONG for text in given)
+    return await asyncio.to_thread(parse, *given) if long else parse(*given)
+
+
+async def _refuse_lower_rank(conn: Conn, who: Principal, source: str, domain: Domain) -> None:
+    """FORBIDDEN for the address of an administrator of higher rank, with or without a tag."""
+    if source:  # a catch-all is limited where mail is routed
+        mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, Address(source, domain.name)))
+
+
+async def _refuse_circling(conn: Conn, alias: Alias, before: Alias | None) -> None:
+    """Refuse the loops and chains that an alias makes, as it stands written."""
+    if not alias.active:
+        return
+    rules.refuse_loop(await store.loop(conn, alias.id))
+    rules.refuse_chain(await store.chain_ahead(conn, alias.id))
+    if before is None or not before.active:  # who leads to me does not change with where I lead
+        rules.refuse_chain(await store.chain_behind(conn, alias))
+
+
+async def _permitted(conn: Conn, who: Principal, action: str, alias_id: UUID) -> Alias:
+    alias = await store.find(conn, alias_id)
+    if alias is None:
+        raise NotFound
+    allow_on(who, action, alias.domain_id)
+    return alias
+
+
+def _target(alias: Alias, domain: Domain) -> Target:
+    return Target("alias", alias.id, domain.id, domain.name)

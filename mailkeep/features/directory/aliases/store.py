@@ -1,0 +1,169 @@
+"""The SQL of aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.address import fold_local
+from mailkeep.core.errors import Conflict
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.directory.aliases.model import Alias
+
+_SELECT = """
+    SELECT a.id, a.domain_id, a.source_local_part, a.destinations, a.destination_keys, a.active,
+           a.created_at, a.updated_at
+    FROM aliases a
+"""
+
+
+_HOLDS = """
+    (strpos(a.source_key || '@' || (SELECT d.name FROM domains d WHERE d.id = a.domain_id), %(part)s) > 0
+     OR strpos(array_to_string(a.destination_keys, ','), %(part)s) > 0)
+"""
+
+
+async def lock_routes(conn: Conn) -> None:
+    """Wait for all other writers of aliases and forwards; ends with the transaction."""
+    await conn.execute("SELECT lock_routes()")
+
+
+async def insert(conn: Conn, alias: Alias, rank: int) -> None:
+    """A new alias, made by somebody of this rank; CONFLICT `source_taken` where its domain has one with this source."""
+    try:
+        await conn.execute(
+            """
+            INSERT INTO aliases (id, domain_id, source_local_part, source_key, destinations, destination_keys,
+                                 active, created_at, updated_at, changed_rank)
+            VALUES (%(id)s, %(domain_id)s, %(source_local_part)s, %(source_key)s, %(destinations)s,
+                    %(destination_keys)s, %(active)s, %(created_at)s, %(updated_at)s, %(changed_rank)s)
+            """,
+            _columns(alias) | {"changed_rank": rank},
+        )
+    except psycopg.errors.UniqueViolation as error:
+        if constraint_of(error) == "aliases_source_unique":
+            raise Conflict("The domain has an alias with this source.", reason="source_taken") from None
+        raise
+
+
+async def update(conn: Conn, alias: Alias, rank: int) -> None:
+    """The writable columns of an alias, as they are in `alias`, changed by somebody of this rank."""
+    await conn.execute(
+        """
+        UPDATE aliases
+        SET destinations = %(destinations)s, destination_keys = %(destination_keys)s, active = %(active)s,
+            updated_at = %(updated_at)s, changed_rank = %(changed_rank)s
+        WHERE id = %(id)s
+        """,
+        _columns(alias) | {"changed_rank": rank},
+    )
+
+
+async def delete(conn: Conn, alias_id: UUID) -> None:
+    """End an alias."""
+    await conn.execute("DELETE FROM aliases WHERE id = %(id)s", {"id": alias_id})
+
+
+async def find(conn: Conn, alias_id: UUID) -> Alias | None:
+    """The alias with this id."""
+    cursor = await conn.execute(_SELECT + " WHERE a.id = %(id)s", {"id": alias_id})
+    row = await cursor.fetchone()
+    return _alias(row) if row else None
+
+
+async def page(
+    conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, part: str | None, asked: PageRequest
+) -> Page[Alias]:
+    """A page of the aliases of one domain, or of all that the caller sees (`domains`; None: all).
+
+    `part` is a folded part of the address or of a destination.
+    """
+    found = await fetch_page(
+        conn,
+        _SELECT,
+        [
+            ("a.domain_id = ANY(%(domains)s)", "domains", domains if domain_id is None else None),
+            ("a.domain_id = %(domain_id)s", "domain_id", domain_id),
+            (_HOLDS, "part", part),
+        ],
+        asked,
+        {
+            "created_at": "a.id",
+            "updated_at": "a.updated_at",
+            "source_local_part": "a.source_local_part",
+            "id": "a.id",
+        },
+    )
+    return Page([_alias(row) for row in found.rows], found.next_key)
+
+
+async def count_in(conn: Conn, domain_id: UUID) -> int:
+    """How many aliases a domain has."""
+    cursor = await conn.execute(
+        "SELECT count(*) AS present FROM aliases a WHERE a.domain_id = %(domain_id)s", {"domain_id": domain_id}
+    )
+    row = await cursor.fetchone()
+    return row["present"] if row else 0
+
+
+async def loop(conn: Conn, alias_id: UUID) -> list[str]:
+    """The destinations of an active alias that lead back to it; asked after the write."""
+    cursor = await conn.execute("SELECT l.key FROM route_loop(%(id)s) l", {"id": alias_id})
+    return [row["key"] for row in await cursor.fetchall()]
+
+
+async def chain_ahead(conn: Conn, alias_id: UUID) -> list[str]:
+    """Sources of other aliases of the domain that an active alias leads to; asked after the write."""
+    cursor = await conn.execute("SELECT c.source FROM route_chain_ahead(%(id)s) c", {"id": alias_id})
+    return [row["source"] for row in await cursor.fetchall()]
+
+
+async def chain_behind(conn: Conn, alias: Alias) -> list[str]:
+    """Sources of other aliases of the domain that lead to an active alias; asked after the write."""
+    if alias.source_local_part:
+        cursor = await conn.execute("SELECT c.source FROM route_chain_behind(%(id)s) c", {"id": alias.id})
+    else:
+        cursor = await conn.execute("SELECT c.source FROM route_chain_behind_catch_all(%(id)s) c", {"id": alias.id})
+    return [row["source"] for row in await cursor.fetchall()]
+
+
+async def warnings(conn: Conn, alias: Alias, visible: list[UUID] | None) -> list[str]:
+    """A sentence for each dead end behind the alias; the insides of `visible` domains only (None: of all)."""
+    cursor = await conn.execute(
+        "SELECT route_warnings_of(%(destinations)s, %(destination_keys)s, %(visible)s::uuid[]) AS told",
+        _columns(alias) | {"visible": visible},
+    )
+    row = await cursor.fetchone()
+    return row["told"] if row else []
+
+
+def _columns(alias: Alias) -> dict[str, Any]:
+    return {
+        "id": alias.id,
+        "domain_id": alias.domain_id,
+        "source_local_part": alias.source_local_part,
+        "source_key": fold_local(alias.source_local_part),
+        "destinations": list(alias.destinations),
+        "destination_keys": list(alias.destination_keys),
+        "active": alias.active,
+        "created_at": alias.created_at,
+        "updated_at": alias.updated_at,
+    }
+
+
+def _alias(row: Mapping[str, Any]) -> Alias:
+    return Alias(
+        id=row["id"],
+        domain_id=row["domain_id"],
+        source_local_part=row["source_local_part"],
+        destinations=tuple(row["destinations"]),
+        destination_keys=tuple(row["destination_keys"]),
+        active=row["active"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

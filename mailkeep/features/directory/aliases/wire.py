@@ -1,0 +1,121 @@
+"""JSON of aliases."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from mailkeep.core.clock import iso
+from mailkeep.features.directory.aliases.model import Alias, Changes, NewAlias
+from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Text, Timestamp
+
+Source = Annotated[
+    str, Meta(max_length=64, extra=MAY_BE_EMPTY, description="Local part matched; empty is the catch-all")
+]
+Destination = Annotated[
+    str,
+    Meta(
+        max_length=330_000,
+        description="One address, or several separated by commas: at most `limits.alias_destinations` (default 10)",
+    ),
+]
+
+
+class AliasRecord(Struct, frozen=True):
+    """An alias."""
+
+    id: UUID
+    domain_id: UUID
+    source_local_part: str
+    destination: str
+    active: bool
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class AliasDetail(AliasRecord, frozen=True):
+    """An alias by itself; `warnings`: destinations that lead nowhere at present, limits that reject its mail."""
+
+    warnings: list[str]
+
+
+class AliasCreate(Body, frozen=True):
+    """An alias to make."""
+
+    domain_id: UUID
+    source_local_part: Source
+    destination: Destination
+    active: bool = True
+
+
+class AliasPatch(Patch, frozen=True):
+    """What may change of an alias; its source is fixed."""
+
+    destination: Destination | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class AliasQuery(Query, frozen=True):
+    """Filters of the list; a domain_admin must name the domain. `q` is a part of the address or of a destination."""
+
+    domain_id: UUID | None = None
+    q: Text | None = None
+
+
+class Deleted(Struct, frozen=True):
+    """That an alias is deleted."""
+
+    message: str
+    id: UUID
+
+
+def record(alias: Alias) -> AliasRecord:
+    """An alias as a list shows it."""
+    created_at = iso(alias.created_at)
+    return AliasRecord(
+        id=alias.id,
+        domain_id=alias.domain_id,
+        source_local_part=alias.source_local_part,
+        destination=",".join(alias.destinations),
+        active=alias.active,
+        created_at=created_at,
+        updated_at=created_at if alias.updated_at == alias.created_at else iso(alias.updated_at),
+    )
+
+
+def detail(alias: Alias, warnings: list[str]) -> AliasDetail:
+    """An alias as it is answered by itself."""
+    return AliasDetail(
+        id=alias.id,
+        domain_id=alias.domain_id,
+        source_local_part=alias.source_local_part,
+        destination=",".join(alias.destinations),
+        active=alias.active,
+        created_at=iso(alias.created_at),
+        updated_at=iso(alias.updated_at),
+        warnings=warnings,
+    )
+
+
+def audited(alias: Alias) -> dict[str, Any]:
+    """What the audit log keeps of an alias."""
+    return {
+        "source_local_part": alias.source_local_part,
+        "destination": ",".join(alias.destinations),
+        "active": alias.active,
+    }
+
+
+def new(given: AliasCreate) -> NewAlias:
+    """A body as an alias to make."""
+    return NewAlias(given.domain_id, given.source_local_part, given.destination, given.active)
+
+
+def changes(given: AliasPatch) -> Changes:
+    """A PATCH as changes."""
+    return Changes(
+        destination=None if given.destination is UNSET else given.destination,
+        active=None if given.active is UNSET else given.active,
+    )

@@ -1,0 +1,76 @@
+"""The use cases of DKIM keys."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from uuid import UUID
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.secret import Vault
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.dkim import store
+from mailkeep.features.directory.dkim.model import Algorithm, Key
+from mailkeep.mail.message.dkim import SigningKey
+
+_PURPOSE = "dkim"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_BITS = {"rsa2048": 2048, "rsa4096": 4096}
+
+
+def make(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorithm = "rsa2048") -> Key:
+    """A new active key for a domain, not yet stored. Takes up to a second of CPU for RSA: call it in a
+    thread.
+    """
+    private: rsa.RSAPrivateKey | Ed25519PrivateKey
+    if algorithm == "ed25519":
+        private = Ed25519PrivateKey.generate()
+        encoding, form = serialization.Encoding.Raw, serialization.PublicFormat.Raw
+    else:
+        private = rsa.generate_private_key(65537, _BITS[algorithm])
+        encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    key_id = uuid7(at)
+    pem = private.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return Key(
+        id=key_id,
+        domain_id=domain_id,
+        selector=f"mk{at:%Y%m}{secrets.choice(_LETTERS)}{secrets.choice(_LETTERS)}",
+        algorithm=algorithm,
+        stage="active",
+        private_key=vault.seal(_PURPOSE, pem, key_id.bytes),
+        public_key=private.public_key().public_bytes(encoding, form),
+        created_at=at,
+        activated_at=at,
+    )
+
+
+async def insert(conn: Conn, key: Key) -> None:
+    """Store a new key, in the caller's transaction."""
+    await store.insert(conn, key)
+
+
+async def active_keys(conn: Conn, vault: Vault, domain_name: str) -> list[SigningKey]:
+    """The opened keys with which a domain signs; empty for a domain that is not managed here.
+
+    Raises RuntimeError where a key doesn't open with this master secret: mail must not leave unsigned for it.
+    """
+    return [_opened(vault, key) for key in await store.active(conn, domain_name)]
+
+
+async def page(conn: Conn, domain_id: UUID, asked: PageRequest) -> Page[Key]:
+    """A page of a domain's keys, newest first."""
+    return await store.page(conn, domain_id, asked)
+
+
+def _opened(vault: Vault, key: Key) -> SigningKey:
+    pem = vault.open(_PURPOSE, key.private_key, key.id.bytes)
+    if pem is None:
+        raise RuntimeError(f"DKIM key {key.id} does not open with this master secret")
+    return SigningKey(key.selector, key.algorithm, pem)

@@ -1,0 +1,59 @@
+"""The SQL of DKIM keys."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.dkim.model import Key
+
+_SELECT = """
+    SELECT k.id, k.domain_id, k.selector, k.algorithm, k.stage, k.private_key, k.public_key, k.created_at,
+           k.activated_at
+    FROM dkim_keys k
+"""
+
+
+async def insert(conn: Conn, key: Key) -> None:
+    """A new key."""
+    await conn.execute(
+        """
+        INSERT INTO dkim_keys (id, domain_id, selector, algorithm, stage, private_key, public_key, created_at,
+                               activated_at)
+        VALUES (%(id)s, %(domain_id)s, %(selector)s, %(algorithm)s, %(stage)s, %(private_key)s,
+                %(public_key)s, %(created_at)s, %(activated_at)s)
+        """,
+        {name: getattr(key, name) for name in Key.__slots__},
+    )
+
+
+async def active(conn: Conn, domain_name: str) -> list[Key]:
+    """The keys with which a domain signs, oldest first."""
+    cursor = await conn.execute(
+        _SELECT
+        + """
+        JOIN domains d ON d.id = k.domain_id
+        WHERE d.name = %(name)s AND k.stage = 'active' ORDER BY k.id
+        """,
+        {"name": domain_name},
+    )
+    return [_key(row) for row in await cursor.fetchall()]
+
+
+async def page(conn: Conn, domain_id: UUID, asked: PageRequest) -> Page[Key]:
+    """A page of a domain's keys, by age."""
+    found = await fetch_page(
+        conn,
+        _SELECT,
+        [("k.domain_id = %(domain_id)s", "domain_id", domain_id)],
+        asked,
+        {"created_at": "k.id", "id": "k.id"},
+    )
+    return Page([_key(row) for row in found.rows], found.next_key)
+
+
+def _key(row: dict[str, Any]) -> Key:
+    return Key(**row)

@@ -1,0 +1,134 @@
+"""Paths of domains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, structs
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainExists, InvalidPagination, NotFound
+from mailkeep.features.directory.domains import rules, service, wire
+from mailkeep.features.directory.domains.model import Domain, Filter, NewDomain, NewRelay
+from mailkeep.features.record.audit import service as audit
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+
+async def _list(app: App, call: Call) -> Reply:
+    who, query, asked = call.caller(), call.query, call.page
+    assert asked is not None
+    wanted = Filter(who.domains(), query.active, rules.part_of_name(query.name))
+    async with app.db.autocommit() as conn:
+        page = await service.page(conn, wanted, asked)
+    return Reply([wire.record(domain, usage) for domain, usage in page.rows], page)
+
+
+async def _create(app: App, call: Call) -> Reply:
+    new = NewDomain(**_given(call.body))
+    return Reply(await _record(app, await service.create(app, call.caller(), new)))
+
+
+async def _get(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        domain = await service.get_by_path(conn, call.caller(), "domain.read", call.id())
+    return Reply(await _record(app, domain))
+
+
+async def _change(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        domain = await service.change(app, conn, call.caller(), call.id(), _given(call.body))
+    return Reply(await _record(app, domain))
+
+
+async def _delete(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        domain = await service.delete(conn, call.caller(), app.clock(), call.id())
+    return Reply(wire.Deleted(f"The domain {domain.name} is deleted.", domain.id))
+
+
+async def _record(app: App, domain: Domain) -> wire.DomainRecord:
+    async with app.db.autocommit() as conn:
+        usage = await service.usage(conn, [domain.id])
+    return wire.record(domain, usage.get(domain.id, service.NOTHING))
+
+
+def _given(body: Struct) -> dict[str, Any]:
+    given = {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
+    if isinstance(relay := given.get("relay"), wire.RelayGiven):
+        given["relay"] = NewRelay(**structs.asdict(relay))
+    return given
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/domains",
+        handler=_list,
+        action="domain.list",
+        summary="List domains",
+        description="Those that the caller may see.",
+        tag="Domains",
+        query=wire.DomainQuery,
+        listing=Listing(("created_at", "updated_at", "name")),
+        data=list[wire.DomainRecord],
+        refusals=(InvalidPagination,),
+        examples=(Example(query={"sort": "name", "active": "true"}), Example(query={"name": "example"})),
+    ),
+    Endpoint(
+        method="POST",
+        path="/domains",
+        handler=_create,
+        action="domain.create",
+        summary="Make a domain",
+        description="It gets its first DKIM key: publish what GET /domains/{id}/dkim-keys shows.",
+        tag="Domains",
+        body=wire.DomainCreate,
+        data=wire.DomainRecord,
+        status=201,
+        settle=audit.made_before(_get),
+        audit="domain.create",
+        refusals=(DomainExists, ApiKeyDomainScope),
+        examples=(Example(body={"name": "new.test", "description": "Our second name", "max_mailboxes": 50}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/domains/{id}",
+        handler=_get,
+        action="domain.read",
+        summary="Get a domain",
+        tag="Domains",
+        data=wire.DomainRecord,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{domain_id}"}),),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/domains/{id}",
+        handler=_change,
+        action="domain.write",
+        summary="Change a domain",
+        description=(
+            "`relay` is replaced as a whole; null removes it. A `password` that is left out stays as it is while host, "
+            "port, tls and username stay the same, else it is cleared."
+        ),
+        tag="Domains",
+        body=wire.DomainPatch,
+        data=wire.DomainRecord,
+        audit="domain.update",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{domain_id}"}, body={"max_mailboxes": None, "description": "Main"}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/domains/{id}",
+        handler=_delete,
+        action="domain.write",
+        summary="Delete a domain",
+        description="With mailboxes or aliases left it is a conflict; mailboxes in the trash go with it.",
+        tag="Domains",
+        data=wire.Deleted,
+        audit="domain.delete",
+        refusals=(NotFound, ApiKeyDomainScope, Conflict),
+        examples=(Example(path={"id": "{empty_domain_id}"}),),
+    ),
+)

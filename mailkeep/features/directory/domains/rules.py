@@ -1,0 +1,109 @@
+"""What a domain may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from mailkeep.core.address import AddressError, normalize_domain
+from mailkeep.core.errors import Conflict, DomainInactive, Forbidden, invalid_field
+from mailkeep.core.network import Network
+from mailkeep.features.directory.domains.model import Domain, DomainRelay, NewRelay, Usage
+from mailkeep.net.guard import HostRefused, parse_host, refuse_address
+
+# RFC 5322 §3.2.3 atext without letters and digits: one that occurs in names would cut them.
+DELIMITERS = frozenset("!#$%&'*+/=?^_`{|}~-")
+
+
+def parse_name(text: str) -> str:
+    """The canonical form of the name of a domain to manage, or INVALID_FIELD."""
+    try:
+        return normalize_domain(text, min_labels=2)
+    except AddressError as error:
+        raise invalid_field("name", error.reason) from None
+
+
+def part_of_name(text: str | None) -> str | None:
+    """What a list of names is searched for: in A-labels where the text is a name or label of its own."""
+    try:
+        return normalize_domain(text) if text else None
+    except AddressError:
+        return text and text.lower()
+
+
+def check_delimiter(text: str | None) -> None:
+    """INVALID_FIELD unless `text` can divide a tag from a local part."""
+    if text is not None and text not in DELIMITERS:
+        raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(DELIMITERS))}")
+
+
+def refuse_capture(captured: bool) -> None:
+    """FORBIDDEN where a delimiter leads the address of an administrator of higher rank to a mailbox or an alias."""
+    if captured:
+        raise Forbidden(
+            "With this delimiter, mail for an administrator of higher rank goes to another mailbox or alias.",
+            reason="higher_rank",
+        )
+
+
+def check_relay(given: NewRelay, permitted_networks: Sequence[Network]) -> NewRelay:
+    """A relay with its host in canonical form, or INVALID_FIELD.
+
+    The addresses of a host name are checked at each connection (`features/directory/relays`).
+    """
+    try:
+        host = parse_host(given.host)
+    except HostRefused as error:
+        raise invalid_field("relay.host", str(error)) from None
+    if host.address and (why := refuse_address(host.address, permitted_networks)):
+        raise invalid_field(
+            "relay.host", f"is not allowed: {why}; the setting outbound.relay_networks permits networks"
+        )
+    if given.username and given.tls == "none":
+        raise invalid_field("relay.tls", "must be starttls or tls where a username is given")
+    if given.password and not given.username:
+        raise invalid_field("relay.username", "is required where a password is given")
+    return replace(given, host=host.text)
+
+
+def with_password(
+    given: NewRelay | None, present: DomainRelay | None, seal: Callable[[bytes], bytes]
+) -> DomainRelay | None:
+    """A relay as it is stored. Without a new password it keeps the present one, but only for the same host, port, TLS
+    mode and user: no other server ever receives it.
+    """
+    if given is None:
+        return None
+    relay = DomainRelay(given.host, given.port, given.tls, given.username)
+    if given.password:
+        return replace(relay, password=seal(given.password.encode()))
+    if present and replace(present, password=None) == relay:
+        return present
+    return relay
+
+
+def refuse_inactive(domain: Domain) -> None:
+    """DOMAIN_INACTIVE where nothing may be made or sent."""
+    if not domain.active:
+        raise DomainInactive(domain=domain.name)
+
+
+def refuse_in_use(usage: Usage) -> None:
+    """CONFLICT while a mailbox or an alias is left."""
+    if usage.mailboxes or usage.aliases:
+        raise Conflict(
+            "The domain still has mailboxes or aliases.",
+            reason="has_dependents",
+            mailboxes=usage.mailboxes,
+            aliases=usage.aliases,
+        )
+
+
+def refuse_beyond(limit: int | None, present: int, what: str) -> None:
+    """CONFLICT `limit_reached` where one more than the `present` mailboxes or aliases (`what`) would be too
+    many.
+    """
+    if limit is not None and present >= limit:
+        raise Conflict(
+            f"The domain's limit of {what} is reached.", reason="limit_reached", limit=limit, present=present
+        )

@@ -1,0 +1,160 @@
+"""The SQL of domains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.errors import DomainExists
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.directory.domains.model import Domain, DomainRelay, Filter, Usage
+
+_SELECT = """
+    SELECT d.id, d.name, d.active, d.sending_enabled, d.receiving_enabled, d.description, d.max_mailboxes,
+           d.max_aliases, d.default_quota_bytes, d.plus_delimiter, d.relay_host, d.relay_port, d.relay_tls,
+           d.relay_username, d.relay_password, d.dns_status, d.dns_checked_at, d.created_at, d.updated_at
+    FROM domains d
+"""
+
+
+async def insert(conn: Conn, domain: Domain) -> None:
+    """A new domain; DOMAIN_EXISTS where the name is taken."""
+    try:
+        await conn.execute(
+            """
+            INSERT INTO domains (id, name, active, sending_enabled, receiving_enabled, description,
+                                 max_mailboxes, max_aliases, default_quota_bytes, plus_delimiter, relay_host,
+                                 relay_port, relay_tls, relay_username, relay_password, dns_status,
+                                 dns_checked_at, created_at, updated_at)
+            VALUES (%(id)s, %(name)s, %(active)s, %(sending_enabled)s, %(receiving_enabled)s,
+                    %(description)s, %(max_mailboxes)s, %(max_aliases)s, %(default_quota_bytes)s,
+                    %(plus_delimiter)s, %(relay_host)s, %(relay_port)s, %(relay_tls)s, %(relay_username)s,
+                    %(relay_password)s, %(dns_status)s, %(dns_checked_at)s, %(created_at)s, %(updated_at)s)
+            """,
+            _columns(domain),
+        )
+    except psycopg.IntegrityError as error:
+        if constraint_of(error) == "domains_name_unique":
+            raise DomainExists(name=domain.name) from None
+        raise
+
+
+async def find_captured(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
+    """Whether this delimiter makes the address of an administrator of a higher rank the tagged address of a mailbox or
+    an alias.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT FROM domains d
+          JOIN admins a ON split_part(a.email_key, '@', 2) = d.name
+         CROSS JOIN LATERAL route_match(d.id, %(delimiter)s::text, split_part(a.email_key, '@', 1)) r
+         WHERE d.id = %(id)s AND r.rank IN (3, 4)
+           AND CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END > %(rank)s
+         LIMIT 1
+        """,
+        {"id": domain_id, "delimiter": delimiter, "rank": rank},
+    )
+    return await cursor.fetchone() is not None
+
+
+async def update(conn: Conn, domain: Domain) -> None:
+    """The writable columns of a domain, as they are in `domain`."""
+    await conn.execute(
+        """
+        UPDATE domains
+        SET active = %(active)s, sending_enabled = %(sending_enabled)s,
+            receiving_enabled = %(receiving_enabled)s, description = %(description)s,
+            max_mailboxes = %(max_mailboxes)s, max_aliases = %(max_aliases)s,
+            default_quota_bytes = %(default_quota_bytes)s, plus_delimiter = %(plus_delimiter)s,
+            relay_host = %(relay_host)s, relay_port = %(relay_port)s, relay_tls = %(relay_tls)s,
+            relay_username = %(relay_username)s, relay_password = %(relay_password)s,
+            updated_at = %(updated_at)s
+        WHERE id = %(id)s
+        """,
+        _columns(domain),
+    )
+
+
+async def delete(conn: Conn, domain_id: UUID) -> None:
+    """The domain, and (by trigger) what is left of its mailboxes in the trash."""
+    await conn.execute("DELETE FROM domains WHERE id = %(id)s", {"id": domain_id})
+
+
+async def find(conn: Conn, domain_id: UUID) -> Domain | None:
+    """The domain with this id."""
+    cursor = await conn.execute(_SELECT + " WHERE d.id = %(id)s", {"id": domain_id})
+    return _domain(await cursor.fetchone())
+
+
+async def find_locked(conn: Conn, domain_id: UUID) -> Domain | None:
+    """The domain with this id, held until the transaction ends: nobody else changes it or adds to it by this
+    way.
+    """
+    cursor = await conn.execute(_SELECT + " WHERE d.id = %(id)s FOR UPDATE", {"id": domain_id})
+    return _domain(await cursor.fetchone())
+
+
+async def find_by_name(conn: Conn, name: str) -> Domain | None:
+    """The domain of this name (A-labels, lower case)."""
+    cursor = await conn.execute(_SELECT + " WHERE d.name = %(name)s", {"name": name})
+    return _domain(await cursor.fetchone())
+
+
+async def managed_among(conn: Conn, names: Sequence[str]) -> set[str]:
+    """Those of these names that are domains here."""
+    cursor = await conn.execute("SELECT name FROM domains WHERE name = ANY(%(names)s::text[])", {"names": list(names)})
+    return {row["name"] for row in await cursor.fetchall()}
+
+
+async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Domain]:
+    """A page of domains."""
+    found = await fetch_page(
+        conn,
+        _SELECT,
+        [
+            ("d.id = ANY(%(domains)s)", "domains", wanted.domains),
+            ("d.active = %(active)s", "active", wanted.active),
+            ("strpos(d.name, %(part)s) > 0", "part", wanted.name),
+        ],
+        asked,
+        {"created_at": "d.id", "id": "d.id", "updated_at": "d.updated_at", "name": "d.name"},
+    )
+    return Page([_read(row) for row in found.rows], found.next_key)
+
+
+async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
+    """What each of these domains holds."""
+    cursor = await conn.execute(
+        """
+        SELECT d.id, boxes.mailboxes, boxes.bytes, sources.aliases
+        FROM domains d
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS mailboxes, coalesce(sum(m.used_bytes), 0)::bigint AS bytes
+            FROM mailboxes m WHERE m.domain_id = d.id AND m.deleted_at IS NULL
+        ) boxes
+        CROSS JOIN LATERAL (SELECT count(*) AS aliases FROM aliases a WHERE a.domain_id = d.id) sources
+        WHERE d.id = ANY(%(ids)s)
+        """,
+        {"ids": list(domain_ids)},
+    )
+    rows = await cursor.fetchall()
+    return {row["id"]: Usage(row["mailboxes"], row["aliases"], row["bytes"]) for row in rows}
+
+
+def _domain(row: dict[str, Any] | None) -> Domain | None:
+    return _read(row) if row else None
+
+
+def _read(row: dict[str, Any]) -> Domain:
+    parts = {name: row.pop(f"relay_{name}") for name in DomainRelay.__slots__}
+    return Domain(**row, relay=None if parts["host"] is None else DomainRelay(**parts))
+
+
+def _columns(domain: Domain) -> dict[str, Any]:
+    relay = {f"relay_{name}": getattr(domain.relay, name, None) for name in DomainRelay.__slots__}
+    return {name: getattr(domain, name) for name in Domain.__slots__ if name != "relay"} | relay

@@ -1,0 +1,163 @@
+"""JSON of domains."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.features.directory.domains.model import Domain, DomainRelay, RelayTls, Usage
+from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
+
+Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Bytes; 0 is no limit")]
+Name = Annotated[str, Meta(max_length=253)]
+Description = Annotated[str, Meta(max_length=1000, extra={"multiline": True})]
+Delimiter = Annotated[str, Meta(min_length=1, max_length=1)]
+DnsStatus = Literal["unchecked", "ok", "attention", "failing"]
+
+
+class DomainUsage(Struct, frozen=True):
+    """What the domain holds; `bytes` of mail in its mailboxes."""
+
+    mailboxes: int
+    aliases: int
+    bytes: int
+
+
+class DomainDns(Struct, frozen=True):
+    """What the last check of the domain's DNS records came to."""
+
+    status: str
+    checked_at: Timestamp | None
+
+
+class RelayRecord(Struct, frozen=True):
+    """The server that takes the domain's outbound mail. The password is never shown, only whether there is one."""
+
+    host: str
+    port: int
+    tls: str
+    username: str
+    has_password: bool
+
+
+class RelayGiven(Body, frozen=True):
+    """The server that takes mail from senders of the domain. With a username, `tls` is `starttls` or `tls`, and the
+    certificate must be valid for the host.
+    """
+
+    host: Name
+    port: Annotated[int, Meta(ge=1, le=65535)] = 587
+    tls: RelayTls = "starttls"
+    username: Annotated[str, Meta(max_length=320, extra={"may_be_empty": True})] = ""
+    password: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
+
+
+class DomainRecord(Struct, frozen=True):
+    """A domain."""
+
+    id: UUID
+    name: str
+    unicode_name: str
+    active: bool
+    sending_enabled: bool
+    receiving_enabled: bool
+    description: str
+    max_mailboxes: int | None
+    max_aliases: int | None
+    default_quota_bytes: int
+    plus_delimiter: str | None
+    relay: RelayRecord | None
+    usage: DomainUsage
+    dns: DomainDns
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class DomainCreate(Body, frozen=True):
+    """A domain to make. Null for `max_*` is no limit; null for `plus_delimiter` switches tags off."""
+
+    name: Name
+    active: bool = True
+    sending_enabled: bool = True
+    receiving_enabled: bool = True
+    description: Description = ""
+    max_mailboxes: Count | None = None
+    max_aliases: Count | None = None
+    default_quota_bytes: Bytes = 0
+    plus_delimiter: Delimiter | None = "+"
+    relay: RelayGiven | None = None
+
+
+class DomainPatch(Patch, frozen=True):
+    """What may change of a domain; its name is fixed."""
+
+    active: bool | UnsetType = UNSET
+    sending_enabled: bool | UnsetType = UNSET
+    receiving_enabled: bool | UnsetType = UNSET
+    description: Description | UnsetType = UNSET
+    max_mailboxes: Count | UnsetType | None = UNSET
+    max_aliases: Count | UnsetType | None = UNSET
+    default_quota_bytes: Bytes | UnsetType = UNSET
+    plus_delimiter: Delimiter | UnsetType | None = UNSET
+    relay: RelayGiven | UnsetType | None = UNSET
+
+
+class DomainQuery(Query, frozen=True):
+    """Filters of the list; `name` is a part of the name."""
+
+    active: bool | None = None
+    name: Text | None = None
+
+
+class Deleted(Struct, frozen=True):
+    """That a domain is deleted."""
+
+    message: str
+    id: UUID
+
+
+def record(domain: Domain, usage: Usage) -> DomainRecord:
+    """A domain as it is answered."""
+    return DomainRecord(
+        id=domain.id,
+        name=domain.name,
+        unicode_name=domain.unicode_name,
+        active=domain.active,
+        sending_enabled=domain.sending_enabled,
+        receiving_enabled=domain.receiving_enabled,
+        description=domain.description,
+        max_mailboxes=domain.max_mailboxes,
+        max_aliases=domain.max_aliases,
+        default_quota_bytes=domain.default_quota_bytes,
+        plus_delimiter=domain.plus_delimiter,
+        relay=_relay(domain.relay),
+        usage=DomainUsage(usage.mailboxes, usage.aliases, usage.bytes),
+        dns=DomainDns(domain.dns_status, iso_or_none(domain.dns_checked_at)),
+        created_at=iso(domain.created_at),
+        updated_at=iso(domain.updated_at),
+    )
+
+
+def _relay(relay: DomainRelay | None) -> RelayRecord | None:
+    if relay is None:
+        return None
+    return RelayRecord(relay.host, relay.port, relay.tls, relay.username, relay.password is not None)
+
+
+def audited(domain: Domain, before: Domain | None = None) -> dict[str, Any]:
+    """What the audit log keeps of a domain: its writable fields and its name; of the relay's password only whether
+    there is one, and whether it is another than `before`.
+    """
+    kept = {name: getattr(domain, name) for name in ("name", *DomainPatch.__struct_fields__)}
+    relay = domain.relay
+    if relay is None:
+        return kept
+    state = "none" if relay.password is None else "set"
+    if relay.password and before and before.relay and before.relay.password not in (None, relay.password):
+        state = "changed"
+    shown = {"host": relay.host, "port": relay.port, "tls": relay.tls, "username": relay.username}
+    return kept | {"relay": shown | {"authentication": state}}

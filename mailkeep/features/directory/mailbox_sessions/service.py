@@ -1,0 +1,34 @@
+"""The use cases of ending sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.mailbox_sessions import store
+from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
+
+_BATCH = 10_000
+# Without a node agent (embedded profile) nobody takes them away.
+_KEPT = timedelta(days=30)
+
+
+async def pending_ends(conn: Conn) -> list[SessionEnd]:
+    """Changes whose sessions are to end, oldest first, a batch at a time."""
+    return await store.pending(conn, _BATCH)
+
+
+async def finish_ends(conn: Conn, ended: Sequence[SessionEnd]) -> None:
+    """The sessions of these changes have ended."""
+    await store.delete(conn, [end.id for end in ended])
+
+
+async def prune(conn: Conn, at: datetime) -> None:
+    """Forget changes that no node agent has taken in 30 days."""
+    await store.delete_before(conn, at - _KEPT)
+
+
+async def may_submit(conn: Conn, address: str, version: int | None) -> bool:
+    """Whether a submission session of a mailbox, opened with this version of its access, may still be used."""
+    return version is not None and version == await store.access_version(conn, address, "smtp")

@@ -1,0 +1,46 @@
+"""The SQL of sessions that are to end, and of the versions of access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
+
+
+async def pending(conn: Conn, most: int) -> list[SessionEnd]:
+    """Changes whose sessions are to end, at most `most`, oldest first."""
+    cursor = await conn.execute(
+        "SELECT id, subject, protocols, changed_at FROM session_ends ORDER BY id LIMIT %(most)s", {"most": most}
+    )
+    return [
+        SessionEnd(row["id"], row["subject"], tuple(row["protocols"]), row["changed_at"])
+        for row in await cursor.fetchall()
+    ]
+
+
+async def delete(conn: Conn, ids: Sequence[int]) -> None:
+    """Remove these changes."""
+    await conn.execute("DELETE FROM session_ends WHERE id = ANY(%(ids)s)", {"ids": list(ids)})
+
+
+async def delete_before(conn: Conn, before: datetime) -> None:
+    """Remove changes from before an instant."""
+    await conn.execute("DELETE FROM session_ends WHERE changed_at < %(before)s", {"before": before})
+
+
+async def access_version(conn: Conn, address: str, protocol: str) -> int | None:
+    """The version of the access to a mailbox by a protocol; None where there is no access."""
+    cursor = await conn.execute(
+        """
+        SELECT greatest(d.access_version, m.access_version) AS version
+        FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+        WHERE m.address_key = %(address)s AND m.deleted_at IS NULL AND m.active AND d.active
+          AND CASE %(protocol)s::text WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve
+                                      WHEN 'smtp' THEN m.smtp END
+        """,
+        {"address": address, "protocol": protocol},
+    )
+    row = await cursor.fetchone()
+    return row["version"] if row else None

@@ -1,0 +1,191 @@
+"""The SQL of what mailboxes hold and who logged in last, as it is told, added and counted.
+
+Nobody who tells or counts waits for a mailbox that somebody else holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.mailboxes.model import Arrivals, Figures, Kept, Login
+
+_PATIENCE = timedelta(seconds=10)  # who has waited so long for a count takes one that words have overtaken
+
+# Those that can be used.
+_KEPT = """
+    SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS holds_any, m.figures_told_at,
+           m.figures_counted_at
+    FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+    WHERE m.deleted_at IS NULL AND m.active AND d.active
+"""
+
+
+async def tell(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
+    """Write what these mailboxes hold, each once, where nothing newer is known; what is doubtful is due for a count.
+
+    Answers those that somebody else holds just now, which are left as they are.
+    """
+    cursor = await conn.execute(
+        """
+        WITH told AS (
+            SELECT t.id, t.at, t.bytes, t.messages, t.doubtful
+            FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[],
+                        %(doubtful)s::boolean[]) AS t (id, at, bytes, messages, doubtful)
+        ), free AS (
+            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
+        ), written AS (
+            UPDATE mailboxes m
+            SET used_bytes = t.bytes, message_count = t.messages, figures_told_at = t.at,
+                figures_due_at = CASE WHEN t.doubtful THEN coalesce(m.figures_due_at, t.at) ELSE m.figures_due_at END
+            FROM told t JOIN free f ON f.id = t.id
+            WHERE m.id = t.id
+              AND (m.figures_told_at IS NULL OR m.figures_told_at <= t.at)
+              AND (m.figures_counted_at IS NULL OR m.figures_counted_at <= t.at)
+        )
+        SELECT m.id FROM mailboxes m
+        WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
+        """,
+        {
+            "ids": [each.mailbox_id for each in told],
+            "times": [each.at for each in told],
+            "bytes": [each.used_bytes for each in told],
+            "messages": [each.message_count for each in told],
+            "doubtful": [each.doubtful for each in told],
+        },
+    )
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+async def add(conn: Conn, came: Sequence[Arrivals]) -> list[UUID]:
+    """Add to what these mailboxes hold, each once, where it was not counted since; who is held, as `tell`."""
+    cursor = await conn.execute(
+        """
+        WITH came AS (
+            SELECT c.id, c.at, c.bytes, c.messages
+            FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[])
+                 AS c (id, at, bytes, messages)
+        ), free AS (
+            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
+        ), written AS (
+            UPDATE mailboxes m
+            SET used_bytes = m.used_bytes + c.bytes, message_count = m.message_count + c.messages,
+                figures_told_at = greatest(m.figures_told_at, c.at), figures_due_at = coalesce(m.figures_due_at, c.at)
+            FROM came c JOIN free f ON f.id = c.id
+            WHERE m.id = c.id AND (m.figures_counted_at IS NULL OR m.figures_counted_at <= c.at)
+        )
+        SELECT m.id FROM mailboxes m
+        WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
+        """,
+        {
+            "ids": [each.mailbox_id for each in came],
+            "times": [each.at for each in came],
+            "bytes": [each.size for each in came],
+            "messages": [each.messages for each in came],
+        },
+    )
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+async def count(conn: Conn, counted: Sequence[Figures]) -> None:
+    """Write what was counted, where nobody else holds the mailbox, and nothing was told since the count began or the
+    mailbox has waited for too long: it stays due then.
+    """
+    await conn.execute(
+        """
+        WITH counted AS (
+            SELECT c.id, c.at, c.bytes, c.messages
+            FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[])
+                 AS c (id, at, bytes, messages)
+        ), free AS (
+            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
+        )
+        UPDATE mailboxes m
+        SET used_bytes = c.bytes, message_count = c.messages, figures_counted_at = c.at,
+            figures_due_at = CASE WHEN m.figures_told_at >= c.at THEN m.figures_told_at END
+        FROM counted c JOIN free f ON f.id = c.id
+        WHERE m.id = c.id AND (m.figures_told_at IS NULL OR m.figures_told_at < c.at
+                               OR m.figures_due_at <= c.at - %(patience)s::interval)
+        """,
+        {
+            "patience": _PATIENCE,
+            "ids": [each.mailbox_id for each in counted],
+            "times": [each.at for each in counted],
+            "bytes": [each.used_bytes for each in counted],
+            "messages": [each.message_count for each in counted],
+        },
+    )
+
+
+async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
+    """Write the last logins of these mailboxes, one each, where none is newer; who is held, as `tell`."""
+    cursor = await conn.execute(
+        """
+        WITH told AS (
+            SELECT t.id, t.at, t.protocol, t.ip
+            FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(protocols)s::text[], %(ips)s::text[])
+                 AS t (id, at, protocol, ip)
+        ), free AS (
+            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
+        ), written AS (
+            UPDATE mailboxes m
+            SET last_login_at = t.at, last_login_protocol = t.protocol, last_login_ip = t.ip
+            FROM told t JOIN free f ON f.id = t.id
+            WHERE m.id = t.id AND (m.last_login_at IS NULL OR m.last_login_at < t.at)
+        )
+        SELECT m.id FROM mailboxes m
+        WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
+        """,
+        {
+            "ids": [each.mailbox_id for each in logins],
+            "times": [each.at for each in logins],
+            "protocols": [each.protocol for each in logins],
+            "ips": [each.ip for each in logins],
+        },
+    )
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+async def kept(conn: Conn, after: UUID | None, most: int) -> list[Kept]:
+    """Mailboxes that can be used, at most `most`, by id beyond `after`."""
+    cursor = await conn.execute(
+        _KEPT
+        + """
+        AND (%(after)s::uuid IS NULL OR m.id > %(after)s) ORDER BY m.id LIMIT %(most)s
+        """,
+        {"after": after, "most": most},
+    )
+    return [_kept(row) for row in await cursor.fetchall()]
+
+
+async def due(conn: Conn, at: datetime, most: int) -> list[Kept]:
+    """Mailboxes that can be used and are to be counted by `at`, at most `most`, the longest due first."""
+    cursor = await conn.execute(
+        _KEPT
+        + """
+        AND m.figures_due_at <= %(at)s ORDER BY m.figures_due_at LIMIT %(most)s
+        """,
+        {"at": at, "most": most},
+    )
+    return [_kept(row) for row in await cursor.fetchall()]
+
+
+async def put_off(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
+    """Of these, who is due for a count and held by nobody is so only from `until` on."""
+    await conn.execute(
+        """
+        WITH free AS (
+            SELECT m.id FROM mailboxes m
+            WHERE m.id = ANY(%(ids)s) AND m.figures_due_at IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED
+        )
+        UPDATE mailboxes m SET figures_due_at = %(until)s FROM free f WHERE m.id = f.id
+        """,
+        {"ids": list(mailbox_ids), "until": until},
+    )
+
+
+def _kept(row: dict[str, Any]) -> Kept:
+    return Kept(row["id"], row["address_key"], row["holds_any"], row["figures_told_at"], row["figures_counted_at"])

@@ -1,0 +1,95 @@
+"""What is done in the background: the trash is emptied, and the mail of mailboxes that are gone is removed.
+
+Both may run in any number of processes at once, and be cut off anywhere: what was not finished is found
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.db.partitions import confirm_prune_time
+from mailkeep.features.directory.mailboxes import store, wire
+from mailkeep.features.directory.mailboxes.model import TRASH_KEPT, mail_folder, mail_root
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+
+log = structlog.get_logger("mailkeep.mailboxes")
+
+_BATCH = 100
+_SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, Actor.SYSTEM)
+
+
+async def purge_trash(app: App) -> int:
+    """End mailboxes that have been in the trash for 30 days, then remove mail; how many ended. Run it hourly.
+
+    By a clock that `confirm_prune_time` confirms.
+    """
+    async with app.db.tx() as conn:
+        confirmed = await confirm_prune_time(conn, "audit_entries", app.clock())
+    ended, batch = 0, _BATCH if confirmed else 0
+    while confirmed and batch == _BATCH:
+        at = app.clock()
+        async with app.db.tx() as conn:
+            gone = await store.delete_trash(conn, confirmed - TRASH_KEPT, _BATCH)
+            for mailbox in gone:
+                target = Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
+                await audit.record(conn, _SYSTEM, at, Deed("mailbox.purge", target, before=wire.audited(mailbox)))
+        batch = len(gone)
+        ended += batch
+    await remove_mail(app)
+    return ended
+
+
+async def remove_mail(app: App) -> int:
+    """Remove the folders of mailboxes that are gone; how many. What can't be removed now is tried the next
+    time. Where mail is another account's, whoever runs as root does it.
+    """
+    removed, last = 0, None
+    if not _is_ours(app):
+        return removed
+    while True:
+        async with app.db.autocommit() as conn:
+            waiting = await store.removals(conn, _BATCH, last)
+        for mailbox_id in waiting:
+            removed += await remove_mail_of(app, mailbox_id)
+        if len(waiting) < _BATCH:
+            return removed
+        last = waiting[-1]
+
+
+async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
+    """Remove the folder of a mailbox that is gone; False, and logged, where that fails."""
+    if not _is_ours(app):
+        return False
+    try:
+        await asyncio.to_thread(_remove, mail_folder(app.data_dir, mailbox_id))
+    except OSError as error:
+        log.warning("mail not removed", mailbox_id=str(mailbox_id), error=str(error))
+        return False
+    async with app.db.autocommit() as conn:
+        await store.removed(conn, mailbox_id)
+    return True
+
+
+def _is_ours(app: App) -> bool:
+    """Whether we may remove mail; a folder that is absent is as good as ours."""
+    root = mail_root(app.data_dir)
+    return not root.exists() or os.access(root, os.W_OK | os.X_OK)
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        # Mail may be moved by a client while we look: only a folder that is gone is done.
+        if folder.exists():
+            raise

@@ -1,0 +1,205 @@
+"""A mailbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+from mailkeep.core.address import Address
+from mailkeep.mail.mailbox.homes import MAILDIR
+
+TRASH_KEPT = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Protocols:
+    """By which protocols the mailbox may be used; `smtp` is submission."""
+
+    imap: bool = True
+    pop3: bool = True
+    smtp: bool = True
+    sieve: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Where mail is sent on to: addresses as written, their keys, and whether a copy stays in the mailbox."""
+
+    destinations: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    keep_copy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """That sending is suspended for the mailbox's address; `by` is an administrator's email (a key's name) or `rules`.
+
+    `by_rank` is the administrator's, None where the rules did it.
+    """
+
+    reason: str
+    by: str
+    by_rank: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LastLogin:
+    """The last login to the mailbox; all None when there was none."""
+
+    at: datetime | None = None
+    protocol: str | None = None
+    ip: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A login to a mailbox that succeeded; `protocol` is imap, pop3, sieve or smtp (submission)."""
+
+    mailbox_id: UUID
+    at: datetime
+    protocol: str
+    ip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a mailbox holds, in all its folders, as of `at`; `doubtful`: this may be older than what was told before."""
+
+    mailbox_id: UUID
+    at: datetime
+    used_bytes: int
+    message_count: int
+    doubtful: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Mail that came into a mailbox, `size` in bytes; the last of it `at`."""
+
+    mailbox_id: UUID
+    at: datetime
+    size: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A mailbox whose figures are kept: when they were last told, and counted, None where they never were."""
+
+    mailbox_id: UUID
+    login: str
+    holds_any: bool
+    told_at: datetime | None
+    counted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """A mailbox without its password. `quota_bytes` 0: no limit; `deleted_at`: in the trash since."""
+
+    id: UUID
+    domain_id: UUID
+    domain_name: str
+    local_part: str
+    name: str
+    active: bool
+    quota_bytes: int
+    used_bytes: int
+    message_count: int
+    protocols: Protocols
+    forward: Forward
+    created_at: datetime
+    updated_at: datetime
+    last_login: LastLogin = LastLogin()
+    suspension: Suspension | None = None
+    deleted_at: datetime | None = None
+
+    @property
+    def address(self) -> Address:
+        """The mailbox's address."""
+        return Address(self.local_part, self.domain_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What a mailbox is opened with: a password, or the hash of one in Dovecot's format."""
+
+    password: str | None = None
+    password_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMailbox:
+    """A mailbox to make; `quota_bytes` None: the domain's default."""
+
+    domain_id: UUID
+    local_part: str
+    name: str
+    secret: Secret
+    active: bool
+    quota_bytes: int | None
+    protocols: Protocols
+    forward: Forward
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to change of a mailbox; None leaves a thing as it is. `protocols` and `keep_copy` by name."""
+
+    domain_id: UUID | None = None
+    local_part: str | None = None
+    name: str | None = None
+    secret: Secret | None = None
+    active: bool | None = None
+    quota_bytes: int | None = None
+    protocols: dict[str, bool] | None = None
+    destinations: tuple[str, ...] | None = None
+    keep_copy: bool | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether the address changes."""
+        return self.domain_id is not None or self.local_part is not None
+
+    @property
+    def forwards(self) -> bool:
+        """Whether the forward changes."""
+        return self.destinations is not None or self.keep_copy is not None
+
+    @property
+    def touches_owner(self) -> bool:
+        """Whether credentials, state, address or forward change: what a higher-ranked owner alone may allow."""
+        state = (self.secret, self.active, self.protocols)
+        return self.moves or self.forwards or any(part is not None for part in state)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which mailboxes a list shows; `domains` are those that the caller sees, None for all.
+
+    `part` is a folded part of the address, `trashed` shows the trash instead.
+    """
+
+    domains: list[UUID] | None
+    domain_id: UUID | None = None
+    active: bool | None = None
+    part: str | None = None
+    trashed: bool = False
+
+
+def mail_root(data_dir: Path) -> Path:
+    """Where all mailboxes lie."""
+    return data_dir / "mail"
+
+
+def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
+    """The home of a mailbox: under its ID, so that who gets an address again finds no old mail."""
+    return mail_root(data_dir) / str(mailbox_id)
+
+
+def maildir_of(data_dir: Path, mailbox_id: UUID) -> Path:
+    """The Maildir of a mailbox, in its home."""
+    return mail_folder(data_dir, mailbox_id) / MAILDIR

@@ -1,0 +1,170 @@
+"""Paths of mailboxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from mailkeep.app import App
+from mailkeep.core.clock import iso
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    Conflict,
+    DomainInactive,
+    DomainNotFound,
+    InvalidPagination,
+    NotFound,
+    WeakPassword,
+)
+from mailkeep.features.directory.mailboxes import jobs, service, wire
+from mailkeep.features.directory.mailboxes.model import TRASH_KEPT, Filter, Forward, NewMailbox, Protocols
+from mailkeep.features.record.audit import service as audit
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+
+async def _list(app: App, call: Call) -> Reply:
+    who, query, asked = call.caller(), call.query, call.page
+    assert asked is not None
+    wanted = Filter(who.domains(), query.domain_id, query.active, query.q, query.trashed)
+    async with app.db.autocommit() as conn:
+        page = await service.page(conn, who, wanted, asked)
+    return Reply([wire.record(mailbox, who) for mailbox in page.rows], page)
+
+
+async def _create(app: App, call: Call) -> Reply:
+    body: wire.MailboxCreate = call.body
+    destinations = [] if body.forward.destinations is UNSET else body.forward.destinations
+    keep_copy = True if body.forward.keep_copy is UNSET else body.forward.keep_copy
+    new = NewMailbox(
+        domain_id=body.domain_id,
+        local_part=body.local_part,
+        name=body.name,
+        secret=wire.secret(body),
+        active=body.active,
+        quota_bytes=None if body.quota_bytes is UNSET else body.quota_bytes,
+        protocols=Protocols(**wire.switched(body.protocols)),
+        forward=Forward(keep_copy=keep_copy),
+    )
+    who = call.caller()
+    return Reply(wire.record(await service.create(app, who, new, destinations), who))
+
+
+async def _get(app: App, call: Call) -> Reply:
+    who = call.caller()
+    async with app.db.autocommit() as conn:
+        return Reply(wire.record(await service.get(conn, who, call.id()), who))
+
+
+async def _change(app: App, call: Call) -> Reply:
+    who = call.caller()
+    return Reply(wire.record(await service.change(app, who, call.id(), wire.changes(call.body)), who))
+
+
+async def _delete(app: App, call: Call) -> Reply:
+    purge: bool = call.query.purge
+    mailbox = await service.delete(app, call.caller(), call.id(), purge=purge)
+    if purge:
+        await jobs.remove_mail_of(app, mailbox.id)
+        return Reply(wire.Deleted("The mailbox and its mail are deleted.", mailbox.id, True, None))
+    assert mailbox.deleted_at is not None
+    until = mailbox.deleted_at + TRASH_KEPT
+    return Reply(wire.Deleted("The mailbox is in the trash.", mailbox.id, False, iso(until)))
+
+
+async def _restore(app: App, call: Call) -> Reply:
+    who = call.caller()
+    return Reply(wire.record(await service.restore(app, who, call.id()), who))
+
+
+_NEW: dict[str, Any] = {
+    "domain_id": "{domain_id}",
+    "local_part": "dora",
+    "name": "Dora Example",
+    "password": "correct horse battery",
+    "quota_bytes": 1073741824,
+    "forward": {"destinations": ["dora@elsewhere.test"], "keep_copy": True},
+}
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/mailboxes",
+        handler=_list,
+        action="mailbox.list",
+        summary="List mailboxes",
+        tag="Mailboxes",
+        query=wire.MailboxQuery,
+        listing=Listing(("created_at", "updated_at", "address")),
+        data=list[wire.MailboxRecord],
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"domain_id": "{domain_id}", "sort": "address"}), Example(query={"q": "ali"})),
+    ),
+    Endpoint(
+        method="POST",
+        path="/mailboxes",
+        handler=_create,
+        action="mailbox.write",
+        summary="Make a mailbox",
+        description="With `password`, or with `password_hash` in any scheme that Dovecot knows.",
+        tag="Mailboxes",
+        body=wire.MailboxCreate,
+        data=wire.MailboxRecord,
+        status=201,
+        settle=audit.made_before(_get),
+        audit="mailbox.create",
+        refusals=(WeakPassword, DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
+        examples=(Example(body=_NEW),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/mailboxes/{id}",
+        handler=_get,
+        action="mailbox.read",
+        summary="Get a mailbox",
+        tag="Mailboxes",
+        data=wire.MailboxRecord,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{mailbox_id}"}),),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/mailboxes/{id}",
+        handler=_change,
+        action="mailbox.write",
+        summary="Change a mailbox",
+        description="`local_part` and `domain_id` give it another address; its mail stays with it.",
+        tag="Mailboxes",
+        body=wire.MailboxPatch,
+        data=wire.MailboxRecord,
+        audit="mailbox.update",
+        refusals=(WeakPassword, NotFound, DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
+        examples=(Example(path={"id": "{mailbox_id}"}, body={"name": "Alice", "protocols": {"pop3": False}}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/mailboxes/{id}",
+        handler=_delete,
+        action="mailbox.write",
+        summary="Delete a mailbox",
+        description="Into the trash for 30 days, or with `purge` at once and for ever. Its address is free.",
+        tag="Mailboxes",
+        query=wire.DeleteQuery,
+        data=wire.Deleted,
+        audit="mailbox.delete",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{mailbox_id}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/mailboxes/{id}/restore",
+        handler=_restore,
+        action="mailbox.write",
+        summary="Restore a mailbox from the trash",
+        tag="Mailboxes",
+        data=wire.MailboxRecord,
+        audit="mailbox.restore",
+        refusals=(NotFound, DomainInactive, ApiKeyDomainScope, Conflict),
+        examples=(Example(path={"id": "{trashed_mailbox_id}"}),),
+    ),
+)

@@ -1,0 +1,106 @@
+"""What a mailbox may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from unicodedata import normalize
+
+from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
+from mailkeep.core.errors import Conflict, FieldFault, Forbidden, InvalidField, MissingFields, invalid_field
+from mailkeep.core.password_hash import fault_of
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.features.directory.mailboxes.model import Forward, Mailbox, Secret
+
+MAX_DESTINATIONS = 10
+
+
+def parse_local_part(text: str, *, ascii_alone: bool = False) -> str:
+    """A local part in NFC, or INVALID_FIELD; the length of the whole address is `address_in`'s to check.
+
+    `ascii_alone`: for Dovecot, which has no SMTPUTF8 (RFC 6531) and could be handed no mail for another one.
+    """
+    if ascii_alone and not text.isascii():
+        raise invalid_field("local_part", "must be of ASCII characters in the full profile")
+    if "@" in text:
+        raise invalid_field("local_part", "must not contain @")
+    try:
+        parse_address(f"{text}@a.test")
+    except AddressError as error:
+        raise invalid_field("local_part", error.reason) from None
+    return normalize("NFC", text)
+
+
+def address_in(local_part: str, domain_name: str) -> Address:
+    """The address of a local part in a domain; INVALID_FIELD where the two together are too long."""
+    address = Address(local_part, domain_name)
+    try:
+        return parse_address(address.text)
+    except AddressError as error:
+        raise invalid_field("local_part", error.reason) from None
+
+
+def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
+    """The addresses of a forward, trimmed, each once, at most ten; INVALID_FIELD with every fault."""
+    faults: list[FieldFault] = []
+    found: dict[str, Address] = {}
+    for index, text in enumerate(texts):
+        try:
+            address = parse_destination(text.strip(" "))
+        except AddressError as error:
+            faults.append({"field": f"forward.destinations[{index}]", "reason": error.reason})
+        else:
+            found.setdefault(address.key, address)
+    if len(found) > MAX_DESTINATIONS:
+        reason = f"must have at most {MAX_DESTINATIONS} different addresses"
+        faults.append({"field": "forward.destinations", "reason": reason})
+    if faults:
+        raise InvalidField(faults)
+    return tuple(found.values())
+
+
+def forward_to(addresses: Sequence[Address], keep_copy: bool) -> Forward:
+    """A forward to these addresses."""
+    texts = tuple(address.text for address in addresses)
+    return Forward(texts, tuple(address.key for address in addresses), keep_copy)
+
+
+def check_secret(secret: Secret, *, required: bool) -> None:
+    """INVALID_FIELD where both, or a hash that is malformed or costs too much, are given; MISSING_FIELDS where one is
+    required and none is.
+    """
+    if secret.password is not None and secret.password_hash is not None:
+        raise invalid_field("password_hash", "must not stand beside password")
+    if secret.password_hash is not None:
+        if fault := fault_of(secret.password_hash):
+            raise invalid_field("password_hash", fault)
+    elif required and not secret.password:
+        raise MissingFields(["password"])
+
+
+def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
+    """FORBIDDEN where the mailbox, or address, belongs to an administrator of a higher rank than the caller's."""
+    if owner is not None and owner.rank > who.role.rank:
+        raise Forbidden("The address belongs to an administrator of higher rank.", reason="higher_rank")
+
+
+def refuse_circle(keys: Sequence[str]) -> None:
+    """CONFLICT `alias_loop` where forwards lead back to the mailbox."""
+    if keys:
+        raise Conflict("A forward leads back to the mailbox.", reason="alias_loop", destinations=list(keys))
+
+
+def refuse_untrashed(mailbox: Mailbox) -> None:
+    """CONFLICT where there is nothing to restore."""
+    if mailbox.deleted_at is None:
+        raise Conflict("The mailbox is not in the trash.", reason="not_trashed")
+
+
+def shown_suspender(who: Principal, label: str, rank: int | None) -> str:
+    """Who suspended an address, as this caller sees it: an administrator's name (None for the rules' rank) only to who
+    sees all administrators in GET /admins, and to that one itself; to others the role.
+    """
+    sees_all = who.scope is None and who.role is not Role.DOMAIN_ADMIN
+    itself = who.actor is Actor.SESSION and label == who.label
+    if rank is None or sees_all or itself:
+        return label
+    return next((role.value for role in Role if role.rank == rank), "administrator")

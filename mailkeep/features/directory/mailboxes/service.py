@@ -1,0 +1,330 @@
+"""The use cases of mailboxes. Passwords are hashed outside of transactions.
+
+Locks are taken in one order: routes, then the domain, then the mailbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.address import Address, fold_local
+from mailkeep.core.errors import NotFound
+from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.password import check_password
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.admins import service as admins
+from mailkeep.features.directory.domains import rules as domain_rules, service as domains
+from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.directory.mailboxes import figures, rules, store, wire
+from mailkeep.features.directory.mailboxes.model import (
+    Arrivals,
+    Changes,
+    Figures,
+    Filter,
+    Kept,
+    Login,
+    Mailbox,
+    NewMailbox,
+    Protocols,
+    Secret,
+)
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+
+_READ, _WRITE = "mailbox.read", "mailbox.write"
+
+
+async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Mailbox]:
+    """A page of the mailboxes that the caller may see; DOMAIN_NOT_FOUND, FORBIDDEN for a domain asked for."""
+    if wanted.domain_id is not None:
+        await domains.get(conn, who, "mailbox.list", wanted.domain_id)
+    part = fold_local(wanted.part) if wanted.part else None
+    return await store.page(conn, replace(wanted, part=part), asked)
+
+
+async def get(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
+    """The mailbox, not from the trash."""
+    return _permitted(await store.find(conn, mailbox_id), who, _READ)
+
+
+async def get_for_state(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
+    """The mailbox whose state the caller is about to change; FORBIDDEN where a higher rank owns it."""
+    mailbox = _permitted(await store.find(conn, mailbox_id), who, _WRITE)
+    await _refuse_lower_rank(conn, who, mailbox.address)
+    return mailbox
+
+
+async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
+    """The mailbox that has this address (by its key), None where there is none; the trash is not looked at."""
+    return await store.find_by_address(conn, key)
+
+
+async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -> None:
+    """Count mail of `size` bytes that came into a mailbox; negative numbers count what went out of it.
+
+    The row is locked until the transaction ends: it comes last in it.
+    """
+    await store.add_mail(conn, mailbox_id, size, messages)
+
+
+async def tell_figures(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
+    """Write what mailboxes hold, each once, as the program says that keeps their mail.
+
+    Where that is doubtful the mailbox is due for a count. Answers the mailboxes that somebody else holds just now:
+    nobody is waited for, and they are to come again. Mailboxes that are gone, and those of which something newer is
+    known, are passed over.
+    """
+    return await figures.tell(conn, told)
+
+
+async def add_figures(conn: Conn, came: Sequence[Arrivals]) -> list[UUID]:
+    """Add mail that came into mailboxes to what they hold, each mailbox once, and make it due for a count: what is kept
+    of a message is known to the program that keeps it. What came before the last count was counted. Answers as
+    `tell_figures`.
+    """
+    return await figures.add(conn, came)
+
+
+async def count_figures(conn: Conn, counted: Sequence[Figures]) -> None:
+    """Write what mailboxes hold that were counted from their files; `at` is when the count began.
+
+    Those which somebody else holds are left as they are, and as a rule those of which something was told since: to be
+    counted again. One that has waited for a count for ten seconds takes it even so, and stays due.
+    """
+    await figures.count(conn, counted)
+
+
+async def due_for_count(conn: Conn, at: datetime, most: int) -> list[Kept]:
+    """Mailboxes that can be used and are to be counted by now, at most `most`, the longest due first."""
+    return await figures.due(conn, at, most)
+
+
+async def put_off_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
+    """Those of these mailboxes that are due for a count are not before `until`, whatever is told of them."""
+    await figures.put_off(conn, mailbox_ids, until)
+
+
+async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
+    """Write the last logins, one for each mailbox; answers as `tell_figures`."""
+    return await figures.set_logins(conn, logins)
+
+
+async def kept(conn: Conn, after: UUID | None, most: int) -> list[Kept]:
+    """The next mailboxes, at most `most`, of a walk through all that can be used, by id."""
+    return await figures.kept(conn, after, most)
+
+
+async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:
+    """Make a mailbox; `destinations` are those of its forward, not parsed yet.
+
+    INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
+    `address_taken`, `limit_reached` or `alias_loop`.
+    """
+    local_part = rules.parse_local_part(new.local_part, ascii_alone=_has_dovecot(app))
+    forward = rules.forward_to(rules.parse_destinations(destinations), new.forward.keep_copy)
+    _check(new.secret, required=True)
+    async with app.db.autocommit() as conn:
+        domain = await domains.get_active(conn, who, _WRITE, new.domain_id)
+    password_hash = await _hash(new.secret, rules.address_in(local_part, domain.name))
+    at = app.clock()
+    async with app.db.tx() as conn:
+        if forward.keys:
+            await store.lock_routes(conn)
+        domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
+        await _refuse_lower_rank(conn, who, rules.address_in(local_part, domain.name))
+        await _refuse_beyond(conn, domain)
+        mailbox = Mailbox(
+            id=uuid7(at),
+            domain_id=domain.id,
+            domain_name=domain.name,
+            local_part=local_part,
+            name=new.name,
+            active=new.active,
+            quota_bytes=domain.default_quota_bytes if new.quota_bytes is None else new.quota_bytes,
+            used_bytes=0,
+            message_count=0,
+            protocols=new.protocols,
+            forward=forward,
+            created_at=at,
+            updated_at=at,
+        )
+        await store.insert(conn, mailbox, password_hash)
+        await _refuse_circle(conn, mailbox)
+        deed = Deed("mailbox.create", _target(mailbox), after=wire.audited(mailbox))
+        await audit.record(conn, who, at, deed)
+        return await _stored(conn, mailbox.id)
+
+
+async def change(app: App, who: Principal, mailbox_id: UUID, wanted: Changes) -> Mailbox:
+    """Change a mailbox; answers it as it is then. The refusals of `create`, and NOT_FOUND."""
+    wanted = _parsed(app, wanted)
+    password_hash = None
+    if wanted.secret is not None:
+        _check(wanted.secret, required=False)
+        async with app.db.autocommit() as conn:
+            seen = _permitted(await store.find(conn, mailbox_id), who, _WRITE)
+        password_hash = await _hash(wanted.secret, seen.address)
+    at = app.clock()
+    async with app.db.tx() as conn:
+        if wanted.forwards or wanted.moves:
+            await store.lock_routes(conn)
+        seen = _permitted(await store.find(conn, mailbox_id), who, _WRITE)
+        domain = None
+        if wanted.moves:
+            domain = await domains.get_active_locked(conn, who, _WRITE, wanted.domain_id or seen.domain_id)
+        before = _permitted(await store.find_locked(conn, mailbox_id), who, _WRITE)
+        if wanted.touches_owner:
+            await _refuse_lower_rank(conn, who, before.address)
+        after = _applied(before, wanted)
+        if domain is not None:
+            after = await _moved(conn, who, before, after, domain)
+        await _write(conn, who, at, (before, after), password_hash)
+        return await _stored(conn, mailbox_id)
+
+
+async def _write(
+    conn: Conn, who: Principal, at: datetime, states: tuple[Mailbox, Mailbox], password_hash: str | None
+) -> None:
+    before, after = states
+    if before == after and password_hash is None:
+        return
+    await store.update(conn, replace(after, updated_at=at))
+    if password_hash is not None:
+        await store.set_password_hash(conn, after.id, password_hash)
+    await _refuse_circle(conn, after)
+    shown = wire.audited(after) | ({"password": "changed"} if password_hash is not None else {})
+    change = (wire.audited(before), shown)
+    await audit.record_change(conn, who, at, "mailbox.update", _target(after), change)
+
+
+async def _moved(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
+    """The mailbox in its (locked) domain, under its new address."""
+    address = rules.address_in(after.local_part, domain.name)
+    await _refuse_lower_rank(conn, who, address)
+    if domain.id != before.domain_id:
+        await _refuse_beyond(conn, domain)
+    return replace(after, domain_id=domain.id, domain_name=domain.name)
+
+
+async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> Mailbox:
+    """Put a mailbox into the trash, or with `purge` end it and its mail; from the trash it can only be
+    purged.
+    """
+    at = app.clock()
+    async with app.db.tx() as conn:
+        mailbox = _permitted(await store.find_locked(conn, mailbox_id), who, _WRITE, trashed=purge)
+        await _refuse_lower_rank(conn, who, mailbox.address)
+        trashed = replace(mailbox, deleted_at=mailbox.deleted_at or at, updated_at=at)
+        await store.update(conn, trashed)  # also before a purge: it ends the mailbox's sessions
+        if purge:
+            await store.delete(conn, mailbox_id)
+        else:
+            mailbox = trashed
+        action = "mailbox.purge" if purge else "mailbox.delete"
+        await audit.record(conn, who, at, Deed(action, _target(mailbox), before=wire.audited(mailbox)))
+    return mailbox
+
+
+async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
+    """Take a mailbox out of the trash; CONFLICT `not_trashed`, `address_taken`, `limit_reached`,
+    `alias_loop`.
+    """
+    at = app.clock()
+    async with app.db.tx() as conn:
+        await store.lock_routes(conn)
+        seen = _permitted(await store.find(conn, mailbox_id), who, _WRITE, trashed=True)
+        domain = await domains.get_active_locked(conn, who, _WRITE, seen.domain_id)
+        mailbox = _permitted(await store.find_locked(conn, mailbox_id), who, _WRITE, trashed=True)
+        await _refuse_lower_rank(conn, who, mailbox.address)
+        rules.refuse_untrashed(mailbox)
+        await _refuse_beyond(conn, domain)
+        await store.update(conn, replace(mailbox, deleted_at=None, updated_at=at))
+        await _refuse_circle(conn, mailbox)
+        deed = Deed("mailbox.restore", _target(mailbox), after=wire.audited(mailbox))
+        await audit.record(conn, who, at, deed)
+        return await _stored(conn, mailbox_id)
+
+
+def _has_dovecot(app: App) -> bool:
+    return app.settings.mta.mode == "postfix"
+
+
+def _parsed(app: App, wanted: Changes) -> Changes:
+    """The changes, with what is text in them checked."""
+    if wanted.local_part is not None:
+        local_part = rules.parse_local_part(wanted.local_part, ascii_alone=_has_dovecot(app))
+        wanted = replace(wanted, local_part=local_part)
+    if wanted.destinations is not None:
+        parsed = rules.parse_destinations(wanted.destinations)
+        wanted = replace(wanted, destinations=tuple(address.text for address in parsed))
+    return wanted
+
+
+def _applied(before: Mailbox, wanted: Changes) -> Mailbox:
+    """The mailbox with the changes, but for its domain and its password."""
+    forward = before.forward
+    if wanted.destinations is not None:
+        forward = rules.forward_to(rules.parse_destinations(wanted.destinations), forward.keep_copy)
+    if wanted.keep_copy is not None:
+        forward = replace(forward, keep_copy=wanted.keep_copy)
+    return replace(
+        before,
+        local_part=before.local_part if wanted.local_part is None else wanted.local_part,
+        name=before.name if wanted.name is None else wanted.name,
+        active=before.active if wanted.active is None else wanted.active,
+        quota_bytes=before.quota_bytes if wanted.quota_bytes is None else wanted.quota_bytes,
+        protocols=Protocols(**(asdict(before.protocols) | (wanted.protocols or {}))),
+        forward=forward,
+    )
+
+
+def _check(secret: Secret, *, required: bool) -> None:
+    """What can be refused of a secret before its mailbox is known."""
+    rules.check_secret(secret, required=required)
+    if secret.password is not None:
+        check_password(secret.password, "")
+
+
+async def _hash(secret: Secret, address: Address) -> str:
+    if secret.password is None:
+        return secret.password_hash or ""
+    return "{ARGON2ID}" + await admins.hash_password(check_password(secret.password, address.text))
+
+
+async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> None:
+    rules.refuse_lower_rank(who, await admins.find_owner_role(conn, address))
+
+
+async def _refuse_beyond(conn: Conn, domain: Domain) -> None:
+    if domain.max_mailboxes is not None:
+        present = await store.count_in(conn, domain.id)
+        domain_rules.refuse_beyond(domain.max_mailboxes, present, "mailboxes")
+
+
+async def _refuse_circle(conn: Conn, mailbox: Mailbox) -> None:
+    if mailbox.forward.keys:
+        rules.refuse_circle(await store.circle(conn, mailbox.id))
+
+
+async def _stored(conn: Conn, mailbox_id: UUID) -> Mailbox:
+    found = await store.find(conn, mailbox_id)
+    assert found is not None
+    return found
+
+
+def _permitted(mailbox: Mailbox | None, who: Principal, action: str, *, trashed: bool = False) -> Mailbox:
+    """The mailbox, or NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE; one in the trash only where `trashed`."""
+    if mailbox is None or (mailbox.deleted_at is not None and not trashed):
+        raise NotFound
+    allow_on(who, action, mailbox.domain_id)
+    return mailbox
+
+
+def _target(mailbox: Mailbox) -> Target:
+    return Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)

@@ -1,0 +1,234 @@
+"""The SQL of mailboxes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from mailkeep.core.address import fold_local
+from mailkeep.core.errors import Conflict
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
+from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.directory.mailboxes.model import Filter, Forward, LastLogin, Mailbox, Protocols, Suspension
+
+_SELECT = """
+    SELECT m.id, m.domain_id, d.name AS domain_name, m.local_part, m.address_key AS address, m.name, m.active,
+           m.quota_bytes, m.used_bytes, m.message_count, m.imap, m.pop3, m.smtp, m.sieve,
+           m.forward_destinations, m.forward_keys, m.forward_keep_copy, m.last_login_at, m.last_login_protocol,
+           m.last_login_ip, m.created_at, m.updated_at, m.deleted_at,
+           s.reason AS suspended_reason, s.by_label AS suspended_by,
+           s.by_rank AS suspended_by_rank, s.created_at AS suspended_at
+    FROM mailboxes m
+    JOIN domains d ON d.id = m.domain_id
+    LEFT JOIN suspensions s ON s.address_key = m.address_key
+"""
+
+
+async def insert(conn: Conn, mailbox: Mailbox, password_hash: str) -> None:
+    """A new mailbox; CONFLICT where the address is taken."""
+    try:
+        await conn.execute(
+            """
+            INSERT INTO mailboxes (id, domain_id, local_part, local_key, name, password_hash, active, quota_bytes,
+                                   imap, pop3, smtp, sieve, forward_destinations, forward_keys,
+                                   forward_keep_copy, created_at, updated_at)
+            VALUES (%(id)s, %(domain_id)s, %(local_part)s, %(local_key)s, %(name)s, %(password_hash)s,
+                    %(active)s, %(quota_bytes)s, %(imap)s, %(pop3)s, %(smtp)s, %(sieve)s,
+                    %(forward_destinations)s, %(forward_keys)s, %(forward_keep_copy)s, %(created_at)s,
+                    %(updated_at)s)
+            """,
+            _columns(mailbox) | {"password_hash": password_hash},
+        )
+    except psycopg.IntegrityError as error:
+        raise _taken(error, mailbox) from error
+
+
+async def update(conn: Conn, mailbox: Mailbox) -> None:
+    """The writable columns of a mailbox, as they are in `mailbox`; CONFLICT where the address is taken."""
+    try:
+        await conn.execute(
+            """
+            UPDATE mailboxes
+            SET domain_id = %(domain_id)s, local_part = %(local_part)s, local_key = %(local_key)s, name = %(name)s,
+                active = %(active)s, quota_bytes = %(quota_bytes)s, imap = %(imap)s, pop3 = %(pop3)s,
+                smtp = %(smtp)s, sieve = %(sieve)s, forward_destinations = %(forward_destinations)s,
+                forward_keys = %(forward_keys)s, forward_keep_copy = %(forward_keep_copy)s,
+                updated_at = %(updated_at)s, deleted_at = %(deleted_at)s
+            WHERE id = %(id)s
+            """,
+            _columns(mailbox),
+        )
+    except psycopg.IntegrityError as error:
+        raise _taken(error, mailbox) from error
+
+
+async def set_password_hash(conn: Conn, mailbox_id: UUID, password_hash: str) -> None:
+    """What the mailbox is opened with from now on, in Dovecot's format."""
+    await conn.execute(
+        "UPDATE mailboxes SET password_hash = %(password_hash)s WHERE id = %(id)s",
+        {"id": mailbox_id, "password_hash": password_hash},
+    )
+
+
+async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int) -> None:
+    """Count mail that came into (or, negative, went out of) a mailbox."""
+    await conn.execute(
+        """
+        UPDATE mailboxes
+        SET used_bytes = greatest(0, used_bytes + %(size)s), message_count = greatest(0, message_count + %(messages)s)
+        WHERE id = %(id)s
+        """,
+        {"id": mailbox_id, "size": size, "messages": messages},
+    )
+
+
+async def delete(conn: Conn, mailbox_id: UUID) -> None:
+    """The row; a trigger notes that its mail is to be removed."""
+    await conn.execute("DELETE FROM mailboxes WHERE id = %(id)s", {"id": mailbox_id})
+
+
+async def delete_trash(conn: Conn, before: datetime, most: int) -> list[Mailbox]:
+    """Delete at most `most` mailboxes that came into the trash before `before`, the oldest first."""
+    cursor = await conn.execute(
+        _SELECT
+        + """
+        WHERE m.deleted_at < %(before)s ORDER BY m.deleted_at LIMIT %(most)s FOR UPDATE OF m SKIP LOCKED
+        """,
+        {"before": before, "most": most},
+    )
+    gone = [_mailbox(row) for row in await cursor.fetchall()]
+    ids = [mailbox.id for mailbox in gone]
+    await conn.execute("DELETE FROM mailboxes WHERE id = ANY(%(ids)s)", {"ids": ids})
+    return gone
+
+
+async def find(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
+    """The mailbox with this id, also from the trash."""
+    cursor = await conn.execute(_SELECT + " WHERE m.id = %(id)s", {"id": mailbox_id})
+    row = await cursor.fetchone()
+    return _mailbox(row) if row else None
+
+
+async def find_locked(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
+    """The mailbox with this id, also from the trash, held until the transaction ends."""
+    cursor = await conn.execute(_SELECT + " WHERE m.id = %(id)s FOR UPDATE OF m", {"id": mailbox_id})
+    row = await cursor.fetchone()
+    return _mailbox(row) if row else None
+
+
+async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
+    """The mailbox that has this address (by its key), not from the trash."""
+    cursor = await conn.execute(_SELECT + " WHERE m.address_key = %(key)s AND m.deleted_at IS NULL", {"key": key})
+    row = await cursor.fetchone()
+    return _mailbox(row) if row else None
+
+
+async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Mailbox]:
+    """A page of mailboxes."""
+    found = await fetch_page(
+        conn,
+        _SELECT,
+        [
+            ("m.deleted_at IS NOT NULL", "trashed", wanted.trashed or None),
+            ("m.deleted_at IS NULL", "live", not wanted.trashed or None),
+            ("m.domain_id = ANY(%(domains)s)", "domains", wanted.domains),
+            ("m.domain_id = %(domain_id)s", "domain_id", wanted.domain_id),
+            ("m.active = %(active)s", "active", wanted.active),
+            ("strpos(m.address_key, %(part)s) > 0", "part", wanted.part),
+        ],
+        asked,
+        {"created_at": "m.id", "id": "m.id", "updated_at": "m.updated_at", "address": "m.address_key"},
+    )
+    return Page([_mailbox(row) for row in found.rows], found.next_key)
+
+
+async def count_in(conn: Conn, domain_id: UUID) -> int:
+    """How many mailboxes a domain has, without the trash."""
+    cursor = await conn.execute(
+        "SELECT count(*) AS present FROM mailboxes WHERE domain_id = %(id)s AND deleted_at IS NULL",
+        {"id": domain_id},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["present"]
+
+
+async def lock_routes(conn: Conn) -> None:
+    """The lock of all writers of aliases and forwards, until the transaction ends."""
+    await conn.execute("SELECT lock_routes()")
+
+
+async def circle(conn: Conn, mailbox_id: UUID) -> list[str]:
+    """The forwards of a mailbox that lead back to it; asked after the write, under `lock_routes`."""
+    cursor = await conn.execute("SELECT c.key FROM route_loop(%(id)s) c", {"id": mailbox_id})
+    return [row["key"] for row in await cursor.fetchall()]
+
+
+async def removals(conn: Conn, most: int, after: UUID | None) -> list[UUID]:
+    """Mailboxes that are gone whose mail is still to be removed, at most `most`, beyond `after`."""
+    cursor = await conn.execute(
+        """
+        SELECT mailbox_id FROM mail_removals
+        WHERE (%(after)s::uuid IS NULL OR mailbox_id > %(after)s) ORDER BY mailbox_id LIMIT %(most)s
+        """,
+        {"most": most, "after": after},
+    )
+    return [row["mailbox_id"] for row in await cursor.fetchall()]
+
+
+async def removed(conn: Conn, mailbox_id: UUID) -> None:
+    """The mail of this mailbox is removed."""
+    await conn.execute("DELETE FROM mail_removals WHERE mailbox_id = %(id)s", {"id": mailbox_id})
+
+
+def _taken(error: psycopg.Error, mailbox: Mailbox) -> Exception:
+    if constraint_of(error) == "mailboxes_address_unique":
+        return Conflict("The address has a mailbox already.", reason="address_taken", address=str(mailbox.address))
+    return error
+
+
+def _columns(mailbox: Mailbox) -> dict[str, Any]:
+    protocols, forward = mailbox.protocols, mailbox.forward
+    named = ("id", "domain_id", "local_part", "name", "active", "quota_bytes", "created_at", "updated_at", "deleted_at")
+    return {
+        **{name: getattr(mailbox, name) for name in named},
+        "local_key": fold_local(mailbox.local_part),
+        "imap": protocols.imap,
+        "pop3": protocols.pop3,
+        "smtp": protocols.smtp,
+        "sieve": protocols.sieve,
+        "forward_destinations": list(forward.destinations),
+        "forward_keys": list(forward.keys),
+        "forward_keep_copy": forward.keep_copy,
+    }
+
+
+def _mailbox(row: dict[str, Any]) -> Mailbox:
+    suspension = None
+    if row["suspended_at"] is not None:
+        suspension = Suspension(
+            row["suspended_reason"], row["suspended_by"], row["suspended_by_rank"], row["suspended_at"]
+        )
+    destinations, keys = row["forward_destinations"], row["forward_keys"]
+    return Mailbox(
+        id=row["id"],
+        domain_id=row["domain_id"],
+        domain_name=row["domain_name"],
+        local_part=row["local_part"],
+        name=row["name"],
+        active=row["active"],
+        quota_bytes=row["quota_bytes"],
+        used_bytes=row["used_bytes"],
+        message_count=row["message_count"],
+        protocols=Protocols(row["imap"], row["pop3"], row["smtp"], row["sieve"]),
+        forward=Forward(tuple(destinations), tuple(keys), row["forward_keep_copy"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        last_login=LastLogin(row["last_login_at"], row["last_login_protocol"], row["last_login_ip"]),
+        suspension=suspension,
+        deleted_at=row["deleted_at"],
+    )

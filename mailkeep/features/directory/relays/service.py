@@ -1,0 +1,121 @@
+"""Choosing a relay, and submitting to it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cache
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.address import AddressError, normalize_domain
+from mailkeep.core.errors import Failure
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.directory.domains.model import DomainRelay
+from mailkeep.features.directory.relays import rules
+from mailkeep.mail.smtp.client import Submission, Submitted
+from mailkeep.mail.smtp.connection import Lost, Relay
+from mailkeep.net.resolver import LookupFailed, Resolver
+from mailkeep.settings import dns_servers, endpoint, networks
+
+log = structlog.get_logger("mailkeep.relays")
+
+_REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as mta_relay has it (migration 0032)
+
+
+class NoRelay(Failure):
+    """There is no relay, or its settings are incomplete; the message says which, and what to do."""
+
+
+async def choose(app: App, mail_from: str) -> Relay:
+    """The relay for mail with this envelope sender. Raises `NoRelay`, `Unavailable`."""
+    local, _, name = mail_from.rpartition("@")
+    if local and not _REWRITTEN.match(local) and (found := await of_domain(app, name)):
+        return found
+    outbound = app.settings.outbound
+    if not outbound.relay:
+        raise NoRelay("no relay is set any more; the message leaves directly at the next attempt")
+    host, port = endpoint(outbound.relay)
+    return _relay(app, host, port, outbound.relay_tls, (outbound.relay_username, outbound.relay_password))
+
+
+async def of_domain(app: App, name: str) -> Relay | None:
+    """The relay of a domain, None where it has none or is not managed. Raises `NoRelay`, `Unavailable`."""
+    try:
+        name = normalize_domain(name)
+    except AddressError:
+        return None
+    async with app.db.autocommit() as conn:
+        domain = await domains.find_by_name(conn, name)
+    if domain is None or domain.relay is None:
+        return None
+    relay = domain.relay
+    password = _password(app, domain.id, relay)
+    return _relay(app, relay.host, relay.port, relay.tls, (relay.username, password))
+
+
+async def submit(app: App, relay: Relay, submission: Submission, body: Iterable[bytes], *, stuffed: bool) -> Submitted:
+    """Hand a message to a relay. Raises `Refused`, `Lost`."""
+    return await app.relay_pools.submit(relay, submission, body, stuffed=stuffed)
+
+
+def _password(app: App, domain_id: UUID, relay: DomainRelay) -> str:
+    if not relay.username:
+        return ""
+    if relay.password is None:
+        raise NoRelay(f"the relay {relay.host} needs its password again: set relay.password of the domain")
+    opened = app.vault.open("relay", relay.password, domain_id.bytes)
+    if opened is None:
+        raise NoRelay(f"the password of the relay {relay.host} can't be decrypted: set relay.password of the domain")
+    return opened.decode()
+
+
+def _relay(app: App, host: str, port: int, tls: str, login: tuple[str, str]) -> Relay:
+    username, password = login
+    if username and tls == "none":  # refused where it is set; no password leaves in clear if it is there all the same
+        raise NoRelay(f"the relay {host} has a user name but no TLS: set its tls to starttls or tls")
+    return Relay(
+        host,
+        port,
+        tls=tls,  # pyright: ignore[reportArgumentType] one of the three, by setting and column
+        ssl_context=_context(app.settings.outbound.extra_ca_file),
+        username=username or None,
+        password=password or None,
+        helo=app.settings.server.hostname or "localhost",
+        addresses=_addresses(app, host),
+    )
+
+
+def _addresses(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
+    async def look_up() -> Sequence[str]:
+        allowed = networks(app.settings.outbound.relay_networks)
+        try:
+            found = [ipaddress.ip_address(host)]
+        except ValueError:
+            try:
+                found = await Resolver(dns_servers(app.settings.dns.servers)).resolve(host.lower().removesuffix("."))
+            except LookupFailed as failed:
+                raise Lost(f"{host}: {failed}", "connect") from failed
+        addresses, refused = rules.permitted(found, allowed)
+        if not addresses:
+            # What a name is on the inside is not for the domain's administrators, who read why their mail waits.
+            log.warning("a relay is at no permitted address", relay=host, addresses=refused)
+            raise Lost(f"{host} is at no address that outbound.relay_networks permits", "connect")
+        return addresses
+
+    return look_up
+
+
+@cache
+def _context(extra_ca_file: str) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if extra_ca_file:
+        try:
+            context.load_verify_locations(extra_ca_file)
+        except (OSError, ssl.SSLError) as error:
+            raise Failure(f"outbound.extra_ca_file {extra_ca_file} can't be read: {error}", permanent=True) from error
+    return context

@@ -1,0 +1,34 @@
+"""Paths of routing."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, InvalidField, MissingFields
+from mailkeep.features.directory.routing import service, wire
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+
+async def _explain(app: App, call: Call) -> Reply:
+    query: wire.ExplainQuery = call.query
+    async with app.db.autocommit() as conn:
+        return Reply(wire.told(await service.explain(conn, call.caller(), query.address)))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/routing/explain",
+        handler=_explain,
+        action="routing.explain",
+        summary="Explain where an address goes",
+        description="By the very SQL that incoming mail takes. What lies in foreign domains is not told.",
+        tag="Routing",
+        query=wire.ExplainQuery,
+        data=wire.ExplanationTold,
+        refusals=(InvalidField, MissingFields, ApiKeyDomainScope),
+        examples=(
+            Example(query={"address": "alice+news@example.test"}),
+            Example(query={"address": "nobody@elsewhere.test"}),
+        ),
+    ),
+)

@@ -1,0 +1,56 @@
+"""Asking where an address goes."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from mailkeep.core.address import Address
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.directory.routing import rules, store
+from mailkeep.features.directory.routing.model import Explanation, Route
+from mailkeep.settings.tree import Limits
+
+
+async def route(conn: Conn, recipient: str) -> Route:
+    """Where mail for a recipient goes, for those who deliver it; any text is taken."""
+    return await store.route(conn, rules.looked_up(recipient))
+
+
+async def seen_destinations(conn: Conn, address: str, domain_id: UUID) -> frozenset[str]:
+    """Where mail for an address goes, as far as those may see who administer this domain alone: the addresses, in
+    lower case. What lies behind another domain is not among them, but the address in that domain is.
+    """
+    found = await store.explain(conn, rules.looked_up(address), [domain_id])
+    return frozenset(place.address.lower() for place in found.route.deliveries)
+
+
+async def recipient(conn: Conn, address: str, size: int = 0) -> Route:
+    """`route` for a message of this many bytes (0: not known) that is offered by SMTP: with the room in mailboxes."""
+    return await store.recipient(conn, rules.looked_up(address), size)
+
+
+async def apply_settings(conn: Conn, hostname: str, limits: Limits) -> None:
+    """Give the database the settings that routing depends on; at every start, before mail is accepted.
+
+    `hostname` is the name by which the server knows itself, also where `server.hostname` is not set.
+    """
+    await store.apply_settings(conn, hostname.lower(), limits.external_expansion, limits.largest_message_bytes)
+
+
+async def senders(conn: Conn, address: Address) -> frozenset[str]:
+    """The logins that may send from an address, by their keys: as the MTA asks about an envelope's sender."""
+    return await store.senders(conn, address.local_part, address.domain)
+
+
+async def explain(conn: Conn, who: Principal, text: str) -> Explanation:
+    """Where mail for an address goes and why, as far as `who` may see.
+
+    INVALID_FIELD; FORBIDDEN or API_KEY_DOMAIN_SCOPE for an address in a foreign domain.
+    """
+    address = rules.parse(text)
+    domain = await domains.find_by_name(conn, address.domain)
+    if domain is not None:
+        allow_on(who, "routing.explain", domain.id)
+    return await store.explain(conn, f"{address.local_part}@{address.domain}", who.domains())

@@ -1,0 +1,75 @@
+"""The SQL of routing: the one function that all ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.routing.model import Explanation, Place, Route, Step
+
+
+async def route(conn: Conn, address: str) -> Route:
+    """Where `local@domain` (A-labels) goes."""
+    cursor = await conn.execute(
+        "SELECT r.decision, r.deliveries, r.external FROM route_address(%(address)s) r", {"address": address}
+    )
+    return _route(await cursor.fetchone())
+
+
+async def recipient(conn: Conn, address: str, size: int) -> Route:
+    """The same for a message of this many bytes that is offered by SMTP: with the room in mailboxes."""
+    cursor = await conn.execute(
+        """
+        SELECT r.decision, r.deliveries, r.external, r.depends_on_size
+        FROM route_recipient(%(address)s, %(size)s::bigint) r
+        """,
+        {"address": address, "size": size},
+    )
+    return _route(await cursor.fetchone())
+
+
+async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Explanation:
+    """The way too, with the insides of the `visible` domains (None: of all)."""
+    cursor = await conn.execute(
+        """
+        SELECT r.decision, r.deliveries, r.external, r.steps, r.warnings
+        FROM route_address(%(address)s, %(visible)s::uuid[]) r
+        """,
+        {"address": address, "visible": visible},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return Explanation(_route(row), tuple(Step(**step) for step in row["steps"]), tuple(row["warnings"]))
+
+
+async def apply_settings(conn: Conn, hostname: str, external_expansion: int, message_size: int) -> None:
+    """Write the settings that the database's functions depend on."""
+    await conn.execute(
+        """
+        UPDATE routing_settings
+        SET hostname = %(hostname)s, external_expansion = %(external_expansion)s, message_size = %(message_size)s
+        """,
+        {"hostname": hostname, "external_expansion": external_expansion, "message_size": message_size},
+    )
+
+
+async def senders(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
+    """The keys of the mailboxes that may send from an address (A-labels)."""
+    cursor = await conn.execute(
+        "SELECT s AS logins FROM sender_logins(%(local_part)s, %(domain)s) s",
+        {"local_part": local_part, "domain": domain},
+    )
+    return frozenset(login for row in await cursor.fetchall() for login in row["logins"].split(","))
+
+
+def _route(row: Mapping[str, Any] | None) -> Route:
+    assert row is not None
+    places = tuple(_places(row["deliveries"]))
+    return Route(row["decision"], places, row["external"], row.get("depends_on_size", False))
+
+
+def _places(deliveries: Iterable[Mapping[str, Any]]) -> Iterable[Place]:
+    for one in deliveries:
+        yield Place(one["type"], one["address"], UUID(one["mailbox_id"]) if one["mailbox_id"] else None)

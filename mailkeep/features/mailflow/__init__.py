@@ -1,0 +1,1 @@
+"""Mail under way: sending, receiving, delivery status, the queue, limits against abuse, the sandbox, webhooks."""

@@ -1,0 +1,153 @@
+"""Paths of suspensions and of what may be sent in an hour."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    DomainNotFound,
+    InvalidField,
+    InvalidPagination,
+    MissingFields,
+    NotFound,
+)
+from mailkeep.features.mailflow.abuse import service, wire
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+
+async def _suspend(app: App, call: Call) -> Reply:
+    who = call.caller()
+    async with app.db.tx() as conn:
+        mailbox = await service.suspend(conn, who, app.clock(), call.id(), call.body.reason)
+    return Reply(wire.suspended_mailbox(mailbox, who))
+
+
+async def _unsuspend(app: App, call: Call) -> Reply:
+    who = call.caller()
+    async with app.db.tx() as conn:
+        mailbox = await service.unsuspend(conn, who, app.clock(), call.id())
+    return Reply(wire.suspended_mailbox(mailbox, who))
+
+
+async def _list(app: App, call: Call) -> Reply:
+    query: wire.SuspensionQuery = call.query
+    who = call.caller()
+    assert call.page is not None
+    async with app.db.autocommit() as conn:
+        page = await service.page(conn, who, query.domain_id, call.page)
+    return Reply([wire.suspension(each, who) for each in page.rows], page)
+
+
+async def _get(app: App, call: Call) -> Reply:
+    who = call.caller()
+    async with app.db.autocommit() as conn:
+        return Reply(wire.suspension(await service.get(conn, who, call.id()), who))
+
+
+async def _lift(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        lifted = await service.lift(conn, call.caller(), app.clock(), call.id())
+    return Reply(wire.Lifted(f"{lifted.address} may send again.", lifted.id, lifted.address))
+
+
+async def _thresholds(app: App, call: Call) -> Reply:
+    query: wire.ThresholdQuery = call.query
+    limits = app.settings.abuse
+    domain_id = query.domain_id()
+    if domain_id is None:
+        return Reply(wire.thresholds(query, limits, None))
+    async with app.db.autocommit() as conn:
+        used = await service.usage(conn, call.caller(), app.clock(), domain_id)
+    return Reply(wire.thresholds(query, limits, used))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/mailboxes/{id}/suspend",
+        handler=_suspend,
+        action="mailbox.write",
+        summary="Suspend sending for a mailbox's address",
+        description="A suspension that the abuse rules or a higher rank set stays as it is.",
+        tag="Mailboxes",
+        body=wire.SuspendBody,
+        data=wire.SuspendedMailbox,
+        audit="mailbox.suspend",
+        resource="mailbox",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{mailbox_id}"}, body={"reason": "compromised password"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/mailboxes/{id}/unsuspend",
+        handler=_unsuspend,
+        action="mailbox.write",
+        summary="Lift the suspension of a mailbox's address",
+        description=(
+            "One that the abuse rules or a higher rank set is lifted by admins only. What is counted for the sender"
+            " begins anew."
+        ),
+        tag="Mailboxes",
+        data=wire.SuspendedMailbox,
+        audit="mailbox.unsuspend",
+        resource="mailbox",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{mailbox_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/abuse/thresholds",
+        handler=_thresholds,
+        action="domain.list",
+        summary="Show how much may be sent and forwarded in an hour",
+        description=(
+            "The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also how much of each the"
+            " domain has used in the last hour. Copies that aliases, forwards and Sieve redirects lead outside are"
+            " counted as `forward_per_hour`; beyond it such mail is deferred."
+        ),
+        tag="Abuse",
+        query=wire.ThresholdQuery,
+        data=wire.Thresholds,
+        refusals=(InvalidField, MissingFields, DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"scope": "domain", "id": "{domain_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/abuse/suspensions",
+        handler=_list,
+        action="suspension.list",
+        summary="List suspended senders",
+        description="Addresses that may not send, with or without a mailbox.",
+        tag="Abuse",
+        query=wire.SuspensionQuery,
+        listing=Listing(("created_at", "address")),
+        data=list[wire.SenderSuspension],
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"domain_id": "{domain_id}", "limit": "20"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/abuse/suspensions/{id}",
+        handler=_get,
+        action="suspension.read",
+        summary="Get a suspension",
+        tag="Abuse",
+        data=wire.SenderSuspension,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{suspension_id}"}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/abuse/suspensions/{id}",
+        handler=_lift,
+        action="suspension.lift",
+        summary="Lift a suspension",
+        description="The address may send again at once, and what is counted for it begins anew.",
+        tag="Abuse",
+        data=wire.Lifted,
+        audit="sender.unsuspend",
+        resource="suspension",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{suspension_id}"}),),
+    ),
+)

@@ -1,0 +1,103 @@
+"""Who may set and lift a suspension, and what is said of a message that may not go out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
+from mailkeep.core.principal import Principal, Role
+from mailkeep.features.mailflow.abuse.model import Expansion, Suspension, Use, Verdict
+from mailkeep.features.record.events.model import Event
+
+
+def takes_over(who: Principal, present: Suspension | None) -> bool:
+    """Whether a suspension by `who` replaces the present one: no rank weakens what stands above it."""
+    return present is None or who.role.rank >= _rank(present)
+
+
+def refuse_lifting(who: Principal, present: Suspension) -> None:
+    """FORBIDDEN where a suspension by the rules or a higher rank would be lifted by less than an admin."""
+    if who.role.rank < min(_rank(present), Role.ADMIN.rank):
+        raise Forbidden("A suspension by the abuse rules or a higher rank is lifted by an admin.")
+
+
+def by_the_rules(suspension_id: UUID, use: Use, threshold: int, at: datetime) -> Suspension:
+    """The suspension of a sender that went beyond its threshold of recipients per hour."""
+    return Suspension(
+        id=suspension_id,
+        domain_id=use.domain_id,
+        address=use.sender.text,
+        address_key=use.sender.key,
+        reason=f"More than {threshold} recipients within an hour.",
+        by_kind="rules",
+        by_label="rules",
+        by_rank=None,
+        created_at=at,
+    )
+
+
+def told(suspension: Suspension) -> Event:
+    """What subscribers hear of a suspension."""
+    data = {
+        "address": suspension.address,
+        "domain": suspension.domain_name,
+        "reason": suspension.reason,
+        "by": suspension.by_kind,
+    }
+    return Event("system.suspension", suspension.domain_id, None, data)
+
+
+def refusal(use: Use, verdict: Verdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:
+    """MAILBOX_SUSPENDED or RATE_LIMIT_EXCEEDED, None for a message that may go out."""
+    match verdict.kind:
+        case "counted":
+            return None
+        case "suspended":
+            return MailboxSuspended(f"Sending is suspended for {use.sender}.")
+        case "message_above_threshold":
+            limit = min(sender_threshold, domain_threshold)
+            text = f"A message may have at most {limit} recipients, this one has {use.recipients}."
+        case "sender_rate":
+            limit = sender_threshold
+            text = f"{use.sender} may send to {limit} recipients an hour; it is suspended now."
+        case "domain_rate":
+            limit = domain_threshold
+            text = f"{use.sender.domain} may send to {limit} recipients an hour."
+    wait = verdict.retry_after or 1
+    return RateLimitExceeded(text, retry_after=wait, reason=verdict.kind, limit=limit)
+
+
+def beyond_expansion(found: Iterable[Expansion], limit: int) -> Expansion | None:
+    """The first of a message's recipients with which it has more than `limit` external copies."""
+    total = 0
+    for each in found:
+        total += each.external
+        if each.too_many or total > limit:
+            return each
+    return None
+
+
+def copies_by_domain(found: Iterable[Expansion]) -> dict[str, int]:
+    """How many copies each domain forwards."""
+    copies: dict[str, int] = {}
+    for each in found:
+        copies[each.domain] = copies.get(each.domain, 0) + each.external
+    return copies
+
+
+def forward_refusal(full: Mapping[str, int | None], limit: int) -> RateLimitExceeded:
+    """RATE_LIMIT_EXCEEDED for the domains that forward too much: `forward_rate`, or `message_above_threshold` where the
+    message alone is beyond the limit.
+    """
+    domain, wait = max(full.items(), key=lambda each: (each[1] is None, each[1] or 0))
+    if wait is None:
+        text = f"{domain} may forward at most {limit} copies an hour to external recipients; this message needs more."
+        return RateLimitExceeded(text, retry_after=3600, reason="message_above_threshold", limit=limit)
+    text = f"{domain} has forwarded its {limit} copies of this hour (abuse.forward_per_hour). Try again later."
+    return RateLimitExceeded(text, retry_after=max(1, wait), reason="forward_rate", limit=limit)
+
+
+def _rank(present: Suspension) -> int:
+    return Role.ADMIN.rank if present.by_rank is None else present.by_rank

@@ -1,0 +1,218 @@
+"""The SQL of suspensions and of the counts of sending."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from mailkeep.core.address import Address
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
+from mailkeep.db.pool import Conn
+from mailkeep.features.mailflow.abuse.model import Expansion, HourlyUse, Standing, Suspension, Use, Verdict
+from mailkeep.settings.tree import Abuse
+
+_SELECT = """
+    SELECT s.id, s.domain_id, s.address, s.address_key, s.reason, s.by_kind, s.by_label, s.by_rank, s.created_at
+    FROM suspensions s
+"""
+
+
+async def put(conn: Conn, suspension: Suspension) -> bool:
+    """Set the suspension of an address, in the place of one that it has; False where its domain is gone."""
+    cursor = await conn.execute(
+        """
+        INSERT INTO suspensions (id, domain_id, address, address_key, reason, by_kind, by_label, by_rank,
+                                 created_at)
+        SELECT %(id)s, d.id, %(address)s, %(address_key)s, %(reason)s, %(by_kind)s, %(by_label)s, %(by_rank)s::integer,
+               %(created_at)s
+        FROM suspendable_domain(%(domain_id)s) d
+        ON CONFLICT ON CONSTRAINT suspensions_address_unique DO UPDATE
+        SET id = excluded.id, address = excluded.address, reason = excluded.reason, by_kind = excluded.by_kind,
+            by_label = excluded.by_label, by_rank = excluded.by_rank, created_at = excluded.created_at
+        """,
+        {name: getattr(suspension, name) for name in Suspension.__slots__},
+    )
+    return cursor.rowcount == 1
+
+
+async def delete(conn: Conn, address_key: str) -> None:
+    """End the suspension of an address, and what was counted for it."""
+    await conn.execute("DELETE FROM suspensions WHERE address_key = %(key)s", {"key": address_key})
+    await conn.execute("DELETE FROM send_counts WHERE subject = %(key)s", {"key": address_key})
+
+
+async def find(conn: Conn, address_key: str) -> Suspension | None:
+    """The suspension of an address."""
+    cursor = await conn.execute(_SELECT + " WHERE s.address_key = %(key)s", {"key": address_key})
+    return _suspension(await cursor.fetchone())
+
+
+async def find_locked(conn: Conn, address_key: str) -> Suspension | None:
+    """The suspension of an address; no other writer of this address goes on until the transaction ends, and nothing
+    is counted for it.
+    """
+    await conn.execute("SELECT lock_sender(%(key)s)", {"key": address_key})
+    return await find(conn, address_key)
+
+
+async def find_by_id(conn: Conn, suspension_id: UUID) -> Suspension | None:
+    """The suspension with this id."""
+    cursor = await conn.execute(_SELECT + " WHERE s.id = %(id)s", {"id": suspension_id})
+    return _suspension(await cursor.fetchone())
+
+
+async def page(conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, asked: PageRequest) -> Page[Suspension]:
+    """A page of the suspensions in `domains` (None: in all), or in one domain."""
+    found = await fetch_page(
+        conn,
+        _SELECT,
+        [
+            ("s.domain_id = ANY(%(domains)s)", "domains", domains),
+            ("s.domain_id = %(domain_id)s", "domain_id", domain_id),
+        ],
+        asked,
+        {"created_at": "s.id", "id": "s.id", "address": "s.address"},
+    )
+    return Page([Suspension(**row) for row in found.rows], found.next_key)
+
+
+async def standings(conn: Conn, addresses: Collection[Address]) -> dict[str, Standing]:
+    """How these addresses stand, by their keys."""
+    asked = list(addresses)
+    cursor = await conn.execute(
+        """
+        SELECT a.key, m.local_part, a.domain,
+               EXISTS (SELECT FROM suspensions s WHERE s.address_key = a.key) AS suspended
+        FROM unnest(%(keys)s::text[], %(locals)s::text[], %(domains)s::text[]) a (key, local_part, domain)
+        LEFT JOIN LATERAL mta_mailbox_of(a.local_part, a.domain) m ON true
+        """,
+        {
+            "keys": [each.key for each in asked],
+            "locals": [each.local_part for each in asked],
+            "domains": [each.domain for each in asked],
+        },
+    )
+    return {
+        row["key"]: Standing(row["local_part"] and Address(row["local_part"], row["domain"]), row["suspended"])
+        for row in await cursor.fetchall()
+    }
+
+
+async def count(conn: Conn, at: datetime, uses: Sequence[Use], limits: Abuse, *, may_suspend: bool) -> list[Verdict]:
+    """Judge messages in their order, and count those that may go out: one statement, however many.
+
+    Without `may_suspend` it is to be run in autocommit, and counts nothing where a sender is to be suspended.
+    With it the caller writes the suspensions in the same transaction.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT c.verdict AS kind, c.retry_after
+        FROM count_sends(%(at)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s, %(domain_limit)s,
+                         %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, place)
+        ORDER BY c.place
+        """,
+        counted(uses, limits) | {"at": at, "may_suspend": may_suspend},
+    )
+    return [Verdict(**row) for row in await cursor.fetchall()]
+
+
+def counted(uses: Sequence[Use], limits: Abuse) -> dict[str, Any]:
+    """What the database's `count_sends` is told of messages, beside the time."""
+    return _used(uses) | {"sender_limit": limits.sender_per_hour, "domain_limit": limits.domain_per_hour}
+
+
+async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
+    """Take back messages, each counted at its time. Locks senders and domains: it comes last in a transaction."""
+    uses = [use for _, use in counted]
+    await conn.execute(
+        "SELECT uncount_sends(%(at)s::timestamptz[], %(senders)s::text[], %(recipients)s::integer[])",
+        _used(uses) | {"at": [at for at, _ in counted]},
+    )
+
+
+async def forget_counts(conn: Conn, before: datetime) -> None:
+    """Drop the counts of minutes before `before`."""
+    await conn.execute("DELETE FROM send_counts WHERE minute < %(before)s", {"before": before})
+    await conn.execute("DELETE FROM forward_charges WHERE charged_at < %(before)s", {"before": before})
+
+
+async def expansions(conn: Conn, addresses: Sequence[str]) -> list[Expansion]:
+    """Those of these addresses (A-labels) that lead outside from a managed domain, in their order."""
+    cursor = await conn.execute(
+        """
+        WITH ours AS MATERIALIZED (
+            SELECT a.address, a.place
+            FROM unnest(%(addresses)s::text[]) WITH ORDINALITY a (address, place)
+            WHERE EXISTS (SELECT FROM domains d WHERE d.name = split_part(a.address, '@', -1))
+        )
+        SELECT o.address, r.external, r.decision IN ('expansion_limit', 'too_many_destinations') AS too_many
+        FROM ours o CROSS JOIN LATERAL route_address(o.address) r
+        WHERE r.external > 0 OR r.decision IN ('expansion_limit', 'too_many_destinations')
+        ORDER BY o.place
+        """,
+        {"addresses": list(addresses)},
+    )
+    return [Expansion(**row) for row in await cursor.fetchall()]
+
+
+async def count_forwards(
+    conn: Conn, at: datetime, charge_id: str | None, copies: Mapping[str, int], limit: int
+) -> dict[str, int | None]:
+    """Count forwarded copies by their domains, all or none: then the domains without room, and the seconds until they
+    have it (None: never). In autocommit. Idempotent for a charge_id.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT f.domain, f.retry_after
+        FROM count_forwards(%(at)s, %(charge_id)s, %(domains)s::text[], %(copies)s::integer[], %(limit)s) f
+        """,
+        {
+            "at": at,
+            "charge_id": charge_id,
+            "domains": list(copies),
+            "copies": list(copies.values()),
+            "limit": limit,
+        },
+    )
+    return {row["domain"]: row["retry_after"] for row in await cursor.fetchall()}
+
+
+async def forwards_counted(conn: Conn, at: datetime, domain: str) -> int:
+    """How many copies a domain has forwarded in the hour before `at`."""
+    cursor = await conn.execute("SELECT forwards_counted(%(at)s, %(domain)s) AS counted", {"at": at, "domain": domain})
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["counted"]
+
+
+async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUse:
+    """How many recipients and copies count for a domain at `at`."""
+    cursor = await conn.execute(
+        """
+        SELECT forwards_counted(%(at)s, %(domain)s) AS forwarded,
+               (SELECT coalesce(sum(c.recipients), 0)::bigint
+                  FROM send_counts c
+                 WHERE c.subject = %(domain)s
+                   AND c.minute > lower(send_minutes(%(at)s)) AND c.minute < upper(send_minutes(%(at)s))) AS sent
+        """,
+        {"at": at, "domain": domain},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return HourlyUse(**row)
+
+
+async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
+    """Take back what `count_forwards` counted under these ids."""
+    await conn.execute("SELECT uncount_forwards(%(ids)s::text[])", {"ids": list(charge_ids)})
+
+
+def _used(uses: Sequence[Use]) -> dict[str, Any]:
+    return {"senders": [use.sender.key for use in uses], "recipients": [use.recipients for use in uses]}
+
+
+def _suspension(row: dict[str, Any] | None) -> Suspension | None:
+    return Suspension(**row) if row else None

@@ -1,0 +1,258 @@
+"""The SQL of the log's positions, of mail on its way, and of what should be."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from mailkeep.core.ids import uuid7_floor
+from mailkeep.db.pool import Conn
+from mailkeep.features.mailflow.delivery_status.model import Expansion, Missing, Position, Submission, Tracked
+
+
+async def positions(conn: Conn, name: str) -> dict[int, Position]:
+    """How far the files of a log are read, by inode."""
+    cursor = await conn.execute(
+        "SELECT inode, first_line, read_to FROM mail_log_positions WHERE log = %(log)s", {"log": name}
+    )
+    return {row["inode"]: Position(row["inode"], row["first_line"], row["read_to"]) for row in await cursor.fetchall()}
+
+
+async def advance(conn: Conn, name: str, start: int, position: Position, at: datetime) -> bool:
+    """Move a position on from `start`, which for 0 means that the file is new; False where another has."""
+    cursor = await conn.execute(
+        """
+        INSERT INTO mail_log_positions AS p (log, inode, first_line, read_to, read_at)
+        SELECT %(log)s, %(inode)s, %(first_line)s, %(read_to)s, %(at)s
+        WHERE %(start)s = 0 OR EXISTS (
+            SELECT FROM mail_log_positions o WHERE o.log = %(log)s AND o.inode = %(inode)s)
+        ON CONFLICT (log, inode) DO UPDATE
+        SET first_line = excluded.first_line, read_to = excluded.read_to, read_at = excluded.read_at
+        WHERE CASE WHEN p.first_line = excluded.first_line THEN p.read_to = %(start)s ELSE %(start)s = 0 END
+        """,
+        {
+            "log": name,
+            "inode": position.inode,
+            "first_line": position.first_line,
+            "read_to": position.read_to,
+            "at": at,
+            "start": start,
+        },
+    )
+    return cursor.rowcount == 1
+
+
+async def shorten(conn: Conn, name: str, position: Position, at: datetime) -> None:
+    """Move a position back to the end of its file."""
+    await conn.execute(
+        """
+        UPDATE mail_log_positions SET read_to = %(read_to)s, read_at = %(at)s
+        WHERE log = %(log)s AND inode = %(inode)s AND first_line = %(first_line)s AND read_to > %(read_to)s
+        """,
+        {
+            "log": name,
+            "inode": position.inode,
+            "first_line": position.first_line,
+            "read_to": position.read_to,
+            "at": at,
+        },
+    )
+
+
+async def forget_positions(conn: Conn, name: str, inodes: Collection[int], before: datetime) -> None:
+    """Let go of the positions of files that are no more."""
+    await conn.execute(
+        """
+        DELETE FROM mail_log_positions
+        WHERE log = %(log)s AND inode <> ALL(%(inodes)s) AND read_at < %(before)s
+        """,
+        {"log": name, "inodes": list(inodes), "before": before},
+    )
+
+
+async def caught_up(conn: Conn, name: str, at: datetime) -> None:
+    """The end of the log was reached."""
+    await conn.execute(
+        """
+        INSERT INTO mail_logs (name, caught_up_at) VALUES (%(name)s, %(at)s)
+        ON CONFLICT (name) DO UPDATE SET caught_up_at = excluded.caught_up_at
+        """,
+        {"name": name, "at": at},
+    )
+
+
+async def caught_up_at(conn: Conn) -> datetime | None:
+    """When the end of every log was reached last; None where one never was."""
+    cursor = await conn.execute(
+        "SELECT CASE WHEN bool_and(caught_up_at IS NOT NULL) THEN min(caught_up_at) END AS at FROM mail_logs"
+    )
+    row = await cursor.fetchone()
+    return row["at"] if row else None
+
+
+async def tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, Tracked]:
+    """What is known of mail on its way."""
+    cursor = await conn.execute(
+        """
+        SELECT queue_id, origin, login, header_id, head, sender, size, message_id, expected, recipients, noted,
+               expansions, told, passed_on, first_seen_at
+        FROM queued_mail WHERE queue_id = ANY(%(ids)s)
+        """,
+        {"ids": list(queue_ids)},
+    )
+    return {row["queue_id"]: _tracked(row) for row in await cursor.fetchall()}
+
+
+def _tracked(row: dict[str, Any]) -> Tracked:
+    row["expansions"] = msgspec.convert(row["expansions"], tuple[Expansion, ...])
+    row["told"] = tuple(row["told"])
+    row["passed_on"] = msgspec.convert(row["passed_on"], dict[str, UUID])
+    return Tracked(**row)
+
+
+async def adopted(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, Tracked]:
+    """What is known of sent mail with these queue ids that is not followed and has not ended, by the history.
+
+    Only recipients in managed domains may stand in the queue as several.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT m.queue_id, m.source, m.message_id AS header_id, m.mail_from, m.size, m.id, m.accepted_at,
+               (SELECT count(*) FROM message_recipients r WHERE r.message_id = m.id) AS recipients,
+               EXISTS (SELECT FROM message_recipients r JOIN domains d ON d.name = split_part(r.address_key, '@', 2)
+                       WHERE r.message_id = m.id) AS inside
+        FROM messages m
+        WHERE m.queue_id = ANY(%(ids)s) AND m.direction = 'outbound' AND m.source IN ('api', 'smtp')
+          AND m.status IN ('queued', 'deferred', 'partial', 'unknown')
+        """,
+        {"ids": list(queue_ids)},
+    )
+    return {
+        row["queue_id"]: Tracked(
+            row["queue_id"],
+            "api" if row["source"] == "api" else "submission",
+            row["accepted_at"] or at,
+            header_id=row["header_id"],
+            sender=row["mail_from"],
+            size=row["size"],
+            message_id=row["id"],
+            expected=None if row["inside"] else row["recipients"],
+            recipients=row["recipients"],
+        )
+        for row in await cursor.fetchall()
+    }
+
+
+async def keep(conn: Conn, mails: Sequence[Tracked]) -> None:
+    """Write down what is known of mail on its way."""
+    await conn.execute(
+        """
+        INSERT INTO queued_mail (queue_id, origin, login, header_id, head, sender, size, message_id, expected,
+                                 recipients, noted, expansions, told, passed_on, first_seen_at)
+        SELECT q.queue_id, q.origin, q.login, q.header_id, q.head, q.sender, q.size, q.message_id, q.expected,
+               q.recipients, q.noted, q.expansions, q.told, q.passed_on, q.first_seen_at
+        FROM jsonb_to_recordset(%(mails)s) AS q(
+            queue_id text, origin text, login text, header_id text, head jsonb, sender text, size bigint,
+            message_id uuid, expected integer, recipients integer, noted boolean, expansions jsonb,
+            told text[], passed_on jsonb, first_seen_at timestamptz)
+        ON CONFLICT (queue_id) DO UPDATE
+        SET header_id = excluded.header_id, head = excluded.head, sender = excluded.sender, size = excluded.size,
+            message_id = excluded.message_id, expected = excluded.expected, recipients = excluded.recipients,
+            noted = excluded.noted, expansions = excluded.expansions, told = excluded.told,
+            passed_on = excluded.passed_on
+        """,
+        {"mails": Jsonb(list(mails), dumps=msgspec.json.encode)},
+    )
+
+
+async def forget(conn: Conn, queue_ids: Collection[str]) -> None:
+    """Mail that has ended."""
+    await conn.execute("DELETE FROM queued_mail WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)})
+
+
+async def forget_old(conn: Conn, before: datetime, untaken_before: datetime) -> None:
+    """Let go of what never ended: mail and envelopes from before an instant, and mail that never came in."""
+    await conn.execute(
+        """
+        DELETE FROM queued_mail
+        WHERE first_seen_at < %(before)s OR (expected IS NULL AND first_seen_at < %(untaken_before)s)
+        """,
+        {"before": before, "untaken_before": untaken_before},
+    )
+    await conn.execute("DELETE FROM submissions WHERE created_at < %(before)s", {"before": before})
+
+
+async def note_submission(conn: Conn, noted: Submission) -> None:
+    """Write down the envelope of a message that a mail client hands in."""
+    await conn.execute(
+        """
+        INSERT INTO submissions (queue_id, login, sender, recipients, client, created_at)
+        VALUES (%(queue_id)s, %(login)s, %(sender)s, %(recipients)s, %(client)s, %(created_at)s)
+        ON CONFLICT (queue_id) DO NOTHING
+        """,
+        {name: getattr(noted, name) for name in Submission.__slots__},
+    )
+
+
+async def take_submissions(conn: Conn, queue_ids: Collection[str]) -> list[Submission]:
+    """Remove the envelopes that were noted for these queue ids, and answer them."""
+    if not queue_ids:
+        return []
+    cursor = await conn.execute(
+        """
+        DELETE FROM submissions WHERE queue_id = ANY(%(ids)s)
+        RETURNING queue_id, login, sender, recipients, client, created_at
+        """,
+        {"ids": list(queue_ids)},
+    )
+    return [Submission(**row) for row in await cursor.fetchall()]
+
+
+async def submissions(conn: Conn, queue_ids: Collection[str]) -> dict[str, Submission]:
+    """The envelopes that were noted for these queue ids."""
+    cursor = await conn.execute(
+        """
+        SELECT queue_id, login, sender, recipients, client, created_at FROM submissions
+        WHERE queue_id = ANY(%(ids)s)
+        """,
+        {"ids": list(queue_ids)},
+    )
+    return {row["queue_id"]: Submission(**row) for row in await cursor.fetchall()}
+
+
+async def overdue(conn: Conn, before: datetime, since: datetime, after: UUID, most: int) -> list[Missing]:
+    """Sent messages that the MTA took before an instant and that have open recipients, in the order of their ids."""
+    cursor = await conn.execute(
+        """
+        SELECT m.id, m.queue_id FROM messages m
+        WHERE m.status IN ('queued', 'deferred', 'partial') AND m.direction = 'outbound' AND m.queue_id IS NOT NULL
+          AND m.accepted_at < %(before)s AND m.id > %(after)s AND m.id >= %(since)s
+          AND EXISTS (SELECT FROM message_recipients r
+                      WHERE r.message_id = m.id AND r.status IN ('queued', 'deferred'))
+        ORDER BY m.id LIMIT %(most)s
+        """,
+        {"before": before, "since": uuid7_floor(since), "after": after, "most": most},
+    )
+    return [Missing(row["id"], row["queue_id"]) for row in await cursor.fetchall()]
+
+
+async def followed(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, set[str]]:
+    """The queue ids under which messages are on their way, where they are followed: a requeued one has a second."""
+    cursor = await conn.execute(
+        """
+        SELECT coalesce(q.message_id, p.value::uuid) AS message_id, q.queue_id
+        FROM queued_mail q LEFT JOIN LATERAL jsonb_each_text(q.passed_on) p ON true
+        WHERE q.message_id = ANY(%(ids)s) OR p.value::uuid = ANY(%(ids)s)
+        """,
+        {"ids": list(message_ids)},
+    )
+    found = defaultdict[UUID, set[str]](set)
+    for row in await cursor.fetchall():
+        found[row["message_id"]].add(row["queue_id"])
+    return found

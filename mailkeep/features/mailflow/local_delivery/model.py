@@ -1,0 +1,47 @@
+"""A message on its way from Postfix to Dovecot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from mailkeep.features.mailflow.receiving.model import Arrived, Home, Verdict
+from mailkeep.mail.message.parse import Unparsable
+from mailkeep.mail.message.parse_process import Apart
+from mailkeep.mail.smtp.reply import Reply
+
+DELIVERY_FIELD = "X-Mailkeep-Delivery"
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A recipient as Postfix brings it: the mailbox's address, with any tag, and the one that was asked for."""
+
+    address: str
+    asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a recipient's mail goes: a mailbox; `filed` says that it has this message, by the history."""
+
+    home: Home
+    domain_active: bool
+    filed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message that Dovecot has judged: for each mailbox the recipients that led there, and Dovecot's word.
+
+    `auth` is what the sender's authentication came to, by method.
+    """
+
+    mail: Arrived
+    verdict: Verdict | None
+    auth: Mapping[str, str]
+    homes: Mapping[UUID, Home]
+    asked: Mapping[UUID, Sequence[str]]
+    said: Mapping[UUID, Reply]
+    apart: Apart | Unparsable | None

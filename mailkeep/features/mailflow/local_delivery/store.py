@@ -1,0 +1,48 @@
+"""The SQL of the inbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.mailflow.local_delivery.model import Place
+from mailkeep.features.mailflow.receiving.model import Home
+
+Asked = tuple[str, Sequence[tuple[str, str]]]
+"""A queue id, and the addresses (local part, domain) that its message is for."""
+
+
+async def places(conn: Conn, asked: Sequence[Asked], *, always_full: bool) -> list[dict[tuple[str, str], Place]]:
+    """For each message the mailboxes of those of its addresses that have one, with or without a tag."""
+    each = [(number, queue_id, *pair) for number, (queue_id, pairs) in enumerate(asked) for pair in pairs]
+    cursor = await conn.execute(
+        """
+        SELECT a.number, a.local, a.domain, m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes,
+               m.used_bytes, wants_full(d.id, %(always_full)s) AS wants_full, d.active,
+               s.queue_id IS NOT NULL AS filed
+        FROM unnest(%(numbers)s::integer[], %(queue_ids)s::text[], %(locals)s::text[], %(domains)s::text[])
+             AS a (number, queue_id, local, domain)
+        CROSS JOIN LATERAL mta_mailbox_of(a.local, a.domain) m
+        JOIN domains d ON d.id = m.domain_id
+        LEFT JOIN inbound_seen s ON s.queue_id = a.queue_id AND s.recipient = m.id::text
+        """,
+        {
+            "numbers": [number for number, *_ in each],
+            "queue_ids": [queue_id for _, queue_id, *_ in each],
+            "locals": [local for *_, local, _ in each],
+            "domains": [domain for *_, domain in each],
+            "always_full": always_full,
+        },
+    )
+    found: list[dict[tuple[str, str], Place]] = [{} for _ in asked]
+    for row in await cursor.fetchall():
+        home = Home(
+            row["mailbox_id"],
+            row["domain_id"],
+            row["domain_name"],
+            row["quota_bytes"],
+            row["used_bytes"],
+            row["wants_full"],
+        )
+        found[row["number"]][row["local"], row["domain"]] = Place(home, row["active"], row["filed"])
+    return found

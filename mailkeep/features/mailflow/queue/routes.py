@@ -1,0 +1,62 @@
+"""Paths of the queue."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination
+from mailkeep.features.mailflow.queue import service, wire
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+_FULL = (
+    " The full profile's; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Where the agent of the mail "
+    "server's node does not answer within ten seconds: node_agent_away."
+)
+
+
+async def _list(app: App, call: Call) -> Reply:
+    assert call.page is not None
+    query: wire.QueueQuery = call.query
+    page = await service.page(app, wire.filter_of(query), call.page)
+    return Reply([wire.queued(each) for each in page.rows], page)
+
+
+async def _act(app: App, call: Call) -> Reply:
+    body: wire.QueueAction = call.body
+    affected = await service.act(app, call.caller(), body.action, wire.selection(body), dry_run=body.dry_run)
+    return Reply(wire.Affected(affected, body.dry_run))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/queue",
+        handler=_list,
+        action="queue.list",
+        summary="List the mail server's queue",
+        description="What waits to be delivered, newest first, with the last word about each recipient." + _FULL,
+        tag="Queue",
+        query=wire.QueueQuery,
+        listing=Listing(("arrived_at",)),
+        data=list[wire.QueuedMessage],
+        refusals=(InvalidPagination, ApiKeyDomainScope),
+        examples=(Example(query={"state": "deferred", "limit": "10"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/queue/actions",
+        handler=_act,
+        action="queue.write",
+        audit="queue.act",
+        resource="queue",
+        summary="Flush, hold, release or delete queued mail",
+        description=(
+            "By `ids` or by `filter` (`{}`: all). `flush` tries now, `hold` keeps until `release`, `delete` removes: "
+            "open recipients have failed then (`mail.failed`). `dry_run` only counts." + _FULL
+        ),
+        tag="Queue",
+        body=wire.QueueAction,
+        data=wire.Affected,
+        refusals=(ApiKeyDomainScope,),
+        examples=(Example(body={"action": "flush", "filter": {"domain": "elsewhere.test"}, "dry_run": True}),),
+    ),
+)

@@ -1,0 +1,94 @@
+"""What runs beside the listener: copies go on to the outside, what was kept long enough is let go."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.db.partitions import confirm_prune_time
+from mailkeep.features.directory.mailboxes.model import mail_root
+from mailkeep.features.mailflow.receiving import rules, store
+from mailkeep.features.mailflow.receiving.model import Forward
+from mailkeep.features.mailflow.receiving.service import forward_path
+from mailkeep.mail.mailbox import maildir
+from mailkeep.mail.mailbox.homes import MAILDIR
+from mailkeep.mail.message import content_file
+from mailkeep.mail.smtp.client import Lost, Refused, Submission
+
+log = structlog.get_logger("mailkeep.receiving")
+
+_PAYLOADS_KEPT = timedelta(days=3)
+_LEFT_BEHIND = timedelta(hours=36)  # what is older is no delivery under way (https://cr.yp.to/proto/maildir.html)
+
+
+async def forward_due(app: App, most: int = 50) -> int:
+    """Hand the forwards that are due to the MTA; how many there were."""
+    async with app.db.autocommit() as conn:
+        found = await store.due_forwards(conn, app.clock(), most)
+    for forward in found:
+        await _forward(app, forward)
+    return len(found)
+
+
+async def _forward(app: App, forward: Forward) -> None:
+    path = forward_path(app.data_dir, forward.queue_id)
+    given_up = await _hand_on(app, forward, path)
+    wait = rules.next_try(forward.attempts + 1)
+    async with app.db.tx() as conn:
+        if given_up is None and wait is not None:
+            await store.put_off_forward(conn, forward, app.clock() + wait)
+            return
+        last = await store.end_forward(conn, forward)
+    if last:
+        await asyncio.to_thread(content_file.remove, path)
+    if given_up or given_up is None:
+        log.warning("forward given up", queue_id=forward.queue_id, recipient=forward.recipient, why=given_up)
+
+
+async def _hand_on(app: App, forward: Forward, path: Path) -> str | None:
+    """Try once: empty when the MTA has it, the reason when it never will, None when it may later."""
+    if app.mta is None:
+        return None
+    if not path.exists():
+        return "its content is gone"
+    head = await asyncio.to_thread(partial(_is_8bit, path))
+    smtputf8 = not (forward.recipient + forward.mail_from).isascii()
+    submission = Submission(forward.mail_from, [forward.recipient], None, head, smtputf8)
+    try:
+        await app.mta.submit(submission, content_file.read(path), stuffed=False)
+    except (Refused, Lost) as wrong:
+        return str(wrong) if wrong.permanent else None
+    return ""
+
+
+def _is_8bit(path: Path) -> bool:
+    return any(not chunk.isascii() for chunk in content_file.read(path))
+
+
+async def prune(app: App) -> None:
+    """Let go of content of events after 3 days, and of what deliveries left behind that were broken off."""
+    at = app.clock()
+    async with app.db.autocommit() as conn:
+        confirmed = await confirm_prune_time(conn, "events", at)
+        if confirmed:
+            await store.forget_payloads(conn, confirmed - _PAYLOADS_KEPT)
+        old = await asyncio.to_thread(_old_forwards, app.data_dir, (at - _LEFT_BEHIND).timestamp())
+        waiting = await store.among_forwards(conn, old)
+    for queue_id in old - waiting:
+        await asyncio.to_thread(content_file.remove, forward_path(app.data_dir, queue_id))
+    await asyncio.to_thread(_remove_stale, app.data_dir, (at - _LEFT_BEHIND).timestamp())
+
+
+def _old_forwards(data_dir: Path, before: float) -> set[str]:
+    return {path.stem for path in (data_dir / "forwards").glob("*.eml") if path.stat().st_mtime < before}
+
+
+def _remove_stale(data_dir: Path, before: float) -> None:
+    for folder in mail_root(data_dir).glob(f"*/{MAILDIR}"):
+        maildir.remove_stale(folder, before)
+        maildir.remove_stale(folder / ".Junk", before)

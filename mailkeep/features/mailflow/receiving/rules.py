@@ -1,0 +1,72 @@
+"""What a sender is answered, who a recipient is, what is spam, and how often a forward is tried."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import timedelta
+
+from mailkeep.features.mailflow.receiving.model import Verdict
+from mailkeep.mail.smtp.reply import Reply
+
+MAX_HOPS = 100
+"""Received fields at which a message is taken for one that goes round and round (RFC 5321 §6.3)."""
+
+HAM = Verdict(0.0, "no action", ())
+# The string that every filter takes for spam, so that its way can be tried: https://spamassassin.apache.org/gtube/
+GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
+_GTUBE_VERDICT = Verdict(1000.0, "add header", ("GTUBE",))
+
+_REPLIES = {
+    "deliver": Reply(250, "2.1.5", "Ok"),
+    "unknown_user": Reply(550, "5.1.1", "User unknown"),
+    "mailbox_full": Reply(452, "4.2.2", "Mailbox full"),
+    "message_too_large": Reply(552, "5.2.2", "The message is larger than the mailbox's quota"),
+    "mailbox_inactive": Reply(550, "5.2.1", "Mailbox disabled"),
+    "receiving_disabled": Reply(550, "5.7.1", "The domain takes no mail"),
+    "domain_inactive": Reply(450, "4.2.1", "The domain is deactivated for now"),
+    "no_administrator": Reply(451, "4.3.5", "No administrator can be reached"),
+    "expansion_limit": Reply(550, "5.7.1", "The address has too many external destinations"),
+    "too_many_destinations": Reply(550, "5.7.1", "The address has too many destinations"),
+    "not_managed": Reply(554, "5.7.1", "Relay access denied"),
+}
+# Of a mailbox without room beside others that have it, in the history: its copy is not tried again.
+NO_COPY = Reply(552, "5.2.2", "Mailbox full")
+TOO_MANY_COPIES = Reply(452, "4.5.3", "The message has too many external recipients by now, send another one")
+FORWARDS_TOO_MUCH = Reply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
+_ESCAPED = re.compile(r"\\(.)")
+_WAITS = (5, 60, 300, 900, 3600)
+_GIVE_UP_AFTER = 40
+
+
+def reply_to(decision: str) -> Reply:
+    """The answer at RCPT for what routing decided (RFC 3463 for the enhanced codes)."""
+    return _REPLIES[decision]
+
+
+def unquoted(recipient: str) -> str:
+    """A recipient with its local part as it is meant: `"alice"@…` is `alice@…` (RFC 5321 §4.1.2)."""
+    local_part, at, domain = recipient.rpartition("@")
+    if len(local_part) < 2 or not (local_part.startswith('"') and local_part.endswith('"')):
+        return recipient
+    return _ESCAPED.sub(r"\1", local_part[1:-1]) + at + domain
+
+
+def judge_content(chunks: Iterable[bytes]) -> Verdict:
+    """The built-in verdict: spam is what has the GTUBE string in it, as it was sent. Fields of others' filters
+    count for nothing.
+    """
+    carry = b""
+    for chunk in chunks:
+        window = carry + chunk
+        if GTUBE in window:
+            return _GTUBE_VERDICT
+        carry = window[-len(GTUBE) + 1 :]
+    return HAM
+
+
+def next_try(attempts: int) -> timedelta | None:
+    """How long a forward waits after try number `attempts`; None when it is given up (after about 36 hours)."""
+    if attempts >= _GIVE_UP_AFTER:
+        return None
+    return timedelta(seconds=_WAITS[min(attempts, len(_WAITS)) - 1])

@@ -1,0 +1,383 @@
+"""Judging recipients, delivering to mailboxes, passing copies on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core import failpoint
+from mailkeep.core.address import AddressError, normalize_domain
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.ids import uuid7
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.directory.mailboxes import service as mailboxes
+from mailkeep.features.directory.mailboxes.model import maildir_of
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.directory.routing.model import Route
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.receiving import rules, store, wire
+from mailkeep.features.mailflow.receiving.model import Arrived, Home, Outcome, Rejected, Verdict
+from mailkeep.features.record.events.model import Event
+from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.model import Message, Recipient, Reply as Said, content_path
+from mailkeep.mail.mailbox import maildir
+from mailkeep.mail.message import content_file
+from mailkeep.mail.message.parse import Unparsable
+from mailkeep.mail.message.parse_process import Apart
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import source_of
+
+log = structlog.get_logger("mailkeep.receiving")
+
+_MINUTE = 60
+_ROWS_A_MINUTE = 60
+_SOURCES = 10_000
+
+
+reply_to = rules.reply_to
+MAX_HOPS = rules.MAX_HOPS
+
+
+async def judge(app: App, address: str, size: int = 0, copies: Mapping[str, int] | None = None) -> tuple[Reply, Route]:
+    """What a sender is answered for a recipient (as given), and where it goes.
+
+    `copies` are the external copies, by the domain that forwards them, of the recipients that were accepted before.
+
+    `size` is what was declared of the message, in bytes, 0 where nothing was.
+    """
+    async with app.db.autocommit() as conn:
+        route = await routing.recipient(conn, rules.unquoted(address) if "@" in address else address, size)
+        refused = await _refuse_copies(app, conn, route, forwarding_domain(app, address), copies or {})
+    return refused or rules.reply_to(route.decision), route
+
+
+async def _refuse_copies(app: App, conn: Conn, route: Route, domain: str, copies: Mapping[str, int]) -> Reply | None:
+    if route.decision != "deliver" or not route.external:
+        return None
+    if sum(copies.values()) + route.external > app.settings.limits.external_expansion:
+        return rules.TOO_MANY_COPIES
+    limit, new = app.settings.abuse.forward_per_hour, copies.get(domain, 0) + route.external
+    # More than the whole limit never fits: the end of the message says so for good.
+    if new <= limit and not await abuse.may_forward(conn, app.clock(), domain, new, limit):
+        return rules.FORWARDS_TOO_MUCH
+    return None
+
+
+def forwarding_domain(app: App, address: str) -> str:
+    """The domain that the external copies of a recipient are counted for; the server's own for a bare `postmaster`."""
+    return _domain_of(address) or app.settings.server.hostname.lower() or "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where a message goes: mailboxes that take it, those that have no room, addresses outside."""
+
+    mail: Arrived
+    verdict: Verdict
+    led_there: Mapping[UUID, Sequence[str]]
+    homes: Mapping[UUID, Home]
+    full: Sequence[Home]
+    outside: Sequence[str]
+    apart: Apart | Unparsable | None
+
+
+async def deliver(app: App, mail: Arrived) -> Outcome:
+    """Bring a message to its mailboxes and file it: on disk and in the history, or queued to go on, when it answers.
+
+    A mailbox without room is passed over, and the history says so, where the message has another place. A message
+    that did not get that far (the exception says why) left no copy, but under a queue id that will be tried again.
+    """
+    led_there, outside = _places(mail)
+    async with app.db.autocommit() as conn:
+        homes = await store.homes(conn, led_there, always_full=app.settings.events.received_full)
+    full = [home for home in homes.values() if home.is_full(mail.size)]
+    homes = {mailbox_id: home for mailbox_id, home in homes.items() if home not in full}
+    if not homes and not outside:
+        return _no_room(full, mail.size) if full else "unknown_user"
+    verdict = await asyncio.to_thread(rules.judge_content, mail.content())
+    async with AsyncExitStack() as stack:
+        wants_full = any(home.wants_full for home in homes.values())
+        apart = await taken_apart(app, mail, stack) if wants_full else None
+        await _carry_out(app, _Plan(mail, verdict, led_there, homes, full, outside, apart))
+    return "deliver"
+
+
+def _no_room(full: Sequence[Home], size: int) -> Outcome:
+    return "message_too_large" if all(size > home.quota_bytes for home in full) else "mailbox_full"
+
+
+async def taken_apart(app: App, mail: Arrived, stack: AsyncExitStack) -> Apart | Unparsable:
+    """The message taken apart, held until `stack` ends."""
+    try:
+        return await stack.enter_async_context(app.parser.held(mail.content, mail.size))
+    except Unparsable as error:
+        log.info("a message could not be parsed", queue_id=mail.queue_id, why=str(error))
+        return error
+
+
+async def _carry_out(app: App, plan: _Plan) -> None:
+    mail = plan.mail
+    copies: dict[UUID, tuple[Message, maildir.Delivery]] = {}
+    try:
+        for mailbox_id, home in plan.homes.items():
+            message = _message(app, plan, home)
+            copies[mailbox_id] = message, await asyncio.to_thread(_into_mailbox, app, plan, message)
+        if plan.outside:
+            path = forward_path(app.data_dir, mail.queue_id)
+            await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
+        failpoint.reach("inbound.delivered")
+        await _file_for_certain(app, plan, copies)
+        failpoint.reach("inbound.committed")
+    except BaseException:
+        # Its sender will come again, under another queue id: what lies there now would be a second copy then.
+        if mail.source == "smtp":
+            for message, delivery in copies.values():
+                delivery.path.unlink(missing_ok=True)
+                content_path(app.data_dir, message.id).unlink(missing_ok=True)
+            forward_path(app.data_dir, mail.queue_id).unlink(missing_ok=True)
+        raise
+
+
+async def _file_for_certain(app: App, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
+    """Where the answer to a commit is lost, it is done again, which changes nothing where it was done: a message that
+    the history tells of must not be refused.
+    """
+    for pause in (0.5, 2.0, None):
+        committing = False
+        try:
+            async with app.db.tx() as conn:
+                await _file(app, conn, plan, copies)
+                committing = True
+            break
+        except Unavailable:
+            if not committing or pause is None:
+                raise
+            await asyncio.sleep(pause)
+
+
+async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
+    mail, at = plan.mail, app.clock()
+    found = {mailbox_id: message for mailbox_id, (message, _) in copies.items()}
+    more = [event for mailbox_id, message in found.items() for event in _events(plan, message, plan.homes[mailbox_id])]
+    filed = await messages.file_all(conn, at, list(found.values()), more) if found else set[UUID]()
+    fresh = [mailbox_id for mailbox_id, message in found.items() if message.id in filed]
+    if plan.apart and any(plan.homes[mailbox_id].wants_full for mailbox_id in fresh):
+        await keep_payload(conn, mail, plan.apart, at)
+    if fresh:
+        for home in plan.full:
+            await messages.record_rejected(conn, _passed_over(app, plan, home))
+    if plan.outside:
+        await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.outside, at)
+    # Rows that others wait for: last, and in one order.
+    for mailbox_id in fresh:
+        await mailboxes.add_mail(conn, mailbox_id, copies[mailbox_id][1].size)
+
+
+def _events(plan: _Plan, message: Message, home: Home) -> Iterator[Event]:
+    apart = plan.apart if home.wants_full else None
+    return told(plan.mail, message, plan.led_there[home.mailbox_id], plan.verdict, apart)
+
+
+def told(
+    mail: Arrived, message: Message, rcpt_to: Sequence[str], verdict: Verdict, apart: Apart | Unparsable | None
+) -> Iterator[Event]:
+    """What is told of a message in a mailbox beside `mail.received`: mail.spam, and the whole of it (`apart`)."""
+    if verdict.is_spam:
+        yield Event("mail.spam", message.domain_id, message.id, wire.spam_data(message, verdict))
+    if apart:
+        data = wire.full_data(mail, message, rcpt_to, verdict, apart)
+        yield Event("mail.received.full", message.domain_id, message.id, data)
+
+
+async def keep_payload(conn: Conn, mail: Arrived, apart: Apart | Unparsable, at: datetime) -> None:
+    """Write the content of a message's mail.received.full, once."""
+    await store.keep_payload(conn, mail.queue_id, wire.payload(mail, apart), at)
+
+
+def _places(mail: Arrived) -> tuple[dict[UUID, list[str]], list[str]]:
+    """For each mailbox the recipients that led there, and the addresses outside."""
+    to_mailboxes: dict[UUID, list[str]] = {}
+    outside: dict[str, None] = {}
+    for recipient, route in mail.recipients:
+        for place in route.deliveries:
+            if place.mailbox_id is None:
+                outside[place.address] = None
+            else:
+                to_mailboxes.setdefault(place.mailbox_id, []).append(recipient)
+    return to_mailboxes, list(outside)
+
+
+def _into_mailbox(app: App, plan: _Plan, message: Message) -> maildir.Delivery:
+    """Deliver, and let the history show the content for some days."""
+    mail, mailbox_id = plan.mail, message.mailbox_id
+    assert mailbox_id is not None
+    trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.led_there[mailbox_id][0]}\r\n"
+    folder = maildir_of(app.data_dir, mailbox_id)
+    if plan.verdict.is_spam:
+        trace += f"X-Spam-Flag: YES\r\nX-Spam-Score: {plan.verdict.score}\r\n"
+        folder = _junk(folder)
+    # A queue id of our own listener is new each time: nobody can have delivered it before.
+    delivery = maildir.deliver(
+        folder,
+        _with_trace(trace.encode() + mail.trace, mail),
+        delivery_id=mail.queue_id,
+        host=app.settings.server.hostname or "localhost",
+        first_try=mail.source == "smtp",
+    )
+    messages.keep_file(app.data_dir, message.id, delivery.path)
+    return delivery
+
+
+def _junk(folder: Path) -> Path:
+    """The Junk folder of a Maildir; the empty file marks it as one (Maildir++)."""
+    junk = folder / ".Junk"
+    if not junk.exists():
+        junk.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (junk / "maildirfolder").touch(mode=0o600)
+    return junk
+
+
+def _with_trace(trace: bytes, mail: Arrived) -> Iterator[bytes]:
+    yield trace
+    yield from mail.content()
+
+
+def forward_path(data_dir: Path, queue_id: str) -> Path:
+    """Where the content of a message that is to be passed on lies."""
+    return data_dir / "forwards" / f"{queue_id}.eml"
+
+
+def _message(app: App, plan: _Plan, home: Home) -> Message:
+    said = Said(250, "2.0.0", "Delivered")
+    recipients = [Recipient(address, "received", 1, said) for address in plan.led_there[home.mailbox_id]]
+    spam = plan.verdict if plan.verdict.is_spam else None
+    return inbound_message(app.clock(), plan.mail, home, recipients, spam)
+
+
+def inbound_message(
+    at: datetime, mail: Arrived, home: Home, recipients: list[Recipient], verdict: Verdict | None
+) -> Message:
+    """The history's row of a message for one mailbox, whose recipients agree; `verdict`: what is told of the filter."""
+    return Message(
+        id=uuid7(at),
+        direction="inbound",
+        message_id=mail.head.message_id,
+        queue_id=mail.queue_id,
+        domain_id=home.domain_id,
+        domain_name=home.domain_name,
+        mailbox_id=home.mailbox_id,
+        source=mail.source,
+        admin_id=None,
+        api_key_id=None,
+        mail_from=mail.mail_from,
+        from_address=mail.head.from_address or mail.mail_from,
+        to_addresses=mail.head.to_addresses,
+        cc_addresses=mail.head.cc_addresses,
+        subject=mail.head.subject,
+        size=mail.size,
+        status=recipients[0].status,
+        created_at=at,
+        recipients=recipients,
+        spam_score=verdict.score if verdict else None,
+        spam_action=verdict.action if verdict else None,
+        spam_symbols=list(verdict.symbols) if verdict else [],
+    )
+
+
+def _passed_over(app: App, plan: _Plan, home: Home) -> Message:
+    """What the history says of a mailbox without room."""
+    reply = rules.NO_COPY
+    said = Said(reply.code, reply.enhanced, reply.text)
+    recipients = [Recipient(address, "rejected", 1, said) for address in plan.led_there[home.mailbox_id]]
+    return replace(_message(app, plan, home), status="rejected", recipients=recipients)
+
+
+class RejectionBound:
+    """At most 60 recorded rejections a minute for one source, and of 10,000 sources; the rest are only counted."""
+
+    def __init__(self) -> None:
+        self._windows: dict[str, tuple[float, int]] = {}
+        self._swept = 0.0
+
+    def take(self, source: str, at: datetime) -> bool:
+        """Whether another rejection of this source is recorded."""
+        now, source = at.timestamp(), source_of(source)
+        if now - self._swept >= _MINUTE:
+            self._windows = {name: window for name, window in self._windows.items() if now - window[0] < _MINUTE}
+            self._swept = now
+        began, rows = self._windows.get(source, (now, 0))
+        if now - began >= _MINUTE:
+            began, rows = now, 0
+        is_known = source in self._windows or len(self._windows) < _SOURCES
+        if rows < _ROWS_A_MINUTE and is_known:
+            self._windows[source] = (began, rows + 1)
+            return True
+        return False
+
+
+async def record_rejected(app: App, rejected: Rejected) -> None:
+    """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
+    at = app.clock()
+    async with app.db.tx() as conn:
+        await file_rejected(conn, [(at, rejected)])
+
+
+async def file_rejected(conn: Conn, found: Sequence[tuple[datetime, Rejected]]) -> None:
+    """`record_rejected` of what was refused at these times."""
+    names = {_domain_of(rejected.rcpt_to) for _, rejected in found}
+    known = {name: await domains.find_by_name(conn, name) for name in names}
+    for at, rejected in found:
+        await messages.record_rejected(conn, _rejected(at, rejected, known[_domain_of(rejected.rcpt_to)]))
+
+
+def _rejected(at: datetime, rejected: Rejected, domain: Domain | None) -> Message:
+    said = Said(rejected.smtp_code, rejected.enhanced_code, rejected.text)
+    return Message(
+        id=uuid7(at),
+        direction="inbound",
+        message_id="",
+        queue_id=None,
+        domain_id=domain.id if domain else None,
+        domain_name=_domain_of(rejected.rcpt_to),
+        mailbox_id=None,
+        source="smtp",
+        admin_id=None,
+        api_key_id=None,
+        mail_from=rejected.mail_from,
+        from_address=rejected.mail_from,
+        to_addresses=[rejected.rcpt_to],
+        cc_addresses=[],
+        subject="",
+        size=0,
+        status="rejected",
+        created_at=at,
+        recipients=[Recipient(rejected.rcpt_to, "rejected", 1, said)],
+    )
+
+
+def _domain_of(address: str) -> str:
+    """The domain of an address, as A-labels where it is a domain name; empty without one."""
+    domain = address.rpartition("@")[2] if "@" in address else ""
+    try:
+        return normalize_domain(domain)
+    except AddressError:
+        return domain.lower()
+
+
+async def full_data(conn: Conn, data: dict[str, Any]) -> dict[str, Any]:
+    """The data of a mail.received.full, from the feed's, with its content while that is kept (3 days).
+
+    Parts of it are JSON already (`msgspec.Raw`).
+    """
+    return wire.with_payload(data, await store.find_payload(conn, data["queue_id"]))

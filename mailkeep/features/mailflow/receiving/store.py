@@ -1,0 +1,110 @@
+"""The SQL of receiving: places of delivery, and the queue of forwards."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.mailflow.receiving.model import Forward, Home
+
+
+async def homes(conn: Conn, mailbox_ids: Collection[UUID], *, always_full: bool) -> dict[UUID, Home]:
+    """The mailboxes among these that still exist, in the order in which transactions lock them."""
+    cursor = await conn.execute(
+        """
+        SELECT m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes, m.used_bytes,
+               wants_full(d.id, %(always_full)s) AS wants_full
+        FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+        WHERE m.id = ANY(%(ids)s) AND m.deleted_at IS NULL
+        ORDER BY m.id
+        """,
+        {"ids": list(mailbox_ids), "always_full": always_full},
+    )
+    return {row["mailbox_id"]: Home(**row) for row in await cursor.fetchall()}
+
+
+async def keep_payload(conn: Conn, queue_id: str, content: bytes, at: datetime) -> None:
+    """Write the content of a message's mail.received.full, once."""
+    await conn.execute(
+        """
+        INSERT INTO event_payloads (queue_id, content, created_at) VALUES (%(queue_id)s, %(content)b, %(at)s)
+        ON CONFLICT DO NOTHING
+        """,
+        {"queue_id": queue_id, "content": content, "at": at},
+    )
+
+
+async def find_payload(conn: Conn, queue_id: str) -> bytes | None:
+    """The content of a message's mail.received.full, while it is kept."""
+    cursor = await conn.execute(
+        "SELECT content FROM event_payloads WHERE queue_id = %(queue_id)s", {"queue_id": queue_id}, binary=True
+    )
+    row = await cursor.fetchone()
+    return row["content"] if row else None
+
+
+async def forget_payloads(conn: Conn, before: datetime) -> None:
+    """Remove what was kept before an instant."""
+    await conn.execute("DELETE FROM event_payloads WHERE created_at < %(before)s", {"before": before})
+
+
+async def among_forwards(conn: Conn, queue_ids: Collection[str]) -> set[str]:
+    """Those of these queue ids of which a copy still has to go on."""
+    cursor = await conn.execute(
+        "SELECT DISTINCT queue_id FROM forwards WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)}
+    )
+    return {row["queue_id"] for row in await cursor.fetchall()}
+
+
+async def queue_forwards(conn: Conn, queue_id: str, mail_from: str, recipients: Sequence[str], at: datetime) -> None:
+    """Queue copies for the outside; one that is queued already stays as it is."""
+    await conn.execute(
+        """
+        INSERT INTO forwards (queue_id, recipient, mail_from, next_attempt_at, created_at)
+        SELECT %(queue_id)s, r, %(mail_from)s, %(at)s, %(at)s FROM unnest(%(recipients)s::text[]) AS r
+        ON CONFLICT DO NOTHING
+        """,
+        {"queue_id": queue_id, "mail_from": mail_from, "recipients": list(recipients), "at": at},
+    )
+
+
+async def due_forwards(conn: Conn, at: datetime, most: int) -> list[Forward]:
+    """Forwards whose next try has come, oldest first."""
+    cursor = await conn.execute(
+        """
+        SELECT queue_id, recipient, mail_from, attempts FROM forwards
+        WHERE next_attempt_at <= %(at)s ORDER BY next_attempt_at LIMIT %(most)s
+        """,
+        {"at": at, "most": most},
+    )
+    return [Forward(**row) for row in await cursor.fetchall()]
+
+
+async def end_forward(conn: Conn, forward: Forward) -> bool:
+    """Take a forward out of the queue; answers whether it was the last of its message."""
+    cursor = await conn.execute(
+        """
+        WITH gone AS (
+            DELETE FROM forwards WHERE queue_id = %(queue_id)s AND recipient = %(recipient)s RETURNING queue_id
+        )
+        SELECT NOT EXISTS (
+            SELECT FROM forwards f WHERE f.queue_id = %(queue_id)s AND f.recipient <> %(recipient)s
+        ) AS last
+        """,
+        {"queue_id": forward.queue_id, "recipient": forward.recipient},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["last"])
+
+
+async def put_off_forward(conn: Conn, forward: Forward, until: datetime) -> None:
+    """Another try, later."""
+    await conn.execute(
+        """
+        UPDATE forwards SET attempts = attempts + 1, next_attempt_at = %(until)s
+        WHERE queue_id = %(queue_id)s AND recipient = %(recipient)s
+        """,
+        {"queue_id": forward.queue_id, "recipient": forward.recipient, "until": until},
+    )

@@ -1,0 +1,87 @@
+"""The data of `mail.spam` and `mail.received.full`.
+
+What the feed shows of the latter is its row; the rest lies apart, once for each message, and comes in its place when
+the event is delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from mailkeep.features.mailflow.receiving.model import Arrived, Verdict
+from mailkeep.features.record.messages.model import Message
+from mailkeep.mail.message.header_text import NamedAddress
+from mailkeep.mail.message.parse import Unparsable
+from mailkeep.mail.message.parse_process import Apart
+
+_SHOWN = 100  # of a list that a stranger makes as long as it likes
+_NOTHING = b'{"body_text":null,"body_html":null,"attachments":[]}'
+
+
+def spam_data(message: Message, verdict: Verdict) -> dict[str, Any]:
+    """The data of mail.spam."""
+    return {
+        "message_id": message.message_id,
+        "from": message.from_address,
+        "domain": message.domain_name,
+        "spam_score": verdict.score,
+        "spam_action": verdict.action,
+    }
+
+
+def full_data(
+    mail: Arrived, message: Message, rcpt_to: Sequence[str], verdict: Verdict, found: Apart | Unparsable
+) -> dict[str, Any]:
+    """The data of mail.received.full without its content, as the feed shows it.
+
+    `parse_error` stands there where the message could not be taken apart: then only its head is told.
+    """
+    head = mail.head
+    data: dict[str, Any] = {
+        "message_id": message.message_id,
+        "from": _named(head.senders[0]) if head.senders else {"name": "", "email": mail.mail_from},
+        "to": [_named(each) for each in head.to[:_SHOWN]],
+        "cc": [_named(each) for each in head.cc[:_SHOWN]],
+        "reply_to": _named(head.reply_to[0]) if head.reply_to else None,
+        "subject": message.subject,
+        "body_text": None,
+        "body_html": None,
+        "attachments": [],
+        "headers": None,
+        "envelope": {"mail_from": mail.mail_from, "rcpt_to": list(rcpt_to)},
+        "domain": message.domain_name,
+        "size": message.size,
+        "spam_score": verdict.score,
+        "spam_action": verdict.action,
+        "queue_id": message.queue_id,
+        "truncated": False,
+    }
+    if isinstance(found, Apart):
+        data["attachments"] = [{**each, "content_base64": None} for each in found.attachments[:_SHOWN]]
+        data["truncated"] = found.truncated
+    else:
+        data["parse_error"] = str(found)
+    return data
+
+
+def payload(mail: Arrived, found: Apart | Unparsable) -> bytes:
+    """What the feed does not show, as a JSON object: to, cc, headers, bodies, attachments with their content."""
+    shown = {
+        "to": [_named(each) for each in mail.head.to],
+        "cc": [_named(each) for each in mail.head.cc],
+        "headers": mail.head.headers(),
+    }
+    content = found.content if isinstance(found, Apart) else _NOTHING
+    return b"".join((memoryview(msgspec.json.encode(shown))[:-1], b",", memoryview(content)[1:]))
+
+
+def with_payload(data: dict[str, Any], content: bytes | None) -> dict[str, Any]:
+    """The data of mail.received.full whole; as the feed shows it where its content is gone."""
+    return data if content is None else {**data, **msgspec.json.decode(content, type=dict[str, msgspec.Raw])}
+
+
+def _named(address: NamedAddress) -> dict[str, str]:
+    return {"name": address.name, "email": address.email}

@@ -1,0 +1,32 @@
+"""What runs beside the sandbox's port: the runner of its queue."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.features.mailflow.sandbox import service
+
+log = structlog.get_logger("mailkeep.sandbox")
+
+
+async def run_queue(app: App, wake: asyncio.Event, poll_seconds: float = 0.5) -> None:
+    """See to due recipients until cancelled; `wake` is set when a message came in."""
+    while True:
+        try:
+            busy = await service.run_due(app)
+        except Unavailable:
+            busy = 0
+        except Exception:
+            log.exception("the sandbox's queue stumbled")
+            busy = 0
+        if not busy:
+            wake.clear()
+            try:
+                async with asyncio.timeout(poll_seconds):
+                    await wake.wait()
+            except TimeoutError:
+                continue

@@ -1,0 +1,112 @@
+"""The SQL of the sandbox's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
+from mailkeep.db.pool import Conn
+from mailkeep.features.mailflow.sandbox.model import Caught, Due
+
+
+async def insert(conn: Conn, caught: Caught) -> None:
+    """Take a message into the queue, each of its recipients due at once; done again, it does nothing."""
+    await conn.execute(
+        """
+        WITH m AS (
+            INSERT INTO sandbox_messages (id, queue_id, mail_from, rcpt_to, message_id, size, received_at)
+            VALUES (%(id)s, %(queue_id)s, %(mail_from)s, %(rcpt_to)s, %(message_id)s, %(size)s, %(received_at)s)
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id
+        )
+        INSERT INTO sandbox_queue (message_id, recipient, attempts, next_attempt_at)
+        SELECT m.id, r, 0, %(received_at)s FROM m, unnest(%(rcpt_to)s::text[]) AS r
+        ON CONFLICT DO NOTHING
+        """,
+        {name: getattr(caught, name) for name in Caught.__slots__},
+    )
+
+
+async def among(conn: Conn, ids: Collection[UUID]) -> set[UUID]:
+    """Those of these messages that were taken."""
+    cursor = await conn.execute("SELECT id FROM sandbox_messages WHERE id = ANY(%(ids)s)", {"ids": list(ids)})
+    return {row["id"] for row in await cursor.fetchall()}
+
+
+async def due(conn: Conn, at: datetime, most: int) -> list[Due]:
+    """The recipients whose next try has come, oldest first."""
+    cursor = await conn.execute(
+        """
+        SELECT s.id, s.queue_id, s.mail_from, s.rcpt_to, s.message_id, s.size, s.received_at, q.recipient, q.attempts
+        FROM sandbox_queue q JOIN sandbox_messages s ON s.id = q.message_id
+        WHERE q.next_attempt_at <= %(at)s
+        ORDER BY q.next_attempt_at LIMIT %(most)s
+        """,
+        {"at": at, "most": most},
+    )
+    return [Due(_caught(row), row["recipient"], row["attempts"]) for row in await cursor.fetchall()]
+
+
+async def done(conn: Conn, caught_id: UUID, recipient: str) -> bool:
+    """Take a recipient out of the queue; False where somebody did so before."""
+    cursor = await conn.execute(
+        "DELETE FROM sandbox_queue WHERE message_id = %(id)s AND recipient = %(recipient)s",
+        {"id": caught_id, "recipient": recipient},
+    )
+    return cursor.rowcount == 1
+
+
+async def put_off(conn: Conn, caught_id: UUID, recipient: str, attempts: int, until: datetime) -> None:
+    """Another try, later."""
+    await conn.execute(
+        """
+        UPDATE sandbox_queue SET attempts = %(attempts)s, next_attempt_at = %(until)s
+        WHERE message_id = %(id)s AND recipient = %(recipient)s
+        """,
+        {"id": caught_id, "recipient": recipient, "attempts": attempts, "until": until},
+    )
+
+
+async def page(conn: Conn, asked: PageRequest) -> Page[Caught]:
+    """A page of caught messages, by age."""
+    found = await fetch_page(
+        conn,
+        "SELECT s.id, s.queue_id, s.mail_from, s.rcpt_to, s.message_id, s.size, s.received_at FROM sandbox_messages s",
+        [],
+        asked,
+        {"received_at": "s.id", "id": "s.id"},
+    )
+    return Page([_caught(row) for row in found.rows], found.next_key)
+
+
+async def find(conn: Conn, caught_id: UUID) -> Caught | None:
+    """The caught message with this id."""
+    cursor = await conn.execute(
+        """
+        SELECT id, queue_id, mail_from, rcpt_to, message_id, size, received_at FROM sandbox_messages WHERE id = %(id)s
+        """,
+        {"id": caught_id},
+    )
+    row = await cursor.fetchone()
+    return _caught(row) if row else None
+
+
+async def clear(conn: Conn, before: datetime) -> list[UUID]:
+    """Forget the messages caught before an instant whose recipients are all seen to."""
+    cursor = await conn.execute(
+        """
+        DELETE FROM sandbox_messages s
+        WHERE s.received_at <= %(before)s AND NOT EXISTS (SELECT FROM sandbox_queue q WHERE q.message_id = s.id)
+        RETURNING s.id
+        """,
+        {"before": before},
+    )
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+def _caught(row: dict[str, Any]) -> Caught:
+    return Caught(**{name: row[name] for name in Caught.__slots__})

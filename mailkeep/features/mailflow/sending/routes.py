@@ -1,0 +1,132 @@
+"""Paths of sending."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    BatchTooLarge,
+    DomainInactive,
+    EmptyBatch,
+    InvalidHeader,
+    InvalidRecipient,
+    InvalidSender,
+    MailboxSuspended,
+    SenderDomainUnknown,
+    SendFailed,
+    SendUnavailable,
+)
+from mailkeep.features.mailflow.sending import service, wire
+from mailkeep.features.mailflow.sending.rules import MAX_BATCH
+from mailkeep.settings import Settings
+from mailkeep.web.decode_process import INLINE
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+async def _send(app: App, call: Call) -> Reply:
+    asked = await _beside(call, wire.asked, call.body)
+    return Reply(wire.sent(await service.send(app, call.caller(), asked)))
+
+
+async def _send_batch(app: App, call: Call) -> Reply:
+    items = call.body.messages
+    if not items:
+        raise EmptyBatch
+    if len(items) > MAX_BATCH:
+        raise BatchTooLarge(f"A batch holds at most {MAX_BATCH} messages, this one {len(items)}.")
+    if app.mta is None:
+        raise SendUnavailable
+    outcomes = await service.send_batch(app, call.caller(), await _beside(call, wire.asked_in_batch, items))
+    return Reply(await _beside(call, wire.batch, outcomes))
+
+
+async def _beside(call: Call, convert: Callable[[T], R], value: T) -> R:
+    """What belongs to a large body is converted beside the event loop."""
+    return await asyncio.to_thread(convert, value) if len(call.raw_body) > INLINE else convert(value)
+
+
+async def _settle(app: App, call: Call, request_id: UUID) -> Reply | None:
+    before = await service.sent_before(app, request_id)
+    return Reply(wire.sent(before[0])) if before else None
+
+
+async def _settle_batch(app: App, call: Call, request_id: UUID) -> Reply | None:
+    before = await service.sent_before(app, request_id)
+    if not before:
+        return None
+    # What is sent now belongs to the same request: cut off once more, it is found by the same id.
+    who = replace(call.caller(), request_id=request_id)
+    items = await _beside(call, wire.asked_in_batch, call.body.messages)
+    return Reply(await _beside(call, wire.batch, await service.resume_batch(app, who, items, before)))
+
+
+def body_limit(settings: Settings) -> int:
+    """1.5 times the message size limit, in bytes, for the whole call."""
+    return settings.limits.message_size_bytes * 3 // 2
+
+
+_EXAMPLE = {
+    "from": {"email": "hello@example.test", "name": "Example"},
+    "to": [{"email": "someone@elsewhere.test"}],
+    "subject": "Welcome",
+    "text_body": "Good to have you here.",
+}
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/send",
+        handler=_send,
+        action="send",
+        audit="message.send",
+        resource="message",
+        summary="Send a message",
+        description="200 means that the mail transfer agent has taken the message.",
+        tag="Sending",
+        body=wire.SendBody,
+        body_limit=body_limit,
+        settle=_settle,
+        data=wire.SentMessage,
+        refusals=(
+            InvalidSender,
+            InvalidRecipient,
+            InvalidHeader,
+            SenderDomainUnknown,
+            DomainInactive,
+            ApiKeyDomainScope,
+            MailboxSuspended,
+            SendFailed,
+            SendUnavailable,
+        ),
+        examples=(
+            Example(body=_EXAMPLE),
+            Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
+        ),
+    ),
+    Endpoint(
+        method="POST",
+        path="/send/batch",
+        handler=_send_batch,
+        action="send",
+        audit="message.send",
+        resource="message",
+        summary="Send up to 100 messages",
+        description="Each message is judged on its own; the answer is 200 when some of them fail.",
+        tag="Sending",
+        body=wire.BatchBody,
+        body_limit=body_limit,
+        settle=_settle_batch,
+        data=wire.BatchAnswer,
+        refusals=(EmptyBatch, BatchTooLarge, SendUnavailable),
+        examples=(Example(body={"messages": [_EXAMPLE, _EXAMPLE | {"subject": "Once more"}]}),),
+    ),
+)

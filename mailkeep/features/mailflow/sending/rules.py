@@ -1,0 +1,281 @@
+"""What may be sent, in the order in which it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+from uuid import UUID
+
+from mailkeep.core.address import MAX_DOMAIN_OCTETS, Address, AddressError, parse_address
+from mailkeep.core.errors import (
+    DomainInactive,
+    Forbidden,
+    InvalidHeader,
+    InvalidRecipient,
+    InvalidSender,
+    PayloadTooLarge,
+    Refusal,
+    SenderDomainUnknown,
+    SendFailed,
+    Unavailable,
+    invalid_field,
+)
+from mailkeep.core.principal import Principal
+from mailkeep.features.mailflow.abuse.model import Expansion
+from mailkeep.features.mailflow.sending.model import Asked, AskedAttachment, Named, SenderDomain
+from mailkeep.features.record.messages.model import Message
+from mailkeep.mail.message.attachments import Attachment, check_content_id, check_content_type, clean_file_name
+from mailkeep.mail.message.base64_content import Base64, Base64Error
+from mailkeep.mail.message.compose import Outgoing
+from mailkeep.mail.message.headers import Mailbox, check_header_name, check_header_value
+from mailkeep.mail.message.unsubscribe import Unsubscribe
+from mailkeep.mail.smtp.client import Lost, Refused, Submitted
+
+MAX_BATCH = 100
+MAX_RECIPIENTS = 1000
+MAX_HEADERS = 200
+MAX_HEADER_OCTETS = 64 << 10
+"""Of the names and values of all custom headers together, in UTF-8."""
+_MANY_RECIPIENTS = 100
+_RECIPIENTS_AT_ONCE = 1000
+_MUCH_CONTENT = 256 << 10
+_HEADER = 400  # bytes of a body that take as long to write as a header field
+_BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
+
+
+def sender(asked: Asked) -> Mailbox:
+    """The sender, parsed: the address that is checked is the one that is written."""
+    try:
+        return Mailbox(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
+    except AddressError as error:
+        raise InvalidSender(f"from.email: {error.reason}.") from error
+
+
+def recipient_domains(asked: Asked) -> set[str]:
+    """The domains of a message's recipients as written, in lower case: nothing is parsed yet."""
+    domains = {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
+    # The database takes no string with a NUL; such an address is refused when it is parsed.
+    return {domain for domain in domains if len(domain) <= MAX_DOMAIN_OCTETS and "\0" not in domain}
+
+
+def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
+    """The sender's domain, where it is managed, active and may send."""
+    if domain is None:
+        raise SenderDomainUnknown
+    if not domain.active:
+        raise DomainInactive
+    if not domain.sending_enabled:
+        raise DomainInactive("Sending is disabled for the domain.", reason="sending_disabled")
+    return domain
+
+
+def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
+    """FORBIDDEN where the sender's address belongs to an administrator of a higher rank than the caller's."""
+    if owner_rank is not None and owner_rank > who.role.rank:
+        raise Forbidden("The sender's address belongs to an administrator of higher rank.", reason="higher_rank")
+
+
+def mailboxes(field: str, named: Iterable[Named]) -> list[Mailbox]:
+    """The mailboxes of a recipient field; INVALID_RECIPIENT names the field and the position of the first fault."""
+    return [_mailbox(field, index, each) for index, each in enumerate(named)]
+
+
+def reply_to(named: Named | None) -> Mailbox | None:
+    """The Reply-To mailbox, if one is asked for."""
+    return None if named is None else _mailbox("reply_to", None, named)
+
+
+def _mailbox(field: str, index: int | None, named: Named) -> Mailbox:
+    try:
+        return Mailbox(parse_address(named.email, min_labels=2), named.name)
+    except AddressError as error:
+        at = field if index is None else f"{field}[{index}]"
+        raise InvalidRecipient(f"{at}.email: {error.reason}.", field=field, index=index) from error
+
+
+def envelope(recipients: Iterable[Mailbox]) -> list[Address]:
+    """Every recipient once, compared as mail is routed. Decoding has limited their number (`MAX_RECIPIENTS`)."""
+    return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
+
+
+def refuse_expansion(beyond: Expansion, asked: Asked, limit: int) -> InvalidRecipient:
+    """INVALID_RECIPIENT for a recipient with which a message has too many external copies."""
+    for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc)):
+        for index, each in enumerate(named):
+            if f"{(found := parse_address(each.email)).local_part}@{found.domain}" == beyond.address:
+                text = f"{field}[{index}].email: {beyond.address} forwards the message to too many external recipients"
+                more = f"(at most {limit} for one message, limits.external_expansion)."
+                return InvalidRecipient(f"{text} {more}", field=field, index=index, reason="expansion_limit")
+    raise AssertionError(f"{beyond.address} is no recipient of the message")
+
+
+def headers(given: Any) -> dict[str, str]:
+    """Custom headers, every fault of theirs INVALID_HEADER."""
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise invalid_field("headers", "must be an object")
+    fields = cast(dict[str, Any], given)
+    if len(fields) > MAX_HEADERS:
+        raise InvalidHeader(f"headers must have at most {MAX_HEADERS} fields (got {len(fields)}).", limit=MAX_HEADERS)
+    checked: dict[str, str] = {}
+    seen: set[str] = set()
+    left = MAX_HEADER_OCTETS
+    for name, value in fields.items():
+        check_header_name(name)
+        if not isinstance(value, str):
+            raise InvalidHeader("A header's value must be a string.", header=name)
+        left -= len(name) + len(value.encode("utf-8", "surrogatepass"))
+        if left < 0:
+            raise InvalidHeader(
+                f"headers must have at most {MAX_HEADER_OCTETS} octets of names and values together.",
+                limit_octets=MAX_HEADER_OCTETS,
+            )
+        check_header_value(name, value)
+        if name.lower() in seen:
+            raise InvalidHeader("A header stands twice.", header=name)
+        seen.add(name.lower())
+        checked[name] = value
+    return checked
+
+
+def attachment(index: int, asked: AskedAttachment) -> Attachment:
+    """A checked attachment; its content stays the slice that it is."""
+    field = f"attachments[{index}]"
+    name = clean_file_name(f"{field}.filename", asked.filename)
+    check_content_type(f"{field}.content_type", asked.content_type)
+    if asked.content_id:
+        check_content_id(f"{field}.content_id", asked.content_id)
+    try:
+        content = Base64.parse(asked.content)
+    except Base64Error as error:
+        raise invalid_field(f"{field}.content", error.reason) from error
+    return Attachment(name, asked.content_type, content, asked.content_id, asked.inline)
+
+
+def unsubscribe(given: Mapping[str, Any] | None) -> Unsubscribe | None:
+    """List-Unsubscribe as asked for; the composer checks its grammar."""
+    return None if given is None else Unsubscribe(**given)
+
+
+def is_heavy(asked: Iterable[Asked]) -> bool:
+    """Whether checking and composing messages takes longer than the event loop should be held up."""
+    recipients = content = 0
+    for each in asked:
+        recipients += len(each.to) + len(each.cc) + len(each.bcc)
+        content += len(each.text_body or "") + len(each.html_body or "") + len(each.headers or ()) * _HEADER
+        content += sum(len(attached.content) + _HEADER for attached in each.attachments)
+    return recipients > _MANY_RECIPIENTS or content > _MUCH_CONTENT
+
+
+def groups(asked: Sequence[Asked | Refusal]) -> Iterator[Sequence[Asked | Refusal]]:
+    """The messages in order, in groups that are written by one statement each: of few recipients, or of one message."""
+    start = recipients = 0
+    for place, each in enumerate(asked):
+        more = 0 if isinstance(each, Refusal) else len(each.to) + len(each.cc) + len(each.bcc)
+        if recipients + more > _RECIPIENTS_AT_ONCE and place > start:
+            yield asked[start:place]
+            start, recipients = place, 0
+        recipients += more
+    yield asked[start:]
+
+
+def outgoing(message: UUID, at: datetime, asked: Asked, who: Mailbox, boxes: Sequence[list[Mailbox]]) -> Outgoing:
+    """The message to compose; `boxes` are to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
+    to, cc, bcc = boxes
+    answer_to = reply_to(asked.reply_to)
+    custom = headers(asked.headers)
+    attachments = [attachment(index, each) for index, each in enumerate(asked.attachments)]
+    return Outgoing(
+        sender=who,
+        to=to,
+        cc=cc,
+        bcc=bcc,
+        reply_to=answer_to,
+        subject=asked.subject,
+        message_id=f"<{message}@{who.address.domain}>",
+        date=at,
+        text_body=asked.text_body,
+        html_body=asked.html_body,
+        attachments=attachments,
+        headers=custom,
+        in_reply_to=asked.in_reply_to,
+        references=asked.references,
+        list_unsubscribe=unsubscribe(asked.unsubscribe),
+    )
+
+
+def refuse_too_large(size: int, limit: int) -> None:
+    """Hold a message to the size limit: headers, bodies and base64 without its line breaks, exact to the byte."""
+    if size > limit:
+        raise PayloadTooLarge(f"The message has {size} bytes, {limit} are allowed.", limit=limit, size=size)
+
+
+def first_status(mode: str) -> str:
+    """Of a recipient that the MTA took: `relayed` by a smarthost, whose further word we never get, else `queued`."""
+    return "relayed" if mode == "smtp" else "queued"
+
+
+def relay_trouble(result: Submitted | Refused | Lost) -> bool:
+    """Whether the MTA itself is in trouble, as any other message would find it."""
+    if isinstance(result, Refused):
+        return result.stage in _BEFORE_ANY_MESSAGE or result.reply.code == 421
+    return isinstance(result, Lost)
+
+
+def ending(result: Refused | Lost) -> tuple[str, str]:
+    """The status of an attempt that came to nothing, and why: `failed` where the message itself was refused."""
+    if isinstance(result, Refused):
+        return ("lost" if result.stage in _BEFORE_ANY_MESSAGE else "failed"), str(result.reply)
+    return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
+
+
+def certainly_not_taken(result: Submitted | Refused | Lost) -> bool:
+    """Whether the MTA does not have a message."""
+    return isinstance(result, Refused) or (isinstance(result, Lost) and result.submitted == "no")
+
+
+def not_taken(result: Refused | Lost) -> SendFailed | Unavailable:
+    """SEND_FAILED: `details.submitted` no or unknown; `reason` relay where it is not about the message.
+
+    UNAVAILABLE where the MTA's disk is full (452 4.3.1, RFC 3463 §3.4), which passes.
+    With a reply of the MTA `smtp_code`, `enhanced_code` and `diagnostic`; `recipients` where it refused them all.
+    """
+    if isinstance(result, Lost):
+        if result.submitted == "unknown":
+            return SendFailed("The connection was lost before the mail transfer agent answered.", submitted="unknown")
+        return SendFailed("The mail transfer agent can't be reached.", submitted="no", reason="relay")
+    reply = result.reply
+    details: dict[str, Any] = {
+        "submitted": "no",
+        "smtp_code": reply.code,
+        "enhanced_code": reply.enhanced,
+        "diagnostic": reply.text,
+    }
+    if (reply.code, reply.enhanced) == (452, "4.3.1"):
+        return Unavailable(f"The mail transfer agent has no room: {reply}", retry_after=30, **details)
+    if result.stage in _BEFORE_ANY_MESSAGE:
+        return SendFailed(f"The mail transfer agent takes no mail from us: {reply}", reason="relay", **details)
+    if result.rejected:
+        details["recipients"] = [
+            {"address": address, "smtp_code": said.code, "enhanced_code": said.enhanced, "diagnostic": said.text}
+            for address, said in result.rejected.items()
+        ]
+    return SendFailed(f"The mail transfer agent refused the message: {reply}", **details)
+
+
+def unwritten(results: Sequence[tuple[Message, Submitted | Refused | Lost]]) -> Unavailable:
+    """UNAVAILABLE after the MTA was asked: `details.submitted` yes, no, unknown or partly, and what it took."""
+    said = {_submitted(result) for _, result in results}
+    return Unavailable(
+        "The database went away while the message was sent. Do not send it again where it is submitted.",
+        submitted=said.pop() if len(said) == 1 else "partly",
+        message_ids=[message.message_id for message, result in results if isinstance(result, Submitted)],
+    )
+
+
+def _submitted(result: Submitted | Refused | Lost) -> str:
+    if isinstance(result, Submitted):
+        return "yes"
+    return result.submitted if isinstance(result, Lost) else "no"

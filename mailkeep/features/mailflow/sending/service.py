@@ -1,0 +1,354 @@
+"""Sending messages: check, write the attempt, submit, write what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core import failpoint
+from mailkeep.core.address import Address
+from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.features.directory.relays import service as relays
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.sending import rules, store, writes
+from mailkeep.features.mailflow.sending.model import Asked, Prepared, Result, SenderDomain, Sent
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.model import Message, Recipient
+from mailkeep.mail.message.compose import compose
+from mailkeep.mail.smtp.client import Lost, Refused, Submission, Submitted
+from mailkeep.mail.smtp.pool import SmtpPool
+
+log = structlog.get_logger("mailkeep.sending")
+
+_SMALL = 64 << 10  # bytes of a message whose content is kept together with others
+
+Outcome = Sent | Refusal
+
+_SENT = IdempotencyInProgress()  # in the place of a message that a batch has sent already
+
+
+async def send(app: App, who: Principal, asked: Asked) -> Sent:
+    """Send one message; refuses where it is not accepted."""
+    outcome = (await send_all(app, who, [asked]))[0]
+    if isinstance(outcome, Refusal):
+        raise outcome
+    return outcome
+
+
+async def send_batch(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
+    """`send_all`, with an audit row also where none of them was accepted."""
+    outcomes = await send_all(app, who, asked)
+    refused = [each for each in outcomes if isinstance(each, Refusal)]
+    if len(refused) == len(outcomes):
+        async with app.db.tx() as conn:
+            await audit.record(conn, who, app.clock(), _refused(refused))
+    return outcomes
+
+
+def _refused(refused: Sequence[Refusal]) -> Deed:
+    """Denied where rights alone were in the way of each message; the code is the first one's."""
+    more = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
+    denied = all(each.status == 403 for each in refused)
+    outcome = "denied" if denied else "failed"
+    return Deed("message.send", Target("message", None), more=more, outcome=outcome, error_code=refused[0].code)
+
+
+async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
+    """Send messages; an outcome for each, in order. What was refused before stays refused.
+
+    A refusal of all (UNAVAILABLE) is raised where nothing was sent before; else it is the outcome of what was left.
+    """
+    outcomes: list[Outcome] = []
+    for group in rules.groups(asked):
+        try:
+            outcomes += await _send_group(app, who, group, len(outcomes))
+        except Refusal as wrong:
+            if not outcomes:
+                raise
+            outcomes += [each if isinstance(each, Refusal) else wrong for each in asked[len(outcomes) :]]
+            break
+    return outcomes
+
+
+async def _send_group(app: App, who: Principal, asked: Sequence[Asked | Refusal], first: int) -> list[Outcome]:
+    at = app.clock()
+    prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, asked))
+    attempts = {
+        each.id: _attempt(who, each, at, first + index)
+        for index, each in enumerate(prepared)
+        if isinstance(each, Prepared)
+    }
+    if attempts:
+        failpoint.reach("send.before_attempt")
+        begin = writes.begin if app.mta else writes.judge
+        refused = await begin(app, who, at, list(attempts.values()))
+        prepared = [each if isinstance(each, Refusal) else refused.get(each.id, each) for each in prepared]
+    ready = [each for each in prepared if isinstance(each, Prepared)]
+    if charged:
+        await _take_back(app, charged - {each.id for each in ready})
+    if not ready:
+        return [each for each in prepared if isinstance(each, Refusal)]
+    if app.mta is None:
+        raise SendUnavailable
+    failpoint.reach("send.attempt_written")
+    submitted = await _submit_all(app, app.mta, ready)
+    results = dict(zip((each.id for each in ready), submitted, strict=True))
+    if charged:
+        await _take_back(app, charged & {each for each, result in results.items() if rules.certainly_not_taken(result)})
+    settling = writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
+    taken = [each for each in ready if isinstance(results[each.id], Submitted)]
+    await asyncio.gather(_keep_contents(app, taken), settling)
+    failpoint.reach("send.committed")
+    return [
+        each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
+    ]
+
+
+async def sent_before(app: App, request_id: UUID) -> dict[int, Sent]:
+    """What a request that was cut off has sent, by the place in it; IDEMPOTENCY_IN_PROGRESS while that is not known.
+
+    What is not there was never submitted, or certainly not taken: it may be sent anew.
+    """
+    async with app.db.autocommit() as conn:
+        found = await messages.of_request(conn, request_id)
+    if any(message.status in ("submitting", "unknown") for message in found):
+        raise IdempotencyInProgress
+    return {
+        message.batch_index or 0: Sent(
+            message.id, message.message_id, message.status, [(each.address, each.status) for each in message.recipients]
+        )
+        for message in found
+        if message.accepted_at is not None
+    }
+
+
+async def resume_batch(
+    app: App, who: Principal, asked: Sequence[Asked | Refusal], before: Mapping[int, Sent]
+) -> list[Outcome]:
+    """Send of a batch what was not sent before; an outcome for each message, in order."""
+    outcomes = await send_all(app, who, [_SENT if index in before else each for index, each in enumerate(asked)])
+    return [before.get(index, outcome) for index, outcome in enumerate(outcomes)]
+
+
+async def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
+    if not taken or app.settings.mta.mode == "sandbox":  # that keeps what it signed
+        return
+    if len(taken) == 1 and taken[0].composed.size <= _SMALL:
+        await app.together(_keep_together, taken[0])
+    else:
+        await _keep_together(app, taken)
+
+
+async def _keep_together(app: App, taken: Sequence[Prepared]) -> list[None]:
+    contents = [(each.id, each.composed.chunks()) for each in taken]
+    await asyncio.to_thread(messages.keep_contents, app.data_dir, contents)
+    return [None] * len(taken)
+
+
+async def _charge_forwards(
+    app: App, at: datetime, prepared: list[Prepared | Refusal], managed: Collection[str]
+) -> tuple[list[Prepared | Refusal], set[UUID]]:
+    """The messages, those refused that aliases and forwards lead too far outside; and those whose copies count."""
+    charged: set[UUID] = set()
+    for place, each in enumerate(prepared):
+        # What is not ASCII was not asked about: which domain it is, is only known now.
+        if isinstance(each, Refusal) or not any(one.domain in managed or "xn--" in one.domain for one in each.envelope):
+            continue
+        async with app.db.autocommit() as conn:
+            found = await abuse.expansions(conn, each.envelope)
+        limit = app.settings.limits.external_expansion
+        if beyond := abuse.beyond_expansion(found, limit):
+            prepared[place] = rules.refuse_expansion(beyond, each.asked, limit)
+        elif found:
+            refusal = await abuse.charge_forwards(app, at, str(each.id), abuse.copies_by_domain(found))
+            prepared[place] = refusal or each
+            charged |= {each.id} if refusal is None else set()
+    return prepared, charged
+
+
+async def _take_back(app: App, ids: Collection[UUID]) -> None:
+    async with app.db.autocommit() as conn:
+        await abuse.take_back_forwards(conn, [str(each) for each in ids])
+
+
+async def _prepare_all(
+    app: App, who: Principal, asked: Sequence[Asked | Refusal]
+) -> tuple[list[Prepared | Refusal], Collection[str]]:
+    """The messages, checked; and which of their domains are managed, senders' and recipients'."""
+    known = [address for each in asked if isinstance(each, Asked) and (address := _sender_or_none(each))]
+    names = {name for address in known for name in (address.domain, address.key)}
+    for message in asked:
+        if isinstance(message, Asked):
+            names |= rules.recipient_domains(message)
+    domains = await app.together(_sender_domains, names)
+    at, limit = app.clock(), app.settings.limits.message_size_bytes
+
+    def prepare() -> list[Prepared | Refusal]:
+        return [each if isinstance(each, Refusal) else _try_prepare(who, each, domains, at, limit) for each in asked]
+
+    if not rules.is_heavy(each for each in asked if isinstance(each, Asked)):
+        return prepare(), domains.keys()
+    async with app.heavy:
+        return await asyncio.to_thread(prepare), domains.keys()
+
+
+async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
+    async with app.db.autocommit() as conn:
+        found = await store.sender_domains(conn, set[str]().union(*senders))
+    return [found] * len(senders)
+
+
+async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> None:
+    """What the API refuses of senders: FORBIDDEN by role and for the address of a higher-ranked administrator,
+    API_KEY_DOMAIN_SCOPE. For a feature that submits by itself; their domains are managed.
+    """
+    found = await app.together(_sender_domains, {each.key for each in senders})
+    for domain in found.values():
+        allow_on(who, "send", domain.id)
+        rules.refuse_lower_rank(who, domain.owner_rank)
+
+
+def _sender_or_none(asked: Asked) -> Address | None:
+    try:
+        return rules.sender(asked).address
+    except Refusal:
+        return None
+
+
+def _try_prepare(
+    who: Principal,
+    asked: Asked,
+    domains: dict[str, SenderDomain],
+    at: datetime,
+    limit: int,
+) -> Prepared | Refusal:
+    try:
+        return _prepare(who, asked, domains, at, limit)
+    except Refusal as wrong:
+        return wrong
+
+
+def _prepare(
+    who: Principal,
+    asked: Asked,
+    domains: dict[str, SenderDomain],
+    at: datetime,
+    limit: int,
+) -> Prepared:
+    sender = rules.sender(asked)
+    domain = rules.domain_may_send(domains.get(sender.address.key))
+    allow_on(who, "send", domain.id)
+    rules.refuse_lower_rank(who, domain.owner_rank)
+    boxes = [rules.mailboxes(field, named) for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc))]
+    envelope = rules.envelope(mailbox for field in boxes for mailbox in field)
+    message = messages.new_id(at)
+    outgoing = rules.outgoing(message, at, asked, sender, boxes)
+    composed = compose(outgoing)
+    rules.refuse_too_large(composed.counted_size, limit)
+    return Prepared(message, sender, domain, envelope, outgoing, composed, asked)
+
+
+def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Message:
+    outgoing = prepared.outgoing
+    return Message(
+        id=prepared.id,
+        direction="outbound",
+        message_id=outgoing.message_id,
+        queue_id=None,
+        domain_id=prepared.domain.id,
+        domain_name=prepared.domain.name,
+        mailbox_id=None,
+        source="api",
+        admin_id=who.admin_id,
+        api_key_id=who.key_id,
+        mail_from=prepared.sender.address.text,
+        from_address=prepared.sender.address.text,
+        to_addresses=[mailbox.address.text for mailbox in outgoing.to],
+        cc_addresses=[mailbox.address.text for mailbox in outgoing.cc],
+        subject=outgoing.subject,
+        size=prepared.composed.size,
+        status="submitting",
+        created_at=at,
+        recipients=[Recipient(address.text, "submitting") for address in prepared.envelope],
+        tags=list(prepared.asked.tags),
+        metadata=prepared.asked.metadata,
+        request_id=who.request_id,
+        batch_index=index,
+    )
+
+
+async def _submit_all(app: App, mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
+    """Submit side by side; a relay that fails on every connection at once is not asked by those still waiting."""
+    places = asyncio.Semaphore(mta.size)
+    failures = 0
+
+    async def one(prepared: Prepared) -> Result:
+        nonlocal failures
+        async with places:
+            if failures >= mta.size:
+                return Lost("the mail transfer agent failed for the messages before", "connect")
+            result = await _submit(app, mta, prepared)
+            failures = failures + 1 if rules.relay_trouble(result) else 0
+            return result
+
+    return await asyncio.gather(*(one(each) for each in ready))
+
+
+async def _submit(app: App, mta: SmtpPool, prepared: Prepared) -> Result:
+    composed = prepared.composed
+    submission = Submission(
+        mail_from=prepared.sender.address.text,
+        rcpt_to=[address.text for address in prepared.envelope],
+        size=composed.size,
+        eight_bit=composed.is_8bit,
+        smtputf8=composed.needs_smtputf8,
+    )
+    # In the full profile Postfix asks for the relay, at each attempt.
+    domain = prepared.domain.name if prepared.domain.has_relay else None
+    try:
+        return await _submit_to(app, mta, domain, submission, (composed.data_chunks(), True))
+    except Exception:
+        # The others of the batch are under way: what they came to must be written down.
+        log.exception("a message could not be submitted", message_id=str(prepared.id))
+        return Lost("it could not be written to the connection", "envelope")
+
+
+async def submit(app: App, domain: str | None, submission: Submission, body: Iterable[bytes]) -> Result:
+    """Submit a message of another feature, which has checked and counted it, for a sender of this domain."""
+    if app.mta is None:
+        return Lost("sending is not configured (mta.mode)", "connect")
+    return await _submit_to(app, app.mta, domain, submission, (body, False))
+
+
+async def _submit_to(
+    app: App, mta: SmtpPool, domain: str | None, submission: Submission, content: tuple[Iterable[bytes], bool]
+) -> Result:
+    """By the relay of the domain, where it has one, in the mode `smtp`; `content` with whether it is dot-stuffed."""
+    body, stuffed = content
+    try:
+        if app.settings.mta.mode == "smtp" and domain and (relay := await relays.of_domain(app, domain)):
+            return await relays.submit(app, relay, submission, body, stuffed=stuffed)
+        return await mta.submit(submission, body, stuffed=stuffed)
+    except relays.NoRelay as missing:
+        return Lost(str(missing), "connect")
+    except (Refused, Lost) as wrong:
+        return wrong
+
+
+def _outcome(app: App, message: Message, result: Result) -> Outcome:
+    if not isinstance(result, Submitted):
+        return rules.not_taken(result)
+    status = rules.first_status(app.settings.mta.mode)
+    recipients = [
+        (each.address, "bounced" if each.address in result.rejected else status) for each in message.recipients
+    ]
+    agreed = {status for _, status in recipients}
+    return Sent(message.id, message.message_id, agreed.pop() if len(agreed) == 1 else "partial", recipients)

@@ -1,0 +1,222 @@
+"""JSON of sending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal, cast
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Struct
+
+from mailkeep.core.errors import Refusal, invalid_field
+from mailkeep.features.mailflow.sending.model import Asked, AskedAttachment, Named, Sent
+from mailkeep.features.mailflow.sending.rules import MAX_BATCH, MAX_HEADER_OCTETS, MAX_HEADERS, MAX_RECIPIENTS
+from mailkeep.web.body_slices import Slice
+from mailkeep.web.fields import EACH, MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
+
+OwnCode = Annotated[str, Meta(extra=OWN_CODE)]
+MessageIdText = Annotated[str, Meta(max_length=998)]
+
+
+class AddressBody(Body, frozen=True):
+    """An address with its display name."""
+
+    email: Annotated[str, Meta(extra=OWN_CODE, extra_json_schema={"format": "email"})]
+    name: Text = ""
+
+
+class AttachmentBody(Body, frozen=True):
+    """A file to attach; with `content_id` and `disposition` inline, an image that the html shows as `cid:…`."""
+
+    filename: Text
+    content_type: Text
+    content: Annotated[
+        Any,
+        Meta(
+            extra=MAY_BE_EMPTY,
+            extra_json_schema={"type": "string", "contentEncoding": "base64"},
+            description="Base64 of the file.",
+        ),
+    ]
+    content_id: Text = ""
+    disposition: Literal["attachment", "inline"] = "attachment"
+
+
+class UnsubscribeBody(Body, frozen=True):
+    """List-Unsubscribe (RFC 2369) and its one-click form (RFC 8058)."""
+
+    url: Text = ""
+    mailto: Text = ""
+    one_click: bool = False
+
+
+class SendBody(Body, frozen=True, rename={"sender": "from"}):
+    """A message to send; at least one of text_body and html_body."""
+
+    one_of: ClassVar[tuple[str, ...]] = ("text_body", "html_body")
+    total: ClassVar[tuple[tuple[str, ...], int] | None] = (("to", "cc", "bcc"), MAX_RECIPIENTS)
+
+    sender: AddressBody
+    to: list[AddressBody]
+    subject: Annotated[str, Meta(max_length=2000)]
+    cc: list[AddressBody] = []
+    bcc: list[AddressBody] = []
+    reply_to: AddressBody | None = None
+    text_body: MultiLine | None = None
+    html_body: MultiLine | None = None
+    attachments: Annotated[list[AttachmentBody], Meta(max_length=500)] = []
+    headers: Annotated[
+        Any,
+        Meta(
+            extra_json_schema={"type": "object", "additionalProperties": {"type": "string"}},
+            description="Custom headers; every key starts with `X-`. At most 200, with 64 KiB of names and values.",
+        ),
+    ] = None
+    in_reply_to: MessageIdText = ""
+    references: Annotated[list[MessageIdText], Meta(max_length=100)] = []
+    list_unsubscribe: UnsubscribeBody | None = None
+    tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=10)] = []
+    metadata: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=100)], Text], Meta(max_length=20)] = {}
+
+
+class BatchBody(Body, frozen=True):
+    """1 to 100 messages, each judged on its own."""
+
+    messages: Annotated[
+        list[Any],
+        Meta(
+            extra=MAY_BE_EMPTY | {EACH: (SendBody, MAX_BATCH)},
+            extra_json_schema={"items": {"$ref": "#/components/schemas/SendBody"}},
+        ),
+    ]
+
+
+class SentRecipient(Struct, frozen=True):
+    """A recipient and its first status."""
+
+    address: str
+    status: str
+
+
+class SentMessage(Struct, frozen=True):
+    """A message that was accepted for delivery; `message_id` is the Message-ID header's value."""
+
+    message_id: str
+    id: UUID
+    status: str
+    recipients: list[SentRecipient]
+
+
+class BatchResult(Struct, frozen=True, omit_defaults=True):
+    """What became of the message at `index`: `message_id` and the rest, or `error` and `code`."""
+
+    index: int
+    message_id: str | None = None
+    id: UUID | None = None
+    status: str | None = None
+    recipients: list[SentRecipient] | None = None
+    error: str | None = None
+    code: str | None = None
+    details: dict[str, Any] | None = None
+
+
+class BatchAnswer(Struct, frozen=True):
+    """The results in input order, and their counts."""
+
+    total: int
+    succeeded: int
+    failed: int
+    results: list[BatchResult]
+
+
+def asked(body: SendBody) -> Asked:
+    """The message that a body asks for."""
+    return Asked(
+        sender=_named(body.sender),
+        to=[_named(each) for each in body.to],
+        cc=[_named(each) for each in body.cc],
+        bcc=[_named(each) for each in body.bcc],
+        reply_to=_named(body.reply_to) if body.reply_to else None,
+        subject=body.subject,
+        text_body=body.text_body or None,
+        html_body=body.html_body or None,
+        attachments=[_attachment(index, each) for index, each in enumerate(body.attachments)],
+        headers=_headers(body.headers),
+        in_reply_to=body.in_reply_to,
+        references=body.references,
+        unsubscribe=msgspec.structs.asdict(body.list_unsubscribe) if body.list_unsubscribe else None,
+        tags=body.tags,
+        metadata=body.metadata,
+    )
+
+
+def asked_in_batch(items: Sequence[SendBody | Refusal]) -> list[Asked | Refusal]:
+    """The items of a batch: the fault of one is its own."""
+    return [_asked_or_refusal(item) for item in items]
+
+
+def _asked_or_refusal(item: SendBody | Refusal) -> Asked | Refusal:
+    if isinstance(item, Refusal):
+        return item
+    try:
+        return asked(item)
+    except Refusal as wrong:
+        return wrong
+
+
+def _named(body: AddressBody) -> Named:
+    return Named(body.email, body.name)
+
+
+def _headers(given: Any) -> Any:
+    if not isinstance(given, dict):
+        return given
+    values = cast(dict[str, Any], given)
+    if len(values) > MAX_HEADERS:
+        return values  # refused by its length alone, once it is this field's turn
+    return {name: _header_text(value) if isinstance(value, Slice) else value for name, value in values.items()}
+
+
+def _header_text(value: Slice) -> str:
+    # A JSON string takes at most six bytes (one escape) for each octet of its text: a longer one is over the limit.
+    return value.text() if len(value) <= 6 * MAX_HEADER_OCTETS else " " * (MAX_HEADER_OCTETS + 1)
+
+
+def _attachment(index: int, body: AttachmentBody) -> AskedAttachment:
+    content = body.content
+    if isinstance(content, Slice):
+        data: bytes | memoryview = content.raw if content.plain else content.text().encode()
+    elif isinstance(content, str):
+        data = content.encode()
+    else:
+        raise invalid_field(f"attachments[{index}].content", "must be a string")
+    inline = body.disposition == "inline"
+    return AskedAttachment(body.filename, body.content_type, data, body.content_id, inline)
+
+
+def sent(found: Sent) -> SentMessage:
+    """An accepted message as it is answered."""
+    recipients = [SentRecipient(address, status) for address, status in found.recipients]
+    return SentMessage(found.message_id, found.id, found.status, recipients)
+
+
+def batch(outcomes: list[Sent | Refusal]) -> BatchAnswer:
+    """The answer to a batch."""
+    results = [_result(index, outcome) for index, outcome in enumerate(outcomes)]
+    failed = sum(isinstance(outcome, Refusal) for outcome in outcomes)
+    return BatchAnswer(len(outcomes), len(outcomes) - failed, failed, results)
+
+
+def _result(index: int, outcome: Sent | Refusal) -> BatchResult:
+    if isinstance(outcome, Refusal):
+        details = dict(outcome.details) if outcome.details else None
+        return BatchResult(index=index, error=outcome.message, code=outcome.code, details=details)
+    found = sent(outcome)
+    return BatchResult(
+        index=index,
+        message_id=found.message_id,
+        id=found.id,
+        status=found.status,
+        recipients=found.recipients,
+    )

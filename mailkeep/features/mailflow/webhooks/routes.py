@@ -1,0 +1,256 @@
+"""Paths of webhooks."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, InvalidPagination, InvalidUrl, NotFound
+from mailkeep.features.mailflow.webhooks import service, wire
+from mailkeep.features.mailflow.webhooks.model import NewWebhook, Span
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+
+async def _list(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply([wire.record(each) for each in await service.list_seen(conn, call.caller())])
+
+
+async def _create(app: App, call: Call) -> Reply:
+    given = call.body
+    new = NewWebhook(given.url, given.events, given.domain_id)
+    async with app.db.tx() as conn:
+        webhook, secret = await service.create(conn, app, call.caller(), app.clock(), new)
+    return Reply(wire.made(webhook, secret))
+
+
+async def _made(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply(wire.made(await service.get(conn, call.caller(), call.id()), None))
+
+
+async def _get(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply(wire.record(await service.get(conn, call.caller(), call.id())))
+
+
+async def _change(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        webhook = await service.change(conn, app, call.caller(), app.clock(), call.id(), wire.changes(call.body))
+    return Reply(wire.record(webhook))
+
+
+async def _delete(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        webhook = await service.delete(conn, call.caller(), app.clock(), call.id())
+    return Reply(wire.WebhookDeleted("The webhook was deleted.", webhook.id))
+
+
+async def _rotate(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        webhook, secret = await service.rotate(conn, app.vault, call.caller(), app.clock(), call.id())
+    return Reply(wire.made(webhook, secret))
+
+
+async def _test(app: App, call: Call) -> Reply:
+    event_id, attempt = await service.test(app, call.caller(), call.id())
+    return Reply(wire.tested(event_id, attempt))
+
+
+async def _deliveries(app: App, call: Call) -> Reply:
+    assert call.page is not None
+    wanted = (call.query.state, call.query.event)
+    async with app.db.autocommit() as conn:
+        page = await service.deliveries(conn, call.caller(), call.id(), wanted, call.page)
+    return Reply([wire.delivery(each) for each in page.rows], page)
+
+
+async def _replay(app: App, call: Call) -> Reply:
+    async with app.db.tx() as conn:
+        found = await service.replay(conn, call.caller(), app.clock(), call.id(), call.id("delivery_id"))
+    return Reply(wire.delivery(found))
+
+
+async def _replay_span(app: App, call: Call) -> Reply:
+    given, at = call.body, app.clock()
+    span = Span(given.since, at if given.until is UNSET else given.until, given.only_failed)
+    async with app.db.tx() as conn:
+        done = await service.replay_span(conn, call.caller(), at, call.id(), span)
+    return Reply(wire.replayed(done))
+
+
+_TAG = "Webhooks"
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/webhooks",
+        handler=_list,
+        action="webhook.list",
+        summary="List webhooks",
+        description="Newest first. A scoped key sees those of its domains.",
+        tag=_TAG,
+        data=list[wire.WebhookRecord],
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/webhooks",
+        handler=_create,
+        action="webhook.write",
+        summary="Create a webhook",
+        description=(
+            "The events are posted to `url`, each until it is answered 2xx within 10 seconds: after the first try up "
+            "to five more, 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours after the one before "
+            "(`webhooks.retry_seconds`). The secret that signs them is shown once. Without `domain_id` the webhook is "
+            "told of all domains; with it, it goes with its domain."
+        ),
+        tag=_TAG,
+        body=wire.WebhookCreate,
+        data=wire.WebhookMade,
+        status=201,
+        settle=audit.made_before(_made),
+        secrets=("secret",),
+        posts={kind: (shape, EXAMPLES[kind]) for kind, shape in CATALOGUE.items()},
+        audit="webhook.create",
+        resource="webhook",
+        refusals=(InvalidUrl, DomainNotFound, ApiKeyDomainScope),
+        examples=(
+            Example(
+                body={
+                    "url": "https://shop.example/hooks/mail",
+                    "events": ["mail.delivered", "mail.bounced"],
+                    "domain_id": "{domain_id}",
+                }
+            ),
+            Example(body={"url": "https://ops.example/hooks", "events": ["*", "system.webhook_disabled"]}),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/webhooks/{id}",
+        handler=_get,
+        action="webhook.read",
+        summary="Get a webhook",
+        tag=_TAG,
+        data=wire.WebhookRecord,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{webhook_id}"}),),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/webhooks/{id}",
+        handler=_change,
+        action="webhook.write",
+        summary="Change a webhook",
+        description=(
+            "While it is inactive nothing is delivered and nothing new queued; what was queued before waits, and what "
+            "happened meanwhile can be replayed."
+        ),
+        tag=_TAG,
+        body=wire.WebhookChange,
+        data=wire.WebhookRecord,
+        audit="webhook.update",
+        resource="webhook",
+        refusals=(InvalidUrl, NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{webhook_id}"}, body={"events": ["*"], "active": True}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/webhooks/{id}",
+        handler=_delete,
+        action="webhook.write",
+        summary="Delete a webhook",
+        description="At once, with what was on its way to it.",
+        tag=_TAG,
+        data=wire.WebhookDeleted,
+        audit="webhook.delete",
+        resource="webhook",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{webhook_id}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/webhooks/{id}/test",
+        handler=_test,
+        action="webhook.write",
+        summary="Try a webhook",
+        description="Posts a signed event of the kind `system.test` now, once, and answers what came of it.",
+        tag=_TAG,
+        data=wire.TestResult,
+        audit="webhook.test",
+        resource="webhook",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{webhook_id}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/webhooks/{id}/rotate-secret",
+        handler=_rotate,
+        action="webhook.write",
+        summary="Give a webhook a new secret",
+        description=(
+            "It is shown once. For 24 hours deliveries are signed with both: `webhook-signature` holds two "
+            "signatures, and `X-Svc-Signature-Previous` the one by the secret before. A second rotation within that "
+            "time ends the first."
+        ),
+        tag=_TAG,
+        data=wire.WebhookMade,
+        audit="webhook.rotate_secret",
+        resource="webhook",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{webhook_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/webhooks/{id}/deliveries",
+        handler=_deliveries,
+        action="webhook.read",
+        summary="List a webhook's deliveries",
+        description="With each try and its answer, newest event first; kept for `retention.event_days`.",
+        tag=_TAG,
+        query=wire.DeliveryQuery,
+        listing=Listing(("created_at",)),
+        data=list[wire.DeliveryRecord],
+        refusals=(InvalidPagination, NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{webhook_id}"}, query={"state": "pending"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/webhooks/{id}/deliveries/{delivery_id}/replay",
+        handler=_replay,
+        action="webhook.write",
+        summary="Deliver an event again",
+        description=(
+            "With the same `webhook-id` and all its tries, whatever became of it before. One whose try is under way "
+            "goes on as it is. For an inactive webhook CONFLICT (`webhook_inactive`)."
+        ),
+        tag=_TAG,
+        data=wire.DeliveryRecord,
+        audit="webhook.replay",
+        resource="webhook",
+        refusals=(NotFound, ApiKeyDomainScope, Conflict),
+        examples=(Example(path={"id": "{webhook_id}", "delivery_id": "{delivery_id}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/webhooks/{id}/replay",
+        handler=_replay_span,
+        action="webhook.write",
+        summary="Deliver the events of a span again",
+        description=(
+            "All that the webhook subscribes to, also what happened before it was made or while it was inactive; with "
+            "`only_failed` what was given up. One call takes the oldest 10,000: where `next_since` is answered, there "
+            "is more. For an inactive webhook CONFLICT (`webhook_inactive`)."
+        ),
+        tag=_TAG,
+        body=wire.SpanReplay,
+        data=wire.SpanReplayed,
+        audit="webhook.replay",
+        resource="webhook",
+        refusals=(NotFound, ApiKeyDomainScope, Conflict),
+        examples=(Example(path={"id": "{webhook_id}"}, body={"since": "2026-02-28T00:00:00Z", "only_failed": True}),),
+    ),
+)

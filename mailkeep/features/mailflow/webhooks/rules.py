@@ -1,0 +1,146 @@
+"""What a webhook may be, what is sent to it, and what an attempt makes of a delivery."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from mailkeep.core.clock import iso
+from mailkeep.core.errors import Conflict, InvalidUrl, invalid_field
+from mailkeep.core.network import Network
+from mailkeep.features.mailflow.webhooks.model import Attempt, Claimed, Content, Outcome, Span, Webhook
+from mailkeep.net.guard import refuse_address
+from mailkeep.net.target import UrlRefused, parse_target
+
+_EXCERPT_CHARACTERS = 1000
+# From NUL, which PostgreSQL takes neither in text nor in JSON.
+_NO_NUL = {0: "\ufffd"}
+EVENT_GONE = "event_gone"
+INTERRUPTED = "interrupted"
+INTERNAL = "internal"
+_HTTPS, _FIRST_FREE_PORT = 443, 1024
+_FAILURES = {
+    "url": "The URL is not allowed.",
+    "dns": "The name of the host could not be resolved.",
+    "address_refused": "The host has an address that is not allowed (setting webhooks.allowed_networks).",
+    "connect": "No connection could be opened.",
+    "timeout": "No answer within 10 seconds.",
+    "protocol": "The answer is not valid HTTP, or the connection ended before it was complete.",
+}
+"""Why an attempt has no answer, as administrators see it: without the addresses behind a name, ours or others'."""
+
+
+def check_url(url: str, allowed_networks: Sequence[Network], allowed_ports: Collection[int]) -> None:
+    """INVALID_URL for what is not https, has userinfo, a fragment, control characters, or an odd host; with
+    `details.setting` for an IP address or a port that only a setting allows.
+
+    Names are not resolved here: each attempt checks the address that it connects to.
+    """
+    try:
+        target = parse_target(url)
+    except UrlRefused as error:
+        raise InvalidUrl(f"The URL {error}.", field="url") from None
+    address = target.host.address
+    if address is not None and refuse_address(address, allowed_networks):
+        raise _needs_setting("webhooks.allowed_networks", f"The URL has a private or special address ({address}).")
+    if target.port < _FIRST_FREE_PORT and target.port != _HTTPS and target.port not in allowed_ports:
+        raise _needs_setting(
+            "webhooks.allowed_ports", f"The URL has the port {target.port}: 443 and 1024 to 65535 are allowed."
+        )
+
+
+def _needs_setting(setting: str, what: str) -> InvalidUrl:
+    advice = (
+        f"The setting {setting} can allow it. To receive events in a program on your own machine, run "
+        "`mailkeep listen --forward URL`: no webhook is needed."
+    )
+    return InvalidUrl(f"{what} {advice}", field="url", setting=setting)
+
+
+def each_once(events: Sequence[str]) -> tuple[str, ...]:
+    """The kinds in the order given; INVALID_FIELD for none."""
+    if not events:
+        raise invalid_field("events", "must not be empty")
+    return tuple(dict.fromkeys(events))
+
+
+def check_span(span: Span) -> None:
+    """INVALID_FIELD where the span is none."""
+    if span.since >= span.until:
+        raise invalid_field("until", "must be after since")
+
+
+def refuse_inactive(webhook: Webhook) -> None:
+    """CONFLICT `webhook_inactive`: nothing is delivered to one that is inactive."""
+    if not webhook.active:
+        raise Conflict("The webhook is inactive: activate it first.", reason="webhook_inactive")
+
+
+def body(content: Content, data: Mapping[str, Any] | msgspec.Raw) -> bytes:
+    """The body of a delivery, the same for every attempt; `id` is the message's, without a message the event's."""
+    return msgspec.json.encode(
+        {
+            "id": content.message_id or content.event_id,
+            "event": content.kind,
+            "event_id": content.event_id,
+            "timestamp": iso(content.created_at),
+            "data": data,
+        }
+    )
+
+
+def excerpt(answer: bytes) -> str:
+    """The beginning of an answer as text that can be stored, whatever was sent."""
+    # A character has at most four bytes; what is cut in two at the end goes with the rest.
+    text = answer[: 4 * _EXCERPT_CHARACTERS + 4].decode("utf-8", "replace")
+    return text[:_EXCERPT_CHARACTERS].translate(_NO_NUL)
+
+
+def answered(at: datetime, status: int, duration_ms: int, answer: bytes) -> Attempt:
+    """An attempt that was answered, whatever the status."""
+    return Attempt(iso(at), status, duration_ms, None, excerpt(answer))
+
+
+def unanswered(at: datetime, error: str, duration_ms: int | None, certificate: str | None = None) -> Attempt:
+    """An attempt without an answer, and why; `certificate`: what is wrong with the server's, for the kind `tls`."""
+    words = (
+        f"The TLS handshake failed: {(certificate or 'no common version or cipher').rstrip('.')}."
+        if error == "tls"
+        else None
+    )
+    words = words or _FAILURES.get(error)
+    return Attempt(iso(at), None, duration_ms, f"{error}: {words}" if words else error, None)
+
+
+def outcome(job: Claimed, attempt: Attempt, ended_at: datetime, waits: Sequence[int]) -> Outcome:
+    """What an attempt makes of its delivery: after the nth failure the next comes in the nth of `waits` (seconds);
+    after as many retries as there are waits it is abandoned.
+    """
+    if attempt.succeeded:
+        return Outcome(job.id, job.lease, "delivered", job.failures, None, attempt)
+    failures = job.failures + 1
+    if failures > len(waits) or attempt.error == EVENT_GONE:
+        return Outcome(job.id, job.lease, "abandoned", failures, None, attempt)
+    next_at = ended_at + timedelta(seconds=waits[failures - 1])
+    return Outcome(job.id, job.lease, "waiting_for_retry", failures, next_at, attempt)
+
+
+def sample(webhook: Webhook, event_id: UUID, kind: str, at: datetime) -> Content:
+    """What POST …/test sends."""
+    data = msgspec.json.encode({"webhook_id": webhook.id, "message": "A test, asked for by an administrator."})
+    return Content(event_id, kind, None, data.decode(), at)
+
+
+def disabled_data(webhook: Webhook) -> dict[str, Any]:
+    """The data of system.webhook_disabled."""
+    return {
+        "webhook_id": webhook.id,
+        "url": webhook.url,
+        "domain": webhook.domain_name,
+        "failing_since": iso(webhook.failing_since) if webhook.failing_since else None,
+        "disabled_at": iso(webhook.disabled_at) if webhook.disabled_at else None,
+    }

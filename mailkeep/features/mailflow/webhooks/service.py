@@ -1,0 +1,280 @@
+"""The use cases of webhooks."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core import failpoint
+from mailkeep.core.clock import iso
+from mailkeep.core.errors import NotFound
+from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Actor, Principal, Role, allow_on
+from mailkeep.core.secret import Vault
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.mailflow.webhooks import rules, signature, store, wire
+from mailkeep.features.mailflow.webhooks.model import (
+    MOST_ANSWER_BYTES,
+    MOST_REPLAYED,
+    OVERLAP,
+    TEST_KIND,
+    TIMEOUT_SECONDS,
+    Attempt,
+    Changes,
+    Content,
+    Delivery,
+    NewWebhook,
+    Replayed,
+    Sealed,
+    Span,
+    State,
+    Webhook,
+)
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.events.model import Event
+from mailkeep.net.client import OutboundFailed, OutboundRequest
+from mailkeep.settings import networks
+
+log = structlog.get_logger("mailkeep.webhooks")
+
+_READ, _WRITE = "webhook.read", "webhook.write"
+# A global webhook belongs to no domain, so that no scope holds it.
+_NO_DOMAIN = UUID(int=0)
+_PURPOSE = "webhook secret"
+_SYSTEM = Principal(None, "webhooks", Role.SUPER_ADMIN, Actor.SYSTEM)
+
+
+async def list_seen(conn: Conn, who: Principal) -> list[Webhook]:
+    """The webhooks that the caller sees, the newest first: a scoped key those of its domains."""
+    return await store.list_seen(conn, who.domains())
+
+
+async def get(conn: Conn, who: Principal, webhook_id: UUID) -> Webhook:
+    """The webhook; NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    return _permitted(await store.find(conn, webhook_id), who, _READ)
+
+
+async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWebhook) -> tuple[Webhook, str]:
+    """Make a webhook: its record, and its secret, which is shown once.
+
+    INVALID_URL; DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE (also for a global one, by a scoped key).
+    """
+    _check_url(app, new.url)
+    domain = await domains.get(conn, who, _WRITE, new.domain_id) if new.domain_id else None
+    allow_on(who, _WRITE, domain.id if domain else _NO_DOMAIN)
+    assert who.admin_id is not None
+    webhook = Webhook(
+        id=uuid7(at),
+        url=new.url,
+        events=rules.each_once(new.events),
+        domain_id=domain.id if domain else None,
+        domain_name=domain.name if domain else None,
+        active=True,
+        rotating_until=None,
+        failing_since=None,
+        disabled_at=None,
+        created_by=who.admin_id,
+        created_at=at,
+        updated_at=at,
+    )
+    secret = signature.new_secret()
+    await store.insert(conn, webhook, _seal(app.vault, webhook.id, secret))
+    await audit.record(conn, who, at, Deed("webhook.create", _target(webhook), after=wire.audited(webhook)))
+    return webhook, secret
+
+
+async def change(conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, wanted: Changes) -> Webhook:
+    """Change a webhook; answers it as it is then. Activated, it is no longer held to have failed.
+
+    INVALID_URL; NOT_FOUND, API_KEY_DOMAIN_SCOPE.
+    """
+    if wanted.url is not None:
+        _check_url(app, wanted.url)
+    before = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
+    after = replace(
+        before,
+        url=before.url if wanted.url is None else wanted.url,
+        events=before.events if wanted.events is None else rules.each_once(wanted.events),
+        active=before.active if wanted.active is None else wanted.active,
+    )
+    if after.active and not before.active:
+        after = replace(after, failing_since=None, disabled_at=None)
+    if after == before:
+        return before
+    after = replace(after, updated_at=at)
+    await store.update(conn, after)
+    states = (wire.audited(before), wire.audited(after))
+    await audit.record_change(conn, who, at, "webhook.update", _target(after), states)
+    return after
+
+
+async def delete(conn: Conn, who: Principal, at: datetime, webhook_id: UUID) -> Webhook:
+    """Delete a webhook, with what was on its way to it. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    webhook = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
+    await store.delete(conn, webhook_id)
+    await audit.record(conn, who, at, Deed("webhook.delete", _target(webhook), before=wire.audited(webhook)))
+    return webhook
+
+
+async def rotate(conn: Conn, vault: Vault, who: Principal, at: datetime, webhook_id: UUID) -> tuple[Webhook, str]:
+    """Give a webhook a new secret, which is shown once; the present one signs too for 24 hours."""
+    webhook = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
+    secret = signature.new_secret()
+    after = replace(webhook, rotating_until=at + OVERLAP, updated_at=at)
+    await store.rotate(conn, webhook_id, _seal(vault, webhook_id, secret), at + OVERLAP, at)
+    await audit.record(conn, who, at, Deed("webhook.rotate_secret", _target(webhook)))
+    return after, secret
+
+
+async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, Attempt]:
+    """Post a signed test event now, also to a webhook that is inactive: its id, and what came of it.
+
+    NOT_FOUND, API_KEY_DOMAIN_SCOPE.
+    """
+    at = app.clock()
+    async with app.db.autocommit() as conn:
+        webhook = _permitted(await store.find(conn, webhook_id), who, _WRITE)
+        sealed = await store.secrets(conn, webhook_id, at)
+    event_id = uuid7(at)
+    content = rules.sample(webhook, event_id, TEST_KIND, at)
+    body = rules.body(content, msgspec.Raw(content.data.encode()))
+    attempt = await post(app, webhook_id, webhook.url, sealed, content, body)
+    told = {"delivered": attempt.succeeded, "status": attempt.status, "error": attempt.error}
+    async with app.db.tx() as conn:
+        await audit.record(conn, who, app.clock(), Deed("webhook.test", _target(webhook), more=told))
+    return event_id, attempt
+
+
+async def deliveries(
+    conn: Conn, who: Principal, webhook_id: UUID, wanted: tuple[State | None, str | None], asked: PageRequest
+) -> Page[Delivery]:
+    """A page of a webhook's deliveries, of a state and a kind where those are wanted. NOT_FOUND,
+    API_KEY_DOMAIN_SCOPE.
+    """
+    await get(conn, who, webhook_id)
+    return await store.page(conn, webhook_id, *wanted, asked)
+
+
+async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+    """Begin a delivery anew, with all its tries and its `webhook-id`; answers it as it is then.
+
+    NOT_FOUND, API_KEY_DOMAIN_SCOPE; CONFLICT `webhook_inactive`.
+    """
+    webhook = _permitted(await store.find(conn, webhook_id), who, _WRITE)
+    if await store.find_delivery(conn, webhook_id, delivery_id) is None:
+        raise NotFound
+    rules.refuse_inactive(webhook)
+    await store.replay(conn, delivery_id, at)
+    await audit.record(conn, who, at, Deed("webhook.replay", _target(webhook), more={"delivery_id": str(delivery_id)}))
+    found = await store.find_delivery(conn, webhook_id, delivery_id)
+    if found is None:
+        raise NotFound
+    return found
+
+
+async def replay_span(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, span: Span) -> Replayed:
+    """Deliver the events of a span again, also those that happened while the webhook was inactive; `only_failed`: what
+    was given up of them. NOT_FOUND, API_KEY_DOMAIN_SCOPE; INVALID_FIELD; CONFLICT `webhook_inactive`.
+    """
+    rules.check_span(span)
+    webhook = _permitted(await store.find(conn, webhook_id), who, _WRITE)
+    rules.refuse_inactive(webhook)
+    if span.only_failed:
+        done = await store.replay_abandoned(conn, webhook_id, span, at, MOST_REPLAYED)
+    else:
+        done = await store.replay_all(conn, webhook, span, at, MOST_REPLAYED)
+    told = {
+        "since": iso(span.since),
+        "until": iso(span.until),
+        "only_failed": span.only_failed,
+        "queued": done.queued,
+    }
+    await audit.record(conn, who, at, Deed("webhook.replay", _target(webhook), more=told))
+    return done
+
+
+async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: datetime) -> bool:
+    """Make a webhook inactive that has failed since before `failing_before`, and tell it; False where it hasn't."""
+    before = await store.find_locked(conn, webhook_id)
+    if before is None or not before.active or before.failing_since is None or before.failing_since > failing_before:
+        return False
+    after = replace(before, active=False, disabled_at=at, updated_at=at)
+    await store.update(conn, after)
+    event = Event("system.webhook_disabled", after.domain_id, None, rules.disabled_data(after))
+    await events.emit(conn, at, event)
+    states = (wire.audited(before), wire.audited(after))
+    await audit.record_change(conn, _SYSTEM, at, "webhook.disable", _target(after), states)
+    return True
+
+
+async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Content, body: bytes) -> Attempt:
+    """One attempt: signed, posted, answered or not. No redirect is followed; nothing is raised."""
+    at, settings = app.clock(), app.settings.webhooks
+    secrets = [_open(app.vault, webhook_id, each) for each in (sealed.secret, sealed.previous) if each is not None]
+    request = OutboundRequest(
+        method="POST",
+        url=url,
+        headers=signature.headers(body, content.event_id, content.kind, at, secrets),
+        body=body,
+        allowed_networks=_networks(settings.allowed_networks),
+        extra_ca_file=_path(settings.extra_ca_file),
+        timeout=TIMEOUT_SECONDS,
+        max_answer=MOST_ANSWER_BYTES,
+    )
+    started = asyncio.get_running_loop().time()
+    failpoint.reach("webhook.begun")
+    try:
+        answer = await app.outbound.send(request)
+    except OutboundFailed as failed:
+        elapsed = round((asyncio.get_running_loop().time() - started) * 1000)
+        log.info("webhook attempt failed", webhook=str(webhook_id), kind=failed.kind, detail=failed.detail)
+        return rules.unanswered(at, failed.kind, elapsed, failed.certificate)
+    failpoint.reach("webhook.answered")
+    return rules.answered(at, answer.status, answer.duration_ms, answer.body)
+
+
+def _check_url(app: App, url: str) -> None:
+    settings = app.settings.webhooks
+    rules.check_url(url, _networks(settings.allowed_networks), settings.allowed_ports)
+
+
+_networks = lru_cache(networks)
+
+
+@lru_cache
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def _seal(vault: Vault, webhook_id: UUID, secret: str) -> bytes:
+    return vault.seal(_PURPOSE, secret.encode(), webhook_id.bytes)
+
+
+def _open(vault: Vault, webhook_id: UUID, sealed: bytes) -> str:
+    plain = vault.open(_PURPOSE, sealed, webhook_id.bytes)
+    if plain is None:
+        raise ValueError(f"the secret of webhook {webhook_id} was sealed with another master secret")
+    return plain.decode()
+
+
+def _permitted(webhook: Webhook | None, who: Principal, action: str) -> Webhook:
+    if webhook is None:
+        raise NotFound
+    allow_on(who, action, webhook.domain_id or _NO_DOMAIN)
+    return webhook
+
+
+def _target(webhook: Webhook) -> Target:
+    return Target("webhook", webhook.id, webhook.domain_id, webhook.domain_name)

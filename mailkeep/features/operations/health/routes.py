@@ -1,0 +1,119 @@
+"""Paths of health and version: open, and also without the prefix."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, Unavailable
+from mailkeep.features.operations.health import service, wire
+from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+
+
+async def _health(app: App, call: Call) -> Reply:
+    found = await service.health(app)
+    if found.status == "down":
+        raise Unavailable("The server is down.", **wire.details(found))
+    return Reply(wire.health(found))
+
+
+async def _details(app: App, call: Call) -> Reply:
+    return Reply(wire.components(await service.details(app)))
+
+
+async def _version(app: App, call: Call) -> Reply:
+    return Reply(wire.version(service.build(), full=app.settings.mta.mode == "postfix"))
+
+
+async def _alive(app: App, call: Call) -> Reply:
+    return Reply(wire.Alive("ok"))
+
+
+async def _ready(app: App, call: Call) -> Reply:
+    if not await service.ready(app):
+        raise Unavailable("The database is not available.")
+    return Reply(wire.Alive("ok"))
+
+
+_TAG = "Health"
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/health",
+        handler=_health,
+        action=None,
+        summary="Ask how the server does",
+        description=(
+            "200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`. In the full profile "
+            "each daemon and agent is a part: one that does not run is `degraded` until it is back."
+        ),
+        tag=_TAG,
+        data=wire.HealthTold,
+        bare=True,
+        refusals=(Unavailable,),
+        examples=(
+            Example(
+                answer={
+                    "status": "ok",
+                    "checks": [
+                        {"component": "database", "status": "ok"},
+                        {"component": "disk", "status": "ok"},
+                        {"component": "mta", "status": "ok"},
+                    ],
+                }
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/health/details",
+        handler=_details,
+        action="health.read",
+        summary="Show the health of each component",
+        description=(
+            "`database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed "
+            "renewals) and `dns` (`server.hostname`, and the PTR records of the addresses that mail leaves from). A "
+            "component that this profile does not have is `disabled`. `advice` says what to do. For super_admin."
+        ),
+        tag=_TAG,
+        data=wire.HealthDetails,
+        refusals=(ApiKeyDomainScope,),
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/version",
+        handler=_version,
+        action=None,
+        summary="Ask which version runs",
+        tag=_TAG,
+        data=wire.VersionTold,
+        bare=True,
+        examples=(Example(answer={"version": "0.1.0", "commit": None, "api": "v1", "profile": "embedded"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/healthz",
+        handler=_alive,
+        action=None,
+        summary="Ask whether the process lives",
+        tag=_TAG,
+        data=wire.Alive,
+        bare=True,
+        prefixed=False,
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/readyz",
+        handler=_ready,
+        action=None,
+        summary="Ask whether requests can be served",
+        description="The database answers and has the schema of this version.",
+        tag=_TAG,
+        data=wire.Alive,
+        bare=True,
+        prefixed=False,
+        refusals=(Unavailable,),
+        examples=(Example(),),
+    ),
+)

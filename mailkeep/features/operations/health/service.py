@@ -1,0 +1,180 @@
+"""Asking the parts, each within its time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from time import monotonic
+
+import structlog
+
+import mailkeep
+from mailkeep.app import App
+from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.db.migrate import find_missing, read_migrations
+from mailkeep.features.operations.health import rules, store
+from mailkeep.features.operations.health.model import Build, Check, Component, Health, State, Status
+
+log = structlog.get_logger("mailkeep.health")
+
+_SECONDS = 1.5
+_read_migrations = cache(read_migrations)
+_PROCESSES = {
+    "mta": ("postfix", "logs", "policy"),
+    "filter": ("rspamd", "redis", "keys"),
+    "mailboxes": ("dovecot", "lmtp", "figures"),
+}
+_seen: dict[tuple[Path, str], tuple[State, datetime]] = {}
+_late: set[asyncio.Task[Status]] = set()
+
+
+async def health(app: App) -> Health:
+    """The state of all parts, within 2 seconds."""
+    parts: dict[str, Callable[[App], Awaitable[Status]]] = {"database": _database, "disk": _disk}
+    if app.mta is not None and app.settings.mta.mode == "sandbox":
+        parts["mta"] = _sandbox  # our own; a foreign mail server is not bothered for everybody who asks
+    found = await asyncio.gather(*(_in_time(part(app)) for part in parts.values()))
+    checks = [Check(name, status) for name, status in zip(parts, found, strict=True)]
+    if app.parts is not None:
+        checks += rules.under_supervision(app.parts())
+        checks += await _told_by_node(app)
+    return rules.overall(checks)
+
+
+async def details(app: App) -> list[Component]:
+    """All components in detail, within 2 seconds each; `since` is when this process first saw the status."""
+    at = app.clock()
+    found = [await _database_component(app), *_mail(app), await _disk_component(app)]
+    if app.settings.mta.mode == "postfix":
+        report = await asyncio.to_thread(app.report) if app.report else None
+        found += rules.from_node(report, app.settings.server.hostname, at)
+    else:
+        advice = "Part of the full profile."
+        found += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
+        found.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
+    return [replace(each, since=_since(app, each, at)) for each in found]
+
+
+def _since(app: App, found: Component, at: datetime) -> datetime:
+    key = app.data_dir, found.name
+    status, since = _seen.get(key, (None, at))
+    if status != found.status:
+        since = at
+    _seen[key] = found.status, since
+    return since
+
+
+async def _database_component(app: App) -> Component:
+    began = monotonic()
+    status = await _in_time(_database(app))
+    latency = round((monotonic() - began) * 1000, 1)
+    if status == "ok":
+        async with app.db.autocommit() as conn:
+            return Component("database", "ok", None, {}, latency, await store.server_version(conn))
+    return Component("database", status, "See log/postgresql.log, or database.url.", {}, latency)
+
+
+def _mail(app: App) -> list[Component]:
+    """MTA, filter and mailboxes."""
+    mode = app.settings.mta.mode
+    if mode == "postfix":
+        running: Mapping[str, bool] = app.parts() if app.parts else {}
+        return [rules.processes(name, running, needed) for name, needed in _PROCESSES.items()]
+    mta = Component("mta", "disabled" if mode == "none" else "ok", None, {"mode": mode})
+    return [mta, Component("filter", "disabled", "Part of the full profile."), Component("mailboxes", "ok")]
+
+
+async def _disk_component(app: App) -> Component:
+    try:
+        told = await asyncio.to_thread(os.statvfs, app.data_dir)
+    except OSError as error:
+        return Component("disk", "down", f"{app.data_dir}: {error.strerror}.")
+    free, total = told.f_bavail * told.f_frsize, told.f_blocks * told.f_frsize
+    return rules.disk_component(free, total, told.f_favail, told.f_files)
+
+
+async def ready(app: App) -> bool:
+    """Whether requests can be served: the database answers, with the schema of this version; within 2 seconds."""
+    return await _in_time(_database(app)) == "ok"
+
+
+async def _told_by_node(app: App) -> list[Check]:
+    """The queue and the certificates; the sending host's DNS is advice, which only the details give."""
+    report = await asyncio.to_thread(app.report) if app.report else None
+    found = rules.from_node(report, "", app.clock()) if report else []
+    # An expired certificate stops nobody from using the API: the server as a whole is not down.
+    return [Check(each.name, "ok" if each.status == "ok" else "degraded") for each in found if each.name != "dns"]
+
+
+async def _in_time(work: Awaitable[Status]) -> Status:
+    """Its answer, or `down` when it has none in time. What hangs is cancelled but not waited for."""
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({task}, timeout=_SECONDS)
+    if done:
+        return task.result()
+    _late.add(task)
+    task.add_done_callback(_late.discard)
+    task.cancel()
+    return "down"
+
+
+async def _database(app: App) -> Status:
+    try:
+        async with app.db.autocommit() as conn:
+            applied = await store.applied(conn)
+        return "down" if find_missing(_read_migrations(), applied) else "ok"
+    except Unavailable:
+        return "down"
+    except Failure as error:
+        log.error("the schema is not this version's", reason=str(error))
+        return "down"
+
+
+async def _disk(app: App) -> Status:
+    try:
+        usage = await asyncio.to_thread(shutil.disk_usage, app.data_dir)
+    except OSError:
+        return "down"
+    return rules.disk(usage.free, usage.total)
+
+
+async def _sandbox(app: App) -> Status:
+    assert app.mta is not None
+    try:
+        _, writer = await asyncio.open_connection(app.mta.relay.host, app.mta.relay.port)
+    except OSError:
+        return "degraded"
+    writer.close()
+    return "ok"
+
+
+@cache
+def build() -> Build:
+    """Version and commit, read once."""
+    return Build(mailkeep.__version__, commit_of(Path(mailkeep.__file__).parent.parent))
+
+
+def commit_of(root: Path) -> str | None:
+    """The commit that is checked out in `root`, None where it is no clone."""
+    try:
+        git = root / ".git"
+        if git.is_file():  # a linked work tree: "gitdir: …"
+            git = (root / git.read_text("utf-8").partition(":")[2].strip()).resolve()
+        head = (git / "HEAD").read_text("utf-8").strip()
+        if not head.startswith("ref: "):
+            return head
+        ref, common = head[5:], git
+        if (git / "commondir").is_file():
+            common = (git / (git / "commondir").read_text("utf-8").strip()).resolve()
+        if (common / ref).is_file():
+            return (common / ref).read_text("utf-8").strip()
+        packed = (common / "packed-refs").read_text("utf-8").splitlines()
+        return next((line.split()[0] for line in packed if line.endswith(f" {ref}")), None)
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""What happened: the audit log, events, messages and their history, metrics, tasks for the node's agent."""

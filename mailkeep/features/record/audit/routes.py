@@ -1,0 +1,154 @@
+"""Paths of the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination
+from mailkeep.features.record.audit import jobs, service, wire
+from mailkeep.features.record.audit.model import Filter
+from mailkeep.features.record.audit.service import Export
+from mailkeep.web import envelope
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+_TYPES = {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+
+
+async def _list(app: App, call: Call) -> Reply:
+    who, asked = call.caller(), call.page
+    assert asked is not None
+    wanted = _wanted(call)
+    async with app.db.autocommit() as conn:
+        page = await service.page(conn, who, wanted, asked)
+    return Reply([wire.entry(row) for row in page.rows], page)
+
+
+def _wanted(call: Call) -> Filter:
+    query = cast(wire.AuditQuery, call.query)
+    return Filter(
+        domains=call.caller().domains(),
+        action=query.action,
+        admin_id=query.admin_id,
+        resource_type=query.resource_type,
+        resource_id=query.resource_id,
+        domain_id=query.domain_id,
+        since=query.since,
+        until=query.until,
+    )
+
+
+async def _verify(app: App, call: Call) -> Reply:
+    return Reply(wire.verification(await service.verify(app)))
+
+
+async def _export(app: App, call: Call) -> Reply:
+    form = cast(wire.ExportQuery, call.query).format
+    wanted, at = _wanted(call), app.clock()
+    await service.record_export(app, call.caller(), wanted, form)
+    # So that the file can be verified to its end.
+    await jobs.seal_all(app)
+    export = await service.start_export(app, wanted)
+    content = {
+        "json": _enveloped(export, envelope.success([], call.request_id, at)),
+        "ndjson": export.lines(),
+        "csv": _table(export),
+    }[form]
+    name = f"audit-{at:%Y-%m-%d}.{form}"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Reply(content=content, content_type=_TYPES[form], headers=headers)
+
+
+async def _enveloped(export: Export, empty: bytes) -> AsyncIterator[bytes]:
+    """The envelope around no data, with the entries in their place."""
+    head, _, tail = empty.partition(b"[]")
+    separator = head + b"["
+    async for page in export.pages():
+        yield separator + b",".join(wire.exported(row) for row in page)
+        separator = b","
+    yield (b"" if separator == b"," else separator) + b"]" + tail
+
+
+async def _table(export: Export) -> AsyncIterator[bytes]:
+    yield wire.table([wire.COLUMNS])
+    async for page in export.pages():
+        yield wire.table(wire.cells(row) for row in page)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/audit",
+        handler=_list,
+        action="audit.list",
+        summary="List the audit log",
+        description=(
+            "Newest first. A domain_admin sees the entries of its domains. Of a refused call by an administrator whom "
+            "the caller does not see in GET /admins, `actor.label` is the role, and `ip_address` and `user_agent` are "
+            "null. Beyond 60 refused calls a minute, a caller's are counted: one entry `denied.summary` with `count` "
+            "and `actions`."
+        ),
+        tag="Audit",
+        query=wire.AuditQuery,
+        listing=Listing(),
+        data=list[wire.AuditEntry],
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"limit": "20", "action": "alias.create"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/audit/verify",
+        handler=_verify,
+        action="audit.verify",
+        summary="Verify the audit log",
+        description=(
+            "Checks every entry and every seal of the log. `checked` entries are sealed; `unsealed` are the newest, "
+            "whose turn is in seconds. `bad` names entries that were altered, removed or put in between, seals that "
+            "were altered or removed, and `truncated` with the seal from which on the log was cut off; at most 100 of "
+            "`bad_count`. Whoever has an export as ndjson and the `public_key` can verify it without the server: "
+            "`mailkeep audit verify FILE --public-key KEY`."
+        ),
+        tag="Audit",
+        data=wire.Verification,
+        refusals=(ApiKeyDomainScope,),
+        examples=(
+            Example(
+                answer={
+                    "ok": True,
+                    "checked": 10_000,
+                    "unsealed": 2,
+                    "first_bad": None,
+                    "bad": [],
+                    "bad_count": 0,
+                    "head": {
+                        "sequence": 1204,
+                        "sealed_at": "2026-11-21T12:00:00.000Z",
+                        "hash": "5f0c7c2b0a4d1a5b6e3b9f3c5d8b62c1f5b5bb9a3f9d0e4c7a1b2c3d4e5f6071",
+                    },
+                    "public_key": "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+                }
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/audit/export",
+        handler=_export,
+        action="audit.export",
+        audit="audit.export",
+        summary="Export the audit log",
+        description=(
+            "All entries as of now, those of older transactions first, in one streamed answer; the filters are those "
+            "of the list. `format`: `json` in the envelope; `ndjson` an entry a line, with the `seals` that end behind "
+            "it, so that `mailkeep audit verify FILE` can verify it; `csv` safe to open in a spreadsheet: a cell that "
+            "would be a formula begins with `'`, and control characters are written out. An export is itself recorded."
+        ),
+        tag="Audit",
+        query=wire.ExportQuery,
+        data=list[wire.ExportedEntry],
+        also=("application/x-ndjson", "text/csv"),
+        refusals=(DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"format": "json", "since": "2026-01-01T00:00:00Z"}),),
+    ),
+)

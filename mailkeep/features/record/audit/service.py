@@ -1,0 +1,394 @@
+"""Writing, reading, verifying and exporting the audit log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.errors import DomainNotFound, Refusal
+from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.audit import rules, store, wire
+from mailkeep.features.record.audit.model import (
+    SIGNED,
+    START,
+    Deed,
+    Entry,
+    Filter,
+    Leaf,
+    Outcome,
+    Position,
+    Recorded,
+    Seal,
+    Target,
+    Verdict,
+)
+from mailkeep.web.endpoint import Call, Reply
+
+HEAD_FILE = "audit-head"
+"""In the data directory: number and hash of the newest seal made there, which the log may not lack."""
+
+# Entries that are read and hashed at once: small, since requests wait meanwhile.
+_STRETCH = 500
+_PAGE = 500
+_SEALS = 256
+_ROOM = 10_000
+
+
+async def record(conn: Conn, who: Principal, at: datetime, deed: Deed) -> None:
+    """Write the entry of a deed, in the transaction of the change."""
+    await store.insert(conn, _entry(who, at, deed))
+
+
+def row(who: Principal, at: datetime, deed: Deed) -> dict[str, Any]:
+    """The entry of a deed as the database's `record_audits` takes it, for a statement that makes the change too."""
+    return store.row(_entry(who, at, deed))
+
+
+def _entry(who: Principal, at: datetime, deed: Deed) -> Entry:
+    details: dict[str, Any] = dict(rules.without_secrets(deed.more) or {})
+    if deed.before is not None or deed.after is not None:
+        details["before"] = rules.without_secrets(deed.before)
+        details["after"] = rules.without_secrets(deed.after)
+    target = deed.target
+    return Entry(
+        id=uuid7(at),
+        created_at=at,
+        admin_id=who.admin_id,
+        actor_type=who.actor.value,
+        actor_label=who.label,
+        key_id=who.key_id,
+        action=deed.action,
+        resource_type=target.type,
+        resource_id=str(target.id) if target.id is not None else None,
+        domain_id=target.domain_id,
+        domain_name=target.domain_name,
+        ip_address=who.ip_address,
+        user_agent=who.user_agent,
+        request_id=who.request_id,
+        outcome=deed.outcome,
+        error_code=deed.error_code,
+        details=details,
+    )
+
+
+async def record_change(
+    conn: Conn,
+    who: Principal,
+    at: datetime,
+    action: str,
+    target: Target,
+    change: tuple[Mapping[str, Any], Mapping[str, Any]],
+) -> None:
+    """Write the entry of a change from one shown state to another: only the fields that differ."""
+    before, after = rules.changed(*change)
+    await record(conn, who, at, Deed(action, target, before, after))
+
+
+async def refused(app: App, call: Call, wrong: Refusal) -> None:
+    """Record that a mutating call of an authenticated caller was refused; 401, 429 and 503 are left to the metrics.
+
+    Beyond 60 a minute for one principal they are counted, and the minute gets one entry: see `record_summaries`.
+    """
+    endpoint, who = call.endpoint, call.who
+    if who is None or endpoint.audit is None or wrong.status in (401, 429, 503):
+        return
+    domain_id = getattr(call.body, "domain_id", None)
+    outcome: Outcome = "denied" if wrong.status == 403 else "failed"
+    target = Target(
+        endpoint.resource or endpoint.audit.split(".")[0],
+        call.path.get("id", "")[:100] or None,
+        domain_id if isinstance(domain_id, UUID) else None,
+    )
+    reason = (wrong.details or {}).get("reason")
+    deed = Deed(
+        endpoint.audit,
+        target,
+        more={"reason": reason} if reason else {},
+        outcome=outcome,
+        error_code=wrong.code,
+    )
+    at = app.clock()
+    await record_summaries(app, at)
+    if app.refusals.take(who.key_id or who.admin_id, deed.action, who, at):
+        async with app.db.tx() as conn:
+            await record(conn, who, at, deed)
+
+
+async def record_summaries(app: App, at: datetime | None) -> None:
+    """Write an entry for each principal and minute before the one of `at` (None: all) that had more refused calls than
+    are recorded one by one: how many more, and of which actions.
+    """
+    minutes = app.refusals.finished(at)
+    if not minutes:
+        return
+    async with app.db.tx() as conn:
+        for minute in minutes:
+            who, more = minute.latest, {"count": minute.beyond.total(), "actions": sorted(minute.beyond)}
+            deed = Deed("denied.summary", Target("admin", who.admin_id), more=more, outcome="denied")
+            await record(conn, replace(who, request_id=None), at or app.clock(), deed)
+
+
+def made_before(get: Callable[[App, Call], Awaitable[Reply]]) -> Callable[[App, Call, UUID], Awaitable[Reply | None]]:
+    """For a POST that creates: what an earlier request made, as `get` answers it by the id in its audit entry."""
+
+    async def settle(app: App, call: Call, request_id: UUID) -> Reply | None:
+        async with app.db.autocommit() as conn:
+            made = await store.created_by(conn, request_id)
+        return None if made is None else await get(app, replace(call, path={"id": made}))
+
+    return settle
+
+
+async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Entry]:
+    """A page of the entries that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
+    await _check_domain(conn, who, "audit.list", wanted)
+    found = await store.page(conn, wanted, asked)
+    return Page([rules.shown_to(who, entry, actor) for entry, actor in found.rows], found.next_key)
+
+
+async def _check_domain(conn: Conn, who: Principal, action: str, wanted: Filter) -> None:
+    if wanted.domain_id is not None:
+        if not await store.knows_domain(conn, wanted.domain_id):
+            raise DomainNotFound
+        allow_on(who, action, wanted.domain_id)
+
+
+# Verifying
+
+
+async def verify(app: App) -> Verdict:
+    """Check every sealed entry that was not let go, and every seal, as they are in one moment."""
+    key = app.vault.public_key(SIGNED)
+    found = rules.Findings()
+    async with app.db.tx() as conn:
+        await store.hold(conn)
+        head = await store.head(conn)
+        if head is not None:
+            await _walk(conn, head, rules.Walk(key, found))
+        lost = await lost_head(app, conn, head)
+        if lost is not None and all(fault.seal != lost for fault in found.seals):
+            found.seal("truncated", lost)
+        unsealed = await store.count_after(conn, head.last if head else START)
+    return found.verdict(head, unsealed, key)
+
+
+async def lost_head(app: App, conn: Conn, head: Seal | None) -> int | None:
+    """The number of the seal that was made here and is not in the log any more, unless it was let go."""
+    noted = await asyncio.to_thread(_noted_head, app.data_dir / HEAD_FILE)
+    if noted is None or (head is not None and noted[0] < head.first_sequence):
+        return None
+    there = await store.seal(conn, noted[0])
+    return None if there is not None and there.hash == noted[1] else noted[0]
+
+
+def _noted_head(path: Path) -> tuple[int, bytes] | None:
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        return int(told["sequence"]), bytes.fromhex(told["hash"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+async def _walk(conn: Conn, head: Seal, walk: rules.Walk) -> None:
+    number = 0
+    while seals := await store.seals_after(conn, number, head.sequence, _SEALS):
+        number = seals[-1].sequence
+        stretch = _Stretch()
+        for seal in seals:
+            before = walk.last
+            follows = walk.step(seal) and (before is not None or seal.sequence == head.first_sequence)
+            if before is None and seal.sequence == head.first_sequence > 1:
+                # Its entries were let go; it stands for where the kept ones begin, and nothing comes before it.
+                before_it = await store.between(conn, START, seal.last, _ROOM)
+                walk.found.entry("inserted", [row.entry.id for row in before_it])
+                continue
+            if not follows or stretch.leaves >= _STRETCH:
+                await _compare(conn, stretch, walk.found)
+                stretch = _Stretch(before.last if before else START, follows)
+            elif not stretch.seals:
+                stretch = _Stretch(before.last if before else START)
+            stretch.seals.append(seal)
+        await _compare(conn, stretch, walk.found)
+    walk.end()
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Seals one behind the other, and where their entries begin; without `whole` others may come between."""
+
+    after: Position = START
+    whole: bool = True
+    seals: list[Seal] = field(default_factory=list[Seal])
+
+    @property
+    def leaves(self) -> int:
+        return sum(seal.entries for seal in self.seals)
+
+
+async def _compare(conn: Conn, stretch: _Stretch, found: rules.Findings) -> None:
+    if not stretch.seals:
+        return
+    leaves = [leaf for seal in stretch.seals for leaf in rules.leaves_of(seal)]
+    rows = await store.between(conn, stretch.after, stretch.seals[-1].last, len(leaves) + _ROOM)
+    differ = rules.compare(leaves, dict(wire.leaf(row) for row in rows))
+    found.checked += len(leaves)
+    found.entry("altered", differ.altered)
+    if differ.removed:
+        moved = set(await store.existing(conn, differ.removed))
+        for entry_id in differ.removed:
+            found.entry("altered" if entry_id in moved else "removed", [entry_id])
+    if stretch.whole:
+        found.entry("inserted", differ.inserted)
+
+
+def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verdict:
+    """Check an export in its ndjson form; without a key by the one that it brings along.
+
+    ValueError, with the number of the line, for what is no such export.
+    """
+    paper: rules.Paper | None = None
+    held: list[Leaf] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            leaf, told = wire.parse_line(line)
+            seals = [wire.parse_seal(one) for one in told]
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"line {number} is no entry of an export: {error}") from error
+        if paper is None and told:
+            paper = rules.Paper(public_key or told[0].public_key, partial=told[0].partial)
+            for earlier in held:
+                paper.line(earlier, ())
+        if paper is None:
+            held.append(leaf)
+        else:
+            paper.line(leaf, seals)
+    if paper is None:
+        raise ValueError("there is no seal in it, by which it could be verified")
+    return paper.end()
+
+
+# Export
+
+
+async def record_export(app: App, who: Principal, wanted: Filter, form: str) -> None:
+    """Record an export before it is made; DOMAIN_NOT_FOUND as in the list."""
+    filters = _given(wanted)
+    async with app.db.tx() as conn:
+        await _check_domain(conn, who, "audit.export", wanted)
+        deed = Deed("audit.export", Target("audit", None), more={"format": form} | filters)
+        await record(conn, who, app.clock(), deed)
+
+
+async def start_export(app: App, wanted: Filter) -> Export:
+    """An export as of now."""
+    async with app.db.autocommit() as conn:
+        # The head first: what it covers is in the snapshot.
+        head = await store.head(conn)
+        return Export(app, wanted, await store.snapshot(conn), head, bool(_given(wanted)))
+
+
+def _given(wanted: Filter) -> dict[str, Any]:
+    """The filters that an export has."""
+    given = {name: getattr(wanted, name) for name in Filter.__slots__ if name != "domains"}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Entries as one moment shows them. They never change, so that no connection is held from page to page."""
+
+    app: App
+    wanted: Filter
+    taken: str
+    head: Seal | None
+    partial: bool
+
+    async def pages(self) -> AsyncIterator[list[Recorded]]:
+        """The entries in the order of the chain."""
+        after: Position = START
+        while True:
+            async with self.app.db.autocommit() as conn:
+                rows = await store.read_on(conn, self.wanted, self.taken, after, _PAGE)
+            if rows:
+                yield rows
+                after = rows[-1].position
+            if len(rows) < _PAGE:
+                return
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The entries as lines of JSON, each with the seals that end behind it, before the next entry."""
+        key = self.app.vault.public_key(SIGNED)
+        seals = _SealReader(self)
+        held: bytes | None = None
+        behind: list[Seal] = []
+        async for page in self.pages():
+            lines: list[bytes] = []
+            for row in page:
+                behind += await seals.up_to(row.position)
+                if held is not None:
+                    lines.append(wire.with_seals(held, behind, key, self.partial))
+                    behind = []
+                held = wire.exported(row)
+                seals.met = row.position
+            yield b"".join(line + b"\n" for line in lines)
+        if held is not None:
+            behind += await seals.rest()
+            yield wire.with_seals(held, behind, key, self.partial) + b"\n"
+
+
+@dataclass(slots=True)
+class _SealReader:
+    """The seals of an export, in step with its entries: all of them, or with filters those that cover one."""
+
+    export: Export
+    met: Position | None = None
+    number: int = 0
+    ahead: list[Seal] = field(default_factory=list[Seal])
+
+    async def up_to(self, position: Position) -> Sequence[Seal]:
+        """The seals that end before an entry."""
+        if self.export.partial:
+            return await self._over(position)
+        passed: list[Seal] = []
+        while await self._fill() and self.ahead[0].last < position:
+            passed.append(self.ahead.pop(0))
+        return passed
+
+    async def rest(self) -> Sequence[Seal]:
+        """Those that are left."""
+        if self.export.partial:
+            return await self._over(None)
+        left: list[Seal] = []
+        while await self._fill():
+            left += self.ahead
+            self.ahead = []
+        return left
+
+    async def _fill(self) -> bool:
+        if not self.ahead and self.export.head is not None:
+            async with self.export.app.db.autocommit() as conn:
+                self.ahead = await store.seals_after(conn, self.number, self.export.head.sequence, _SEALS)
+            self.number = self.ahead[-1].sequence if self.ahead else self.number
+        return bool(self.ahead)
+
+    async def _over(self, position: Position | None) -> Sequence[Seal]:
+        """The seal over the entry met last, unless the next one lies under it too."""
+        if self.met is None or self.export.head is None:
+            return []
+        if not self.ahead or self.ahead[0].last < self.met:
+            async with self.export.app.db.autocommit() as conn:
+                over = await store.seal_over(conn, self.met, self.export.head.sequence)
+            self.ahead = [over] if over else []
+        if self.ahead and (position is None or self.ahead[0].last < position):
+            return [self.ahead.pop()]
+        return []

@@ -1,0 +1,325 @@
+"""The SQL of the audit log: insert and read; what goes, goes by the database's own function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, LiteralString
+from uuid import UUID
+
+import msgspec
+from psycopg.sql import SQL
+from psycopg.types.json import Jsonb
+
+from mailkeep.core.ids import uuid7_floor
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Role
+from mailkeep.db.listing import fetch_page
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.audit.model import Account, Entry, Filter, Position, Recorded, Seal
+
+_DETAILS = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
+"""Numbers as they are stored, for the hash."""
+
+
+async def insert(conn: Conn, entry: Entry) -> None:
+    """Write one entry."""
+    await conn.execute(
+        """
+        INSERT INTO audit_entries (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type,
+                                   resource_id, domain_id, domain_name, ip_address, user_agent, request_id, outcome,
+                                   error_code, details)
+        VALUES (%(id)s, %(created_at)s, %(admin_id)s, %(actor_type)s, %(actor_label)s, %(key_id)s, %(action)s,
+                %(resource_type)s, %(resource_id)s, %(domain_id)s, %(domain_name)s, %(ip_address)s, %(user_agent)s,
+                %(request_id)s, %(outcome)s, %(error_code)s, %(details)s)
+        """,
+        row(entry) | {"details": Jsonb(entry.details, dumps=msgspec.json.encode)},
+    )
+
+
+def row(entry: Entry) -> dict[str, Any]:
+    """An entry by the names of its columns."""
+    return {name: getattr(entry, name) for name in Entry.__slots__}
+
+
+async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
+    """Whether there is such a domain, or was one."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (SELECT FROM domains d WHERE d.id = %(id)s)
+               OR EXISTS (SELECT FROM audit_entries e WHERE e.domain_id = %(id)s AND e.outcome = 'success') AS known
+        """,
+        {"id": domain_id},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["known"])
+
+
+async def created_by(conn: Conn, request_id: UUID) -> str | None:
+    """The id of what a request made, None where it made nothing."""
+    cursor = await conn.execute(
+        """
+        SELECT resource_id FROM audit_entries
+        WHERE request_id = %(request_id)s AND outcome = 'success' AND action LIKE '%%.create'
+        """,
+        {"request_id": request_id},
+    )
+    row = await cursor.fetchone()
+    return row["resource_id"] if row else None
+
+
+async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[tuple[Entry, Account]]:
+    """A page of entries, by age, each with the account behind it. `admin_id` is null where that admin is no more."""
+    found = await fetch_page(
+        conn,
+        """
+        SELECT e.id, e.created_at, (SELECT a.id FROM admins a WHERE a.id = e.admin_id) AS admin_id, e.actor_type,
+               e.actor_label, e.key_id, e.action, e.resource_type, e.resource_id, e.domain_id, e.domain_name,
+               e.ip_address, e.user_agent, e.request_id, e.outcome, e.error_code, e.details,
+               (SELECT a.role FROM admins a WHERE a.id = e.admin_id) AS role,
+               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = e.admin_id) AS assigned
+        FROM audit_entries e
+        """,
+        [
+            ("e.domain_id = ANY(%(domains)s)", "domains", wanted.domains),
+            ("e.action = %(action)s", "action", wanted.action),
+            (
+                "e.admin_id = %(admin_id)s AND EXISTS (SELECT FROM admins a WHERE a.id = e.admin_id)",
+                "admin_id",
+                wanted.admin_id,
+            ),
+            ("e.resource_type = %(resource_type)s", "resource_type", wanted.resource_type),
+            ("e.resource_id = %(resource_id)s", "resource_id", wanted.resource_id),
+            ("e.domain_id = %(domain_id)s", "domain_id", wanted.domain_id),
+            ("e.id >= %(since)s", "since", wanted.since and uuid7_floor(wanted.since)),
+            ("e.id < %(until)s", "until", wanted.until and uuid7_floor(wanted.until)),
+        ],
+        page,
+        {"created_at": "e.id", "id": "e.id"},
+    )
+    return Page([_entry(row) for row in found.rows], found.next_key)
+
+
+def _entry(row: dict[str, Any]) -> tuple[Entry, Account]:
+    role, assigned = row.pop("role"), frozenset[UUID](row.pop("assigned"))
+    return Entry(**row), Account(None if role is None else Role(role), assigned)
+
+
+async def sealed_up_to(conn: Conn) -> Seal | None:
+    """The newest seal, under a lock of the transaction that makes other sealers wait."""
+    await conn.execute("SELECT pg_advisory_xact_lock(hashtext('mailkeep.audit.seal'))")
+    return await head(conn)
+
+
+async def hold(conn: Conn) -> None:
+    """Until the transaction ends nothing is let go: waits for what is being let go now."""
+    await conn.execute("SELECT pg_advisory_xact_lock_shared(hashtext('mailkeep.audit.retention'))")
+
+
+async def may_let_go(conn: Conn) -> bool:
+    """Whether nobody holds on to old entries; then nobody will until the transaction ends."""
+    cursor = await conn.execute("SELECT pg_try_advisory_xact_lock(hashtext('mailkeep.audit.retention')) AS free")
+    row = await cursor.fetchone()
+    return bool(row and row["free"])
+
+
+async def settled_after(conn: Conn, after: Position, most: int) -> list[Recorded]:
+    """The next entries whose transactions no older one can come before any more."""
+    return await _recorded(
+        conn,
+        """
+        SELECT {columns} FROM audit_entries e
+        WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
+        ORDER BY e.tx, e.id LIMIT %(most)s
+        """,
+        {"tx": str(after[0]), "id": after[1], "most": most},
+    )
+
+
+async def counts_anew(conn: Conn, last: Position) -> bool:
+    """Whether the server's next transactions come before a position: the tables are from another server."""
+    cursor = await conn.execute(
+        "SELECT %(tx)s::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) AS anew", {"tx": str(last[0])}
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["anew"])
+
+
+async def between(conn: Conn, after: Position, last: Position, most: int) -> list[Recorded]:
+    """Entries after a position up to another, including that."""
+    return await _recorded(
+        conn,
+        """
+        SELECT {columns} FROM audit_entries e
+        WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND (e.tx, e.id) <= (%(last_tx)s::xid8, %(last_id)s)
+        ORDER BY e.tx, e.id LIMIT %(most)s
+        """,
+        {"tx": str(after[0]), "id": after[1], "last_tx": str(last[0]), "last_id": last[1], "most": most},
+    )
+
+
+async def existing(conn: Conn, ids: Sequence[UUID]) -> list[UUID]:
+    """Those of the ids that entries have, wherever they stand."""
+    cursor = await conn.execute("SELECT e.id FROM audit_entries e WHERE e.id = ANY(%(ids)s)", {"ids": list(ids)})
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+async def count_after(conn: Conn, after: Position) -> int:
+    """How many entries come after a position."""
+    cursor = await conn.execute(
+        "SELECT count(*) AS n FROM audit_entries e WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s)",
+        {"tx": str(after[0]), "id": after[1]},
+    )
+    row = await cursor.fetchone()
+    return row["n"] if row else 0
+
+
+async def snapshot(conn: Conn) -> str:
+    """The transactions that have ended now, as `pages_of` takes them."""
+    cursor = await conn.execute("SELECT pg_current_snapshot()::text AS taken")
+    row = await cursor.fetchone()
+    return row["taken"] if row else ""
+
+
+async def read_on(conn: Conn, wanted: Filter, taken: str, after: Position, most: int) -> list[Recorded]:
+    """The next entries, oldest transactions first, of those that a snapshot shows: the same at whatever time."""
+    return await _recorded(
+        conn,
+        """
+        SELECT {columns} FROM audit_entries e
+        WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND pg_visible_in_snapshot(e.tx, %(taken)s::pg_snapshot)
+          AND (%(action)s::text IS NULL OR e.action = %(action)s)
+          AND (%(admin_id)s::uuid IS NULL OR e.admin_id = %(admin_id)s)
+          AND (%(resource_type)s::text IS NULL OR e.resource_type = %(resource_type)s)
+          AND (%(resource_id)s::text IS NULL OR e.resource_id = %(resource_id)s)
+          AND (%(domain_id)s::uuid IS NULL OR e.domain_id = %(domain_id)s)
+          AND (%(since)s::uuid IS NULL OR e.id >= %(since)s)
+          AND (%(until)s::uuid IS NULL OR e.id < %(until)s)
+        ORDER BY e.tx, e.id LIMIT %(most)s
+        """,
+        {
+            "tx": str(after[0]),
+            "id": after[1],
+            "taken": taken,
+            "action": wanted.action,
+            "admin_id": wanted.admin_id,
+            "resource_type": wanted.resource_type,
+            "resource_id": wanted.resource_id,
+            "domain_id": wanted.domain_id,
+            "since": wanted.since and uuid7_floor(wanted.since),
+            "until": wanted.until and uuid7_floor(wanted.until),
+            "most": most,
+        },
+    )
+
+
+async def has_before(conn: Conn, bound: UUID) -> bool:
+    """Whether there are entries with smaller ids."""
+    cursor = await conn.execute(
+        "SELECT EXISTS (SELECT FROM audit_entries e WHERE e.id < %(bound)s) AS found", {"bound": bound}
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["found"])
+
+
+async def has_unsealed_before(conn: Conn, bound: UUID, after: Position) -> bool:
+    """Whether there are entries with smaller ids after a position."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (SELECT FROM audit_entries e
+                       WHERE e.id < %(bound)s AND (e.tx, e.id) > (%(tx)s::xid8, %(id)s)) AS found
+        """,
+        {"bound": bound, "tx": str(after[0]), "id": after[1]},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["found"])
+
+
+async def drop_months(conn: Conn) -> int:
+    """Let go of what the newest seal says; how many months. psycopg's LockNotAvailable while somebody reads one."""
+    cursor = await conn.execute("SELECT drop_audit_months() AS months")
+    row = await cursor.fetchone()
+    return row["months"] if row else 0
+
+
+async def insert_seal(conn: Conn, seal: Seal) -> None:
+    """Write one seal."""
+    await conn.execute(
+        """
+        INSERT INTO audit_seals (sequence, sealed_at, entries, last_tx, last_id, latest_id, leaves, first_sequence,
+                                 dropped_before, previous, hash, signature)
+        VALUES (%(sequence)s, %(sealed_at)s, %(entries)s, %(last_tx)s::xid8, %(last_id)s, %(latest_id)s, %(leaves)b,
+                %(first_sequence)s, %(dropped_before)s, %(previous)b, %(hash)b, %(signature)b)
+        """,
+        {name: getattr(seal, name) for name in Seal.__slots__ if name != "last"}
+        | {"last_tx": str(seal.last[0]), "last_id": seal.last[1]},
+    )
+
+
+async def head(conn: Conn) -> Seal | None:
+    """The newest seal."""
+    found = await _seals(conn, "SELECT {columns} FROM audit_seals s ORDER BY s.sequence DESC LIMIT 1", {})
+    return found[0] if found else None
+
+
+async def seal(conn: Conn, sequence: int) -> Seal | None:
+    """The seal of this number."""
+    found = await _seals(conn, "SELECT {columns} FROM audit_seals s WHERE s.sequence = %(n)s", {"n": sequence})
+    return found[0] if found else None
+
+
+async def seals_after(conn: Conn, sequence: int, last: int, most: int) -> list[Seal]:
+    """The next seals up to number `last`, oldest first."""
+    return await _seals(
+        conn,
+        """
+        SELECT {columns} FROM audit_seals s WHERE s.sequence > %(sequence)s AND s.sequence <= %(last)s
+        ORDER BY s.sequence LIMIT %(most)s
+        """,
+        {"sequence": sequence, "last": last, "most": most},
+    )
+
+
+async def seal_over(conn: Conn, position: Position, last: int) -> Seal | None:
+    """The first seal, up to number `last`, that reaches an entry's position."""
+    found = await _seals(
+        conn,
+        """
+        SELECT {columns} FROM audit_seals s
+        WHERE (s.last_tx, s.last_id) >= (%(tx)s::xid8, %(id)s) AND s.sequence <= %(last)s
+        ORDER BY s.last_tx, s.last_id, s.sequence LIMIT 1
+        """,
+        {"tx": str(position[0]), "id": position[1], "last": last},
+    )
+    return found[0] if found else None
+
+
+async def last_wholly_before(conn: Conn, bound: UUID) -> int | None:
+    """The number of the last seal before the first that has an entry from `bound` on; None: there is no such entry."""
+    cursor = await conn.execute(
+        "SELECT min(s.sequence) - 1 AS last FROM audit_seals s WHERE s.latest_id >= %(bound)s", {"bound": bound}
+    )
+    row = await cursor.fetchone()
+    return row["last"] if row else None
+
+
+_ENTRY: LiteralString = """
+    e.tx::text AS tx, e.id, e.created_at, e.admin_id, e.actor_type, e.actor_label, e.key_id, e.action, e.resource_type,
+    e.resource_id, e.domain_id, e.domain_name, e.ip_address, e.user_agent, e.request_id, e.outcome, e.error_code,
+    e.details::text AS details
+"""
+_SEAL: LiteralString = """
+    s.sequence, s.sealed_at, s.entries, s.last_tx::text AS last_tx, s.last_id, s.latest_id, s.leaves, s.first_sequence,
+    s.dropped_before, s.previous, s.hash, s.signature
+"""
+
+
+async def _recorded(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[Recorded]:
+    cursor = await conn.execute(SQL(select).format(columns=SQL(_ENTRY)), named, binary=True)
+    rows = await cursor.fetchall()
+    return [Recorded(int(row.pop("tx")), Entry(details=_DETAILS.decode(row.pop("details")), **row)) for row in rows]
+
+
+async def _seals(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[Seal]:
+    cursor = await conn.execute(SQL(select).format(columns=SQL(_SEAL)), named, binary=True)
+    return [Seal(last=(int(row.pop("last_tx")), row.pop("last_id")), **row) for row in await cursor.fetchall()]

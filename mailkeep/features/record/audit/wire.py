@@ -1,0 +1,289 @@
+"""JSON of the audit log."""
+
+from __future__ import annotations
+
+import csv
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from io import StringIO
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Struct
+
+from mailkeep.core.clock import iso
+from mailkeep.core.ids import parse_uuid
+from mailkeep.features.record.audit.model import Entry, Leaf, Problem, Recorded, Seal, Verdict
+from mailkeep.features.record.audit.rules import digest, exact
+from mailkeep.web.fields import Query, Text, Timestamp
+
+
+class Actor(Struct, frozen=True):
+    """By what means, and under which name; `key_id` where it was an API key."""
+
+    type: str
+    label: str
+    key_id: UUID | None
+
+
+class AuditEntry(Struct, frozen=True):
+    """An entry of the audit log."""
+
+    id: UUID
+    created_at: Timestamp
+    admin_id: UUID | None
+    actor: Actor
+    action: str
+    resource_type: str
+    resource_id: str | None
+    domain_id: UUID | None
+    domain_name: str | None
+    ip_address: str | None
+    user_agent: str | None
+    request_id: UUID | None
+    outcome: str
+    error_code: str | None
+    details: dict[str, Any]
+
+
+class AuditQuery(Query, frozen=True):
+    """Filters of the list."""
+
+    action: Text | None = None
+    admin_id: UUID | None = None
+    resource_type: Text | None = None
+    resource_id: Text | None = None
+    domain_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class ExportQuery(AuditQuery, frozen=True):
+    """Which entries, and in which form."""
+
+    format: Literal["json", "ndjson", "csv"] = "json"
+
+
+class ExportedEntry(AuditEntry, frozen=True):
+    """An entry as it is stored: `admin_id` also of an account that is gone, the time to the microsecond."""
+
+    created_at: Annotated[
+        str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, microseconds")
+    ]
+    transaction: str
+
+
+class ExportedSeal(Struct, frozen=True):
+    """A seal; bytes in base64. `partial`: the export has filters, and only the seals of its entries."""
+
+    sequence: int
+    sealed_at: datetime
+    entries: int
+    last_transaction: str
+    last_id: UUID
+    latest_id: UUID | None
+    leaves: bytes
+    first_sequence: int
+    dropped_before: datetime | None
+    previous: bytes
+    hash: bytes
+    signature: bytes
+    public_key: bytes
+    partial: bool
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with an entry, or with the seal of a number (then `id` is that of its last entry)."""
+
+    problem: Problem
+    id: UUID | None
+    seal: int | None
+
+
+class Head(Struct, frozen=True):
+    """The newest seal."""
+
+    sequence: int
+    sealed_at: Timestamp
+    hash: str
+
+
+class Verification(Struct, frozen=True):
+    """What verifying found: the first faults of `bad_count`; `first_bad` is the id of the first."""
+
+    ok: bool
+    checked: int
+    unsealed: int
+    first_bad: UUID | None
+    bad: list[Fault]
+    bad_count: int
+    head: Head | None
+    public_key: str
+
+
+def entry(found: Entry) -> AuditEntry:
+    """An entry as it is answered."""
+    return AuditEntry(
+        id=found.id,
+        created_at=iso(found.created_at),
+        admin_id=found.admin_id,
+        actor=Actor(found.actor_type, found.actor_label, found.key_id),
+        action=found.action,
+        resource_type=found.resource_type,
+        resource_id=found.resource_id,
+        domain_id=found.domain_id,
+        domain_name=found.domain_name,
+        ip_address=found.ip_address,
+        user_agent=found.user_agent,
+        request_id=found.request_id,
+        outcome=found.outcome,
+        error_code=found.error_code,
+        details=dict(found.details),
+    )
+
+
+def verification(found: Verdict) -> Verification:
+    """A verdict as it is answered; the public key in base64."""
+    head = found.head
+    return Verification(
+        ok=found.ok,
+        checked=found.checked,
+        unsealed=found.unsealed,
+        first_bad=found.faults[0].id if found.faults else None,
+        bad=[Fault(each.problem, each.id, each.seal) for each in found.faults],
+        bad_count=found.fault_count,
+        head=Head(head.sequence, iso(head.sealed_at), head.hash.hex()) if head else None,
+        public_key=to_base64(found.public_key),
+    )
+
+
+def to_base64(data: bytes) -> str:
+    """As msgspec writes bytes."""
+    return b64encode(data).decode()
+
+
+_canonical = msgspec.json.Encoder(order="sorted", decimal_format="number")
+_line = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
+
+
+def exported(found: Recorded) -> bytes:
+    """An entry's line in the export, without seals: sorted keys, no spaces. What is hashed."""
+    one = found.entry
+    return _canonical.encode(
+        {
+            "id": one.id,
+            "created_at": exact(one.created_at),
+            "admin_id": one.admin_id,
+            "actor": {"type": one.actor_type, "label": one.actor_label, "key_id": one.key_id},
+            "action": one.action,
+            "resource_type": one.resource_type,
+            "resource_id": one.resource_id,
+            "domain_id": one.domain_id,
+            "domain_name": one.domain_name,
+            "ip_address": one.ip_address,
+            "user_agent": one.user_agent,
+            "request_id": one.request_id,
+            "outcome": one.outcome,
+            "error_code": one.error_code,
+            "details": one.details,
+            "transaction": str(found.tx),
+        }
+    )
+
+
+def leaf(found: Recorded) -> Leaf:
+    """What a seal holds of the entry."""
+    return found.entry.id, digest(exported(found))
+
+
+def with_seals(line: bytes, seals: Sequence[Seal], public_key: bytes, partial: bool) -> bytes:
+    """The line of an entry with the seals that end behind it."""
+    told = [_seal(each, public_key, partial) for each in seals]
+    return line[:-1] + b',"seals":' + msgspec.json.encode(told) + b"}"
+
+
+def _seal(seal: Seal, public_key: bytes, partial: bool) -> ExportedSeal:
+    tx, last_id = seal.last
+    return ExportedSeal(
+        sequence=seal.sequence,
+        sealed_at=seal.sealed_at.astimezone(UTC),
+        entries=seal.entries,
+        last_transaction=str(tx),
+        last_id=last_id,
+        latest_id=seal.latest_id,
+        leaves=seal.leaves,
+        first_sequence=seal.first_sequence,
+        dropped_before=seal.dropped_before and seal.dropped_before.astimezone(UTC),
+        previous=seal.previous,
+        hash=seal.hash,
+        signature=seal.signature,
+        public_key=public_key,
+        partial=partial,
+    )
+
+
+def parse_line(line: bytes) -> tuple[Leaf, list[ExportedSeal]]:
+    """An entry of an export and the seals behind it; ValueError for any other line."""
+    told = _line.decode(line)
+    seals = msgspec.convert(told.pop("seals", []), list[ExportedSeal])
+    entry_id = parse_uuid(str(told.get("id")))
+    if entry_id is None:
+        raise ValueError("the line has no id of an entry")
+    return (entry_id, digest(_canonical.encode(told))), seals
+
+
+def parse_seal(told: ExportedSeal) -> Seal:
+    """A seal of an export."""
+    return Seal(
+        sequence=told.sequence,
+        sealed_at=told.sealed_at,
+        entries=told.entries,
+        last=(int(told.last_transaction), told.last_id),
+        latest_id=told.latest_id,
+        leaves=told.leaves,
+        first_sequence=told.first_sequence,
+        dropped_before=told.dropped_before,
+        previous=told.previous,
+        hash=told.hash,
+        signature=told.signature,
+    )
+
+
+COLUMNS = (
+    "id", "created_at", "admin_id", "actor_type", "actor_label", "key_id", "action", "resource_type", "resource_id",
+    "domain_id", "domain_name", "ip_address", "user_agent", "request_id", "outcome", "error_code", "details",
+    "transaction",
+)  # fmt: skip
+"""Of the CSV form."""
+
+
+def table(rows: Iterable[Sequence[str]]) -> bytes:
+    """Rows of CSV (RFC 4180), every cell quoted and harmless in a spreadsheet."""
+    text = StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([harmless(cell) for cell in row] for row in rows)
+    return text.getvalue().encode()
+
+
+def cells(found: Recorded) -> list[str]:
+    """An entry as a row, in the order of `COLUMNS`."""
+    one = found.entry
+    told: dict[str, Any] = {name: getattr(one, name) for name in Entry.__slots__} | {
+        "created_at": exact(one.created_at),
+        "details": _canonical.encode(one.details).decode(),
+        "transaction": found.tx,
+    }
+    return ["" if told[name] is None else str(told[name]) for name in COLUMNS]
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_ESCAPES = {number: f"\\u{number:04x}" for number in (*range(0x20), *range(0x7F, 0xA0))}
+
+
+def harmless(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula: such a text begins with ', and control characters are written
+    out.
+    """
+    return ("'" + text if text.startswith(_FORMULA) else text).translate(_ESCAPES)

@@ -1,0 +1,162 @@
+"""Paths of events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from math import inf
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    DomainNotFound,
+    InvalidPagination,
+    NotFound,
+    RateLimitExceeded,
+    Refusal,
+    Unavailable,
+    invalid_field,
+)
+from mailkeep.core.ids import parse_uuid
+from mailkeep.features.record.events import service, wire
+from mailkeep.features.record.events.model import Filter, Place, Start
+from mailkeep.features.record.events.service import Follower
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+_LAST_SEEN = "Last-Event-ID"
+_STREAM_HEADERS = {"cache-control": "no-store, no-transform", "x-accel-buffering": "no"}  # for proxies
+
+
+async def _feed(app: App, call: Call) -> Reply:
+    who, query = call.caller(), call.query
+    assert call.page is not None
+    wanted = Filter(who.domains(), kind=query.kind, domain_id=query.domain_id, since=query.since)
+    place = Place(query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
+    async with app.db.autocommit() as conn:
+        page, truncated = await service.feed(conn, who, wanted, call.page, place)
+    details = {"reason": "truncated"} if truncated else None
+    return Reply([wire.event(row) for row in page.rows], page, meta_details=details)
+
+
+async def _get(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply(wire.event(await service.get(conn, call.caller(), call.id())))
+
+
+async def _stream(app: App, call: Call) -> Reply:
+    who, query = call.caller(), call.query
+    app.streams.refuse_full(_caller(call), **_bounds(app))
+    place = Place(_last_seen(call) or query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
+    wanted = Filter(who.domains(), kind=query.kind, domain_id=query.domain_id)
+    async with app.db.autocommit() as conn:
+        start = await service.start(conn, who, wanted, place)
+    content = _told(app, call, wanted, start)
+    return Reply(content=content, content_type="text/event-stream; charset=utf-8", headers=dict(_STREAM_HEADERS))
+
+
+def _caller(call: Call) -> UUID:
+    who = call.caller()
+    caller = who.key_id or who.admin_id
+    assert caller is not None
+    return caller
+
+
+def _bounds(app: App) -> dict[str, int]:
+    limits = app.settings.limits
+    return {"most": limits.event_streams, "most_per_caller": limits.event_streams_per_caller}
+
+
+def _last_seen(call: Call) -> UUID | None:
+    """The id with which a client comes back; it was seen later than the query's."""
+    text = call.headers.get(_LAST_SEEN, "").strip()
+    if not text:
+        return None
+    found = parse_uuid(text)
+    if found is None:
+        raise invalid_field(_LAST_SEEN, "must be the id of an event")
+    return found
+
+
+async def _told(app: App, call: Call, wanted: Filter, start: Start) -> AsyncIterator[bytes]:
+    assert call.again is not None
+    duration = call.query.duration
+    try:
+        with app.streams.place(_caller(call), **_bounds(app)) as place:
+            yield wire.opening(start)
+            follower = Follower(place, call.again, wanted, inf if duration is None else duration)
+            async for events in service.follow(app, follower, start.position):
+                yield wire.stream(events) or wire.HEARTBEAT
+    except Refusal as wrong:
+        yield wire.ended(wrong)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/events",
+        handler=_feed,
+        action="event.list",
+        summary="Follow events",
+        description=(
+            "Oldest first, in the order of their commit, so that who goes on with `after` (the id of the last event "
+            "seen) misses none and sees none twice. An event stays hidden while an older transaction is open. Kept "
+            "for `retention.event_days`; where `after` is gone by then, the answer begins with the first event that "
+            "is kept, and `meta.details.reason` is `truncated`."
+        ),
+        tag="Events",
+        query=wire.EventQuery,
+        listing=Listing(("sequence",)),
+        data=list[wire.Event],
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
+        examples=(
+            Example(query={"limit": "100"}),
+            Example(query={"after": "{event_id}", "kind": "mail.sent"}),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/events/stream",
+        handler=_stream,
+        action="event.list",
+        summary="Follow events live",
+        description=(
+            "Server-sent events: the feed of `GET /events`, in its order, pushed as it grows. Each event has its `id`, "
+            "its kind as `event`, and as `data` what `GET /events/{id}` answers. Begins with what is told from now on, "
+            f"or beyond `{_LAST_SEEN}` (which a browser's `EventSource` sends when it comes back), else beyond "
+            "`after`; `00000000-0000-0000-0000-000000000000` stands for the first event that is kept. Where the "
+            "event is gone by then, the event `stream.truncated` comes first. A comment every 5 seconds of silence. "
+            "The stream ends where a new call would be refused (session or key revoked, role or scope changed), and "
+            "when the server ends: by an event `stream.end` with `code` and `message`. Bounded by "
+            "`limits.event_streams` and `limits.event_streams_per_caller` (`details.reason` `too_many_streams`)."
+        ),
+        tag="Events",
+        query=wire.StreamQuery,
+        header_parameters={_LAST_SEEN: "The id of the last event seen."},
+        data=None,
+        content="text/event-stream",
+        refusals=(DomainNotFound, ApiKeyDomainScope, RateLimitExceeded, Unavailable),
+        examples=(
+            Example(
+                query={"duration": "0", "after": "{event_id}"},
+                answer=(
+                    "retry: 2000\nid: 0198f0e0-3c00-7000-8000-00000000002a\n\n"
+                    "id: 0198f0e0-4c00-7000-8000-00000000002b\nevent: mail.delivered\n"
+                    'data: {"id":"0198f0e0-4c00-7000-8000-00000000002b","kind":"mail.delivered",…}\n\n'
+                    ": still here\n\n"
+                ),
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/events/{id}",
+        handler=_get,
+        action="event.read",
+        summary="Get an event",
+        tag="Events",
+        data=wire.Event,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{event_id}"}),),
+    ),
+)

@@ -1,0 +1,81 @@
+"""What is asked of the history, and what it tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from io import FileIO
+from typing import Literal
+from uuid import UUID
+
+from mailkeep.features.record.messages.model import Reply
+
+_NOTHING_SAID = Reply()
+
+INBOUND = ("received", "rejected")
+OUTBOUND = (
+    "submitting",
+    "lost",
+    "unknown",
+    "queued",
+    "relayed",
+    "deferred",
+    "delivered",
+    "bounced",
+    "failed",
+    "partial",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which messages a list shows; `domains` are those that the caller sees, None for all."""
+
+    domains: list[UUID] | None
+    direction: str | None = None
+    status: str | None = None
+    from_: str | None = None
+    to: str | None = None
+    subject: str | None = None
+    message_id: str | None = None
+    queue_id: str | None = None
+    tag: str | None = None
+    domain_id: UUID | None = None
+    mailbox_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    q: str | None = None
+
+
+Place = Literal["subject", "sender", "recipients", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that is looked for in a text, folded; `any` of the three will do for a word."""
+
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened to a message; `attempt` counts the tries for its recipient from 1."""
+
+    id: UUID
+    at: datetime
+    kind: str
+    recipient: str | None = None
+    attempt: int | None = None
+    reply: Reply = _NOTHING_SAID
+    next_attempt_at: datetime | None = None
+    queue_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of a message: an open file, which outlasts its removal, and its size in bytes."""
+
+    message_id: UUID
+    size: int
+    file: FileIO

@@ -1,0 +1,108 @@
+"""Paths of the history."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination, NotFound
+from mailkeep.features.record.history import service, wire
+from mailkeep.features.record.history.model import Filter
+from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+
+
+async def _list(app: App, call: Call) -> Reply:
+    who, query, asked = call.caller(), call.query, call.page
+    assert asked is not None
+    wanted = Filter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
+    async with app.db.autocommit() as conn:
+        page = await service.page(conn, who, wanted, asked)
+    return Reply([wire.message(row) for row in page.rows], page)
+
+
+async def _get(app: App, call: Call) -> Reply:
+    async with app.db.autocommit() as conn:
+        return Reply(wire.message(await service.get(conn, call.caller(), call.id())))
+
+
+async def _timeline(app: App, call: Call) -> Reply:
+    assert call.page is not None
+    async with app.db.autocommit() as conn:
+        page = await service.timeline(conn, call.caller(), call.id(), call.page)
+    return Reply([wire.entry(row) for row in page.rows], page)
+
+
+async def _raw(app: App, call: Call) -> Reply:
+    found = await service.content(app, call.caller(), call.id())
+    headers = {
+        "content-disposition": f'attachment; filename="{found.message_id}.eml"',
+        "content-length": str(found.size),
+    }
+    return Reply(content=service.chunks(found), content_type="message/rfc822", headers=headers)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/messages",
+        handler=_list,
+        action="message.list",
+        summary="List messages",
+        description=(
+            "Sent and received mail, also what was refused at SMTP; newest first. `from`, `to` and `subject` match "
+            "parts of words whatever the case, `q` words in any of the three; `message_id`, `queue_id` and `tag` match "
+            "exactly. `status` also finds messages with the status `partial` of which a recipient has "
+            "it. Kept for at least `retention.history_days`."
+        ),
+        tag="Messages",
+        query=wire.MessageQuery,
+        listing=Listing(),
+        data=list[wire.Message],
+        refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
+        examples=(
+            Example(query={"direction": "outbound", "limit": "20"}),
+            Example(query={"domain_id": "{domain_id}", "subject": "welcome"}),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/messages/{id}",
+        handler=_get,
+        action="message.read",
+        summary="Get a message",
+        tag="Messages",
+        data=wire.Message,
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{message_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/messages/{id}/events",
+        handler=_timeline,
+        action="message.read",
+        summary="Get the timeline of a message",
+        description=(
+            "What happened to it, oldest first: `submitted` and `accepted`, then each try to deliver to a recipient "
+            "with the remote server's words; inbound `received` or `rejected`."
+        ),
+        tag="Messages",
+        listing=Listing(("at",)),
+        data=list[wire.TimelineEntry],
+        refusals=(InvalidPagination, NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{message_id}"}),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/messages/{id}/raw",
+        handler=_raw,
+        action="message.read",
+        summary="Get the content of a message",
+        description=(
+            "As it was sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. "
+            "The content of inbound mail is for admin and above, and reading it is recorded in the audit log."
+        ),
+        tag="Messages",
+        data=str,
+        content="message/rfc822",
+        refusals=(NotFound, ApiKeyDomainScope),
+        examples=(Example(path={"id": "{message_id}"}),),
+    ),
+)

@@ -1,0 +1,194 @@
+"""JSON of the history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from msgspec import Meta, Struct
+
+from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.features.record.history.model import Entry
+from mailkeep.features.record.messages import model
+from mailkeep.web.fields import Query, Text, Timestamp
+
+Status = Literal[
+    "submitting",
+    "lost",
+    "unknown",
+    "queued",
+    "relayed",
+    "deferred",
+    "delivered",
+    "bounced",
+    "failed",
+    "received",
+    "rejected",
+    "partial",
+]
+
+
+class Recipient(Struct, frozen=True):
+    """A recipient and what became of it; the remote server's words stand in `diagnostic`."""
+
+    address: str
+    status: str
+    attempts: int
+    smtp_code: int | None
+    enhanced_code: str | None
+    diagnostic: str | None
+    remote_host: str | None
+    next_attempt_at: Timestamp | None
+
+
+class Spam(Struct, frozen=True):
+    """The filter's verdict; null where none was asked."""
+
+    score: float | None
+    action: str | None
+    symbols: list[str]
+
+
+class Auth(Struct, frozen=True):
+    """Results of sender authentication; null where it was not evaluated."""
+
+    spf: str | None
+    dkim: str | None
+    dmarc: str | None
+
+
+class Message(Struct, frozen=True, rename={"from_": "from"}):
+    """A message of the history."""
+
+    id: UUID
+    direction: Literal["outbound", "inbound"]
+    message_id: str
+    queue_id: str | None
+    domain_id: UUID | None
+    mailbox_id: UUID | None
+    source: Literal["api", "smtp", "system"]
+    api_key_id: UUID | None
+    from_: str
+    to: list[str]
+    cc: list[str]
+    subject: str
+    size: int
+    tags: list[str]
+    metadata: dict[str, Any]
+    status: Status
+    recipients: list[Recipient]
+    spam: Spam
+    auth: Auth
+    created_at: Timestamp
+
+
+class TimelineDetail(Struct, frozen=True):
+    """What is known of it: the number of the try, what the remote server said, when it is tried again."""
+
+    attempt: int | None
+    smtp_code: int | None
+    enhanced_code: str | None
+    diagnostic: str | None
+    remote_host: str | None
+    next_attempt_at: Timestamp | None
+    queue_id: str | None
+
+
+class TimelineEntry(Struct, frozen=True):
+    """One thing that happened to a message; `recipient` is null where it is about the message as a whole."""
+
+    at: Timestamp
+    kind: Literal[
+        "submitted",
+        "accepted",
+        "deferred",
+        "delivered",
+        "relayed",
+        "bounced",
+        "failed",
+        "lost",
+        "unknown",
+        "received",
+        "rejected",
+    ]
+    recipient: str | None
+    detail: TimelineDetail
+
+
+class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
+    """Filters; `from`, `to` and `subject` match substrings without case, `q` words in any of the three.
+
+    `status` finds messages with this status, and those with status `partial` of which a recipient has it.
+    """
+
+    direction: Literal["outbound", "inbound"] | None = None
+    status: Status | None = None
+    from_: Text | None = None
+    to: Text | None = None
+    subject: Text | None = None
+    message_id: Text | None = None
+    queue_id: Text | None = None
+    tag: Text | None = None
+    domain_id: UUID | None = None
+    mailbox_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    q: Annotated[str, Meta(max_length=200)] | None = None
+
+
+def message(found: model.Message) -> Message:
+    """A message as it is answered."""
+    return Message(
+        id=found.id,
+        direction=found.direction,
+        message_id=found.message_id,
+        queue_id=found.queue_id,
+        domain_id=found.domain_id,
+        mailbox_id=found.mailbox_id,
+        source=found.source,
+        api_key_id=found.api_key_id,
+        from_=found.from_address,
+        to=found.to_addresses,
+        cc=found.cc_addresses,
+        subject=found.subject,
+        size=found.size,
+        tags=found.tags,
+        metadata=dict(found.metadata),
+        status=found.status,  # pyright: ignore[reportArgumentType] a CHECK holds the words
+        recipients=[_recipient(each) for each in found.recipients],
+        spam=Spam(found.spam_score, found.spam_action, found.spam_symbols),
+        auth=Auth(found.auth.get("spf"), found.auth.get("dkim"), found.auth.get("dmarc")),
+        created_at=iso(found.created_at),
+    )
+
+
+def _recipient(found: model.Recipient) -> Recipient:
+    return Recipient(
+        address=found.address,
+        status=found.status,
+        attempts=found.attempts,
+        smtp_code=found.reply.smtp_code,
+        enhanced_code=found.reply.enhanced_code,
+        diagnostic=found.reply.diagnostic,
+        remote_host=found.reply.remote_host,
+        next_attempt_at=iso_or_none(found.next_attempt_at),
+    )
+
+
+def entry(found: Entry) -> TimelineEntry:
+    """An entry of a timeline as it is answered."""
+    return TimelineEntry(
+        at=iso(found.at),
+        kind=found.kind,  # pyright: ignore[reportArgumentType] a CHECK holds the words
+        recipient=found.recipient,
+        detail=TimelineDetail(
+            attempt=found.attempt,
+            smtp_code=found.reply.smtp_code,
+            enhanced_code=found.reply.enhanced_code,
+            diagnostic=found.reply.diagnostic,
+            remote_host=found.reply.remote_host,
+            next_attempt_at=iso_or_none(found.next_attempt_at),
+            queue_id=found.queue_id,
+        ),
+    )

@@ -1,0 +1,54 @@
+"""What the house-keeping does to the record of mail."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.db.partitions import confirm_prune_time, drop_partitions
+from mailkeep.features.record.messages import store
+from mailkeep.features.record.messages.model import content_folder
+
+log = structlog.get_logger("mailkeep.messages")
+
+_SEEN = timedelta(days=7)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+async def prune(app: App) -> None:
+    """Let go of what has been kept for long enough: months of the record and of events, days of content.
+
+    By a clock that `confirm_prune_time` confirms.
+    """
+    at, kept = app.clock(), app.settings.retention
+    async with app.db.tx() as conn:
+        await store.forget_seen(conn, at - _SEEN)
+    async with app.db.tx() as conn:
+        messages_at = await confirm_prune_time(conn, "messages", at)
+        events_at = await confirm_prune_time(conn, "events", at)
+    before = messages_at and messages_at - timedelta(days=kept.history_days)
+    events_before = events_at and events_at - timedelta(days=kept.event_days)
+    dropped = days = 0
+    if before or events_before:
+        async with app.db.tx() as conn:
+            dropped = await drop_partitions(conn, at, messages_before=before, events_before=events_before)
+    if messages_at:
+        oldest = messages_at - timedelta(days=kept.content_days)
+        days = await asyncio.to_thread(prune_content, app.data_dir, oldest)
+    if dropped or days:
+        log.info("history pruned", partitions=dropped, days_of_content=days)
+
+
+def prune_content(data_dir: Path, before: datetime) -> int:
+    """Remove the days of content that were over at `before`; how many. Blocks."""
+    folder, last = content_folder(data_dir), f"{before:%Y-%m-%d}"
+    old = [day for day in folder.glob("*-*-*") if _DAY.fullmatch(day.name) and day.name < last]
+    for day in old:
+        shutil.rmtree(day, ignore_errors=True)
+    return len(old)

@@ -1,0 +1,32 @@
+"""The SQL of tallies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from mailkeep.core.counters import Count
+from mailkeep.db.pool import Conn
+
+
+async def add(conn: Conn, counts: Sequence[Count]) -> None:
+    """Add to the sums, in the order of their keys: several processes do at once."""
+    rows = [{"name": name, "labels": labels, "count": count} for (name, labels), count in counts]
+    await conn.execute(
+        """
+        INSERT INTO tallies AS t (name, labels, count)
+        SELECT c.name, c.labels, c.count
+        FROM jsonb_to_recordset(%(counts)s) AS c(name text, labels text[], count bigint)
+        ORDER BY c.name, c.labels
+        ON CONFLICT (name, labels) DO UPDATE SET count = t.count + excluded.count
+        """,
+        {"counts": Jsonb(rows, dumps=msgspec.json.encode)},
+    )
+
+
+async def sums(conn: Conn) -> list[Count]:
+    """All sums."""
+    cursor = await conn.execute("SELECT name, labels, count FROM tallies ORDER BY name, labels")
+    return [((row["name"], tuple(row["labels"])), row["count"]) for row in await cursor.fetchall()]

@@ -1,0 +1,98 @@
+"""The SQL of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.node_tasks.model import Operation
+
+
+async def insert(conn: Conn, operation: Operation, at: datetime) -> None:
+    """Ask; the agents are rung with the commit."""
+    await conn.execute(
+        """
+        INSERT INTO operations (id, kind, argument, state, requested_at)
+        VALUES (%(id)s, %(kind)s, %(argument)s, 'waiting', %(at)s)
+        """,
+        {
+            "id": operation.id,
+            "kind": operation.kind,
+            "argument": Jsonb(operation.argument, dumps=msgspec.json.encode),
+            "at": at,
+        },
+    )
+
+
+async def find(conn: Conn, operation_id: UUID) -> Operation | None:
+    """The operation with this id."""
+    cursor = await conn.execute(
+        "SELECT id, kind, argument, state, result, error FROM operations WHERE id = %(id)s", {"id": operation_id}
+    )
+    row = await cursor.fetchone()
+    return Operation(**row) if row else None
+
+
+async def withdraw(conn: Conn, operation_id: UUID, at: datetime) -> bool:
+    """Take back an operation that nobody has claimed; False where somebody has."""
+    cursor = await conn.execute(
+        "UPDATE operations SET state = 'withdrawn', finished_at = %(at)s WHERE id = %(id)s AND state = 'waiting'",
+        {"id": operation_id, "at": at},
+    )
+    return cursor.rowcount == 1
+
+
+async def claim(conn: Conn, at: datetime) -> Operation | None:
+    """Take the oldest operation that waits; nobody else has it then."""
+    cursor = await conn.execute(
+        """
+        UPDATE operations SET state = 'running', claimed_at = %(at)s
+        WHERE id = (SELECT id FROM operations WHERE state = 'waiting' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING id, kind, argument, state
+        """,
+        {"at": at},
+    )
+    row = await cursor.fetchone()
+    return Operation(**row) if row else None
+
+
+async def finish(
+    conn: Conn, operation_id: UUID, at: datetime, result: Mapping[str, Any] | None, error: str | None
+) -> None:
+    """Write the answer of a claimed operation down."""
+    await conn.execute(
+        """
+        UPDATE operations
+        SET state = CASE WHEN %(error)s::text IS NULL THEN 'succeeded' ELSE 'failed' END, finished_at = %(at)s,
+            result = %(result)s, error = %(error)s
+        WHERE id = %(id)s AND state = 'running'
+        """,
+        {
+            "id": operation_id,
+            "at": at,
+            "result": None if result is None else Jsonb(result, dumps=msgspec.json.encode),
+            "error": error,
+        },
+    )
+
+
+async def end_abandoned(conn: Conn, at: datetime, before: datetime, error: str) -> None:
+    """Those that were claimed before an instant and never answered have failed."""
+    await conn.execute(
+        """
+        UPDATE operations SET state = 'failed', finished_at = %(at)s, error = %(error)s
+        WHERE state = 'running' AND claimed_at < %(before)s
+        """,
+        {"at": at, "before": before, "error": error},
+    )
+
+
+async def forget(conn: Conn, before: datetime) -> None:
+    """Let go of what was asked before an instant."""
+    await conn.execute("DELETE FROM operations WHERE requested_at < %(before)s", {"before": before})

@@ -1,0 +1,1 @@
+"""Configuration of the daemons: paths, rendering of templates, running their tools."""

@@ -1,0 +1,1 @@
+"""What Dovecot speaks: its auth policy and dict protocols, and mailbox counts by doveadm."""

@@ -1,0 +1,138 @@
+"""Dovecot's dict protocol (2.3, version 3), as far as a plugin writes with it (`src/lib-dict/dict-client.h` there).
+
+A line is a command, its arguments parted by tabs. `H3 2 type user name` opens a dict by its name; `B id`, `S id key
+value`, `C id` are a transaction, and only the last is answered: `O`. `L key` looks up, and nothing is found: `N`. What
+is no such line ends the connection, which Dovecot takes for a write that failed, and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mailkeep.mail.smtp.unix_socket import listen_at
+
+log = logging.getLogger(__name__)
+
+_MAJOR_VERSION = "3"
+_MAX_LINE = 8192
+_MAX_OPEN = 16  # transactions of a connection, and values of a transaction
+_IDLE_SECONDS = 60.0  # Dovecot closes at once
+_ANSWER_SECONDS = 5.0
+_ESCAPED = re.compile("\x01(.)", re.DOTALL)
+_UNESCAPED = {"0": "\0", "1": "\x01", "t": "\t", "r": "\r", "n": "\n"}
+
+
+class Malformed(ValueError):
+    """What the client sent is no line of this protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A transaction that was committed: the dict's name, and what was set, by key."""
+
+    name: str
+    values: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Dialogue:
+    """One connection: lines in, answers out."""
+
+    tell: Callable[[Written], None]
+    _name: str | None = None
+    _open: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+
+    def answer(self, line: bytes) -> bytes:
+        """What a line, without its end, is answered; empty where it is not. Raises `Malformed`."""
+        text = line.decode("utf-8", "replace")
+        command, given = text[:1], [_unescaped(part) for part in text[1:].split("\t")]
+        if command == "H":
+            return self._hello(given)
+        if self._name is None:
+            raise Malformed("no greeting")
+        match command, given:
+            case "B", [number, *_]:
+                if len(self._open) >= _MAX_OPEN:
+                    raise Malformed("too many transactions")
+                self._open[number] = {}
+            case "S", [number, key, value]:
+                values = self._transaction(number)
+                values[key] = value
+                if len(values) > _MAX_OPEN:
+                    raise Malformed("too many values")
+            case "U", [number, key]:
+                self._transaction(number).pop(key, None)
+            case "T", [number, *_]:
+                self._transaction(number)
+            case "L", [_, *_]:
+                return b"N\n"
+            case "R", [number]:
+                self._open.pop(number, None)
+            case "C", [number]:
+                values = self._transaction(number)
+                del self._open[number]
+                self.tell(Written(self._name, values))
+                return b"O\n"
+            case _:
+                raise Malformed(f"not understood: {text[:80]!r}")
+        return b""
+
+    def _hello(self, given: list[str]) -> bytes:
+        if len(given) != 5 or given[0] != _MAJOR_VERSION:
+            raise Malformed(f"another version of the protocol: {given[:2]}")
+        self._name = given[4]
+        return b""
+
+    def _transaction(self, number: str) -> dict[str, str]:
+        if number not in self._open:
+            raise Malformed("no such transaction")
+        return self._open[number]
+
+
+def _unescaped(text: str) -> str:
+    """A field without Dovecot's escapes (`str_tabunescape`)."""
+    return _ESCAPED.sub(lambda found: _UNESCAPED.get(found[1], found[1]), text)
+
+
+async def hangs(path: Path) -> bool:
+    """Whether somebody takes connections on this Unix socket and says nothing. One who is gone does not hang."""
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            reader, writer = await asyncio.open_unix_connection(path)
+            try:
+                writer.write(f"H{_MAJOR_VERSION}\t2\t0\t\t\nLshared/alive\t\n".encode())
+                await reader.readline()
+            finally:
+                writer.close()
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+async def serve_dict(path: Path, tell: Callable[[Written], None], *, mode: int, group: int) -> asyncio.Server:
+    """Take what is written, on a Unix socket in the place of one that is there. Raises OSError."""
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        dialogue = Dialogue(tell)
+        try:
+            while True:
+                async with asyncio.timeout(_IDLE_SECONDS):
+                    line = await reader.readuntil(b"\n")
+                if said := dialogue.answer(line[:-1]):
+                    writer.write(said)
+                    await writer.drain()
+        except (asyncio.IncompleteReadError, TimeoutError):
+            pass
+        except (OSError, asyncio.LimitOverrunError, Malformed) as error:
+            log.warning("a dict client was cut off: %s", error)
+        finally:
+            writer.close()
+
+    return await listen_at(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))

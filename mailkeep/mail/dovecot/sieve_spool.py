@@ -1,0 +1,148 @@
+"""The spool of what Sieve redirects, answers and rejects: written by Dovecot's sendmail program, read by `reinjection`.
+
+`new` has a file for each message, which was renamed into it from `tmp` once it was on disk. Its name begins with the
+time of its arrival in nanoseconds. The file begins with the envelope, one line each: `mailbox ID` (whose script sent
+it), `sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unproved yes` where the sender
+of the message that the script was run for has not proved who it is. An empty line and the message follow; its lines end
+with LF or CRLF. `bell` is a FIFO: the program writes a byte to it when it is done. `unreadable` keeps files of another
+form.
+
+The program is templates/dovecot/bin/sendmail: Python without a package, started for each message.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from mailkeep.mail.message.content_file import sync_folder
+from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
+from mailkeep.mail.message.own_fields import first_octets
+
+FOLDERS = ("new", "tmp", "unreadable")
+MAX_MESSAGES = 10_000
+MAX_BYTES = 1 << 30
+
+_READ_SIZE = 128 * 1024
+_MAX_ENVELOPE = 64 * 1024
+_NAME = re.compile(r"([0-9]{1,19})\.[0-9]{1,10}")
+_REDIRECTED = re.compile(rb"X-Sieve: [^\r\n]*\r?\nX-Sieve-Redirected-From: ([^\r\n]*)\r?\n")
+_LINE_END = re.compile(rb"\r?\n|\r(?!\Z)")
+
+
+class Unreadable(ValueError):
+    """The file has no envelope, or no name of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not all ASCII.
+
+    `redirected_from` is the address of the mailbox that redirects the message; empty for replies and rejections.
+    `unproved`: the script was run for a message whose sender may be forged.
+    """
+
+    path: Path
+    mailbox_id: str
+    sender: str
+    recipients: tuple[str, ...]
+    arrived: float
+    eight_bit: bool
+    redirected_from: str
+    unproved: bool
+    _start: int
+
+    def content(self) -> Iterator[bytes]:
+        """The message, with CRLF line ends; blocks. A lone CR becomes a space, as Postfix does it."""
+        with self.path.open("rb") as file:
+            file.seek(self._start)
+            held = b""
+            while chunk := file.read(_READ_SIZE):
+                chunk = held + chunk
+                # A CR at the end may be half of a line end.
+                held = b"\r" if chunk.endswith(b"\r") else b""
+                yield _LINE_END.sub(_crlf, chunk.removesuffix(held))
+            if held:
+                yield b" "
+
+
+def is_backscatter(spooled: Spooled) -> bool:
+    """Whether it answers a sender who may be forged: a vacation reply or a rejection, no redirect. Blocks."""
+    if spooled.sender or spooled.redirected_from or not spooled.unproved:
+        return False
+    head = parse_head(first_octets(spooled.content(), MAX_HEAD))
+    kinds = [field.value for field in head.fields if field.name.lower() == "auto-submitted"]
+    return any(kind.strip().lower().startswith("auto-replied") for kind in kinds)
+
+
+def _crlf(found: re.Match[bytes]) -> bytes:
+    return b" " if found[0] == b"\r" else b"\r\n"
+
+
+def bell(spool: Path) -> Path:
+    """The FIFO that says that a message came."""
+    return spool / "bell"
+
+
+def waiting(spool: Path) -> list[Path]:
+    """The files of the messages, oldest first. Blocks."""
+    return sorted((spool / "new").iterdir(), key=lambda path: (len(path.name), path.name))
+
+
+def read(path: Path) -> Spooled:
+    """The message in this file; blocks. Raises Unreadable, FileNotFoundError."""
+    name = _NAME.fullmatch(path.name)
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(number, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+        head, blank, _ = file.read(_MAX_ENVELOPE).partition(b"\n\n")
+        values: dict[str, list[str]] = {"mailbox": [], "sender": [], "recipient": [], "unproved": []}
+        for line in head.decode("utf-8", "surrogateescape").split("\n"):
+            kind, _, value = line.partition(" ")
+            if kind not in values:
+                raise Unreadable(f"{path}: not an envelope")
+            values[kind].append(value)
+        is_whole = len(values["mailbox"]) == len(values["sender"]) == 1 and values["recipient"] and blank
+        if not name or not is_whole:
+            raise Unreadable(f"{path}: not an envelope")
+        start = len(head) + len(blank)
+        file.seek(start)
+        # Sieve writes these two fields above those of the message.
+        redirected = _REDIRECTED.match(file.read(_MAX_ENVELOPE))
+        file.seek(start)
+        eight_bit = any(not chunk.isascii() for chunk in iter(lambda: file.read(_READ_SIZE), b""))
+    (mailbox_id,), (sender,) = values["mailbox"], values["sender"]
+    source = redirected[1].decode("utf-8", "replace") if redirected else ""
+    to, arrived, unproved = tuple(values["recipient"]), int(name[1]) / 1e9, bool(values["unproved"])
+    return Spooled(path, mailbox_id, sender, to, arrived, eight_bit, source, unproved, start)
+
+
+def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:
+    """Put a message into the spool, as the program does it; blocks. Raises OSError."""
+    lines = [f"mailbox {mailbox_id}", f"sender {sender}", *(f"recipient {each}" for each in recipients)]
+    name = f"{int(at.timestamp() * 1e9)}.{int.from_bytes(os.urandom(4))}"
+    draft = spool / "tmp" / name
+    with draft.open("xb") as file:
+        file.write("\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape") + content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(spool / "new" / name)
+    sync_folder(spool / "new")
+
+
+def remove_stale(spool: Path, before: float) -> None:
+    """Remove what programs that were killed before this Unix time have left in `tmp`. Blocks."""
+    for path in (spool / "tmp").iterdir():
+        try:
+            if path.lstat().st_mtime < before:
+                path.unlink()
+        except FileNotFoundError:
+            continue
+
+
+def put_aside(spool: Path, path: Path) -> None:
+    """Keep a file that is no message, out of the way. Blocks."""
+    path.rename(spool / "unreadable" / path.name)

@@ -1,0 +1,76 @@
+"""The home of a mailbox and the Maildir in it.
+
+The home is what Dovecot and Pigeonhole keep beside mail: Sieve scripts, what vacation has answered, locks. The Maildir
+is `HOME/Maildir`. They were one folder once, and every dot file of the home was a mail folder for clients
+(`.dovecot.lda-dupes`: dovecot/lda-dupes).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mailkeep.core import failpoint
+from mailkeep.mail.message.content_file import sync_folder
+
+MAILDIR = "Maildir"
+
+_MOVING = ".moving"
+_OF_MAILDIR = frozenset({"cur", "new", "tmp"})
+# Scripts, the link to the active one, what it is compiled to, its log; mail folders begin with a dot. What vacation has
+# answered, and its locks.
+_OF_HOME = ("sieve", ".dovecot.lda-dupes", ".dovecot.svbin")
+
+
+def separate_homes(root: Path) -> int:
+    """Move mail that is still in the homes below `root` into a Maildir in each; returns how many homes were changed.
+
+    Only renames: mail, flags, subscriptions and indexes stay as they are. Idempotent, and may be cut off anywhere.
+    Nobody else may use the mailboxes in the meantime. Raises OSError.
+    """
+    if not root.exists():
+        return 0
+    moved = 0
+    for moving in sorted(root.glob(f"*{_MOVING}")):
+        _finish(moving)
+        moved += 1
+    with os.scandir(root) as entries:
+        homes = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    for home in sorted(homes):
+        if _holds_mail(home):
+            moving = home.with_name(home.name + _MOVING)
+            home.rename(moving)
+            failpoint.reach("homes.renamed")
+            _finish(moving)
+            moved += 1
+    return moved
+
+
+def _holds_mail(home: Path) -> bool:
+    with os.scandir(home) as entries:
+        names = [entry.name for entry in entries]
+    return MAILDIR not in names and any(not _is_of_home(home / name) for name in names)
+
+
+def _finish(moving: Path) -> None:
+    """The folder becomes the Maildir of a new home, but for what is the home's own."""
+    home = moving.with_name(moving.name.removesuffix(_MOVING))
+    owner = moving.stat()
+    home.mkdir(mode=0o700, exist_ok=True)
+    os.chown(home, owner.st_uid, owner.st_gid)
+    failpoint.reach("homes.made")
+    for name in sorted(os.listdir(moving)):  # noqa: PTH208 - names
+        if _is_of_home(moving / name):
+            (moving / name).rename(home / name)
+            failpoint.reach("homes.part_moved")
+    sync_folder(home)
+    moving.rename(home / MAILDIR)
+    sync_folder(home)
+    sync_folder(home.parent)
+
+
+def _is_of_home(path: Path) -> bool:
+    """Whether an entry of the common folder belongs to the home. A folder in which mail lies does not."""
+    if not path.name.startswith(_OF_HOME):
+        return False
+    return not any((path / part).is_dir() for part in _OF_MAILDIR)

@@ -1,0 +1,115 @@
+"""Delivery into a Maildir: a message is wholly there, on disk, or not at all; one delivery id, one copy.
+
+Written to `tmp`, synced, renamed into `new`, the folder synced (https://cr.yp.to/proto/maildir.html). The
+name is `<delivery id>.<host>,S=<size>`: made from the id alone, so that a delivery that is tried again after
+a crash finds its first copy, in `new` or, under whatever flags a client has set since, in `cur`. S= is the
+size as Maildir++ has it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mailkeep.core import failpoint
+from mailkeep.mail.message.content_file import sync_folder
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where the message lies, its size in bytes, and whether this call brought it there (`fresh`)."""
+
+    path: Path
+    size: int
+    fresh: bool
+
+
+def deliver(
+    maildir: Path,
+    content: Iterable[bytes],
+    *,
+    delivery_id: str,
+    host: str = "localhost",
+    first_try: bool = False,
+) -> Delivery:
+    """Deliver once; blocking, for a thread. Folders are made where absent (0700, the file 0600).
+
+    `first_try` says that this id can't have been delivered before, which saves reading through `cur`. Raises
+    OSError (disk full, say) and leaves nothing half written; ValueError for an unusable id or host.
+    """
+    if not _ID.fullmatch(delivery_id) or not _HOST.fullmatch(host):
+        raise ValueError(f"no part of a Maildir name: {delivery_id!r}, {host!r}")
+    if not first_try and (earlier := _find(maildir, delivery_id)):
+        return Delivery(earlier, earlier.stat().st_size, fresh=False)
+    _make(maildir)
+    temporary = maildir / "tmp" / f"{delivery_id}.{os.urandom(6).hex()}.{host}"
+    try:
+        size = _write(temporary, content)
+        path = maildir / "new" / f"{delivery_id}.{host},S={size}"
+        temporary.rename(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(maildir / "new")
+    return Delivery(path, size, fresh=True)
+
+
+def remove_stale(maildir: Path, before: float) -> int:
+    """Delete what deliveries that crashed before `before` left in `tmp`; returns how many files that were.
+
+    `before` is a Unix time, by convention 36 hours ago.
+    """
+    removed = 0
+    try:
+        with os.scandir(maildir / "tmp") as entries:
+            for entry in entries:
+                if entry.stat(follow_symlinks=False).st_mtime < before:
+                    Path(entry.path).unlink(missing_ok=True)
+                    removed += 1
+    except FileNotFoundError:
+        pass
+    return removed
+
+
+def _find(maildir: Path, delivery_id: str) -> Path | None:
+    prefix = f"{delivery_id}."
+    for folder in ("new", "cur"):
+        try:
+            with os.scandir(maildir / folder) as entries:
+                found = next((Path(entry.path) for entry in entries if entry.name.startswith(prefix)), None)
+        except FileNotFoundError:
+            continue
+        if found:
+            return found
+    return None
+
+
+def _make(maildir: Path) -> None:
+    if (maildir / "new").is_dir() and (maildir / "tmp").is_dir() and (maildir / "cur").is_dir():
+        return
+    missing = [folder for folder in (maildir, *maildir.parents) if not folder.exists()]
+    for folder in (*reversed(missing), *(maildir / name for name in ("tmp", "cur", "new"))):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def _write(path: Path, content: Iterable[bytes]) -> int:
+    """The file, synced; its size in bytes."""
+    size = 0
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with open(number, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor, not a path
+        for chunk in content:
+            view = memoryview(chunk)
+            while view:
+                written = file.write(view)
+                view = view[written:]
+                size += written
+            failpoint.reach("maildir.writing")
+        os.fsync(number)
+    return size

@@ -1,0 +1,1 @@
+"""Messages (RFC 5322, MIME): composing, parsing, DKIM signing, SRS, storing."""

@@ -1,0 +1,98 @@
+"""Attachments: what may be one, and its header fields with file names in any script (RFC 2183, RFC 2231)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from mailkeep.core.errors import invalid_field
+from mailkeep.mail.message.base64_content import Base64
+from mailkeep.mail.message.headers import check_text, fold
+from mailkeep.mail.message.text_body import Entity
+
+MAX_FILE_NAME_OCTETS = 255
+_RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
+_CONTENT_TYPE = re.compile(rf"({_RESTRICTED_NAME})/{_RESTRICTED_NAME}")
+_CONTENT_ID = re.compile(r"[A-Za-z0-9!#$&'*+/=?^_`{|}~@.-]{1,200}")
+_QUOTABLE = re.compile(r"[!#-\[\]-~](?:[ !#-\[\]-~]{0,46}[!#-\[\]-~])?")
+_ATTRIBUTE_CHARS = "!#$&+-.^_`|~"
+_SECTION = 54
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file of a message. `content_type` is `type/subtype`; `content_id` (without brackets) is what the html
+    names as `cid:`; `inline` shows it in the text instead of beside it.
+    """
+
+    file_name: str
+    content_type: str
+    content: Base64
+    content_id: str = ""
+    inline: bool = False
+
+
+def clean_file_name(field: str, text: str) -> str:
+    """The last path part of a file name; INVALID_FIELD for none, control characters and over 255 octets."""
+    name = re.split(r"[/\\]", text)[-1]
+    check_text(field, name)
+    if not name.strip(" ."):
+        raise invalid_field(field, "is no file name")
+    if len(name.encode()) > MAX_FILE_NAME_OCTETS:
+        raise invalid_field(field, f"is longer than {MAX_FILE_NAME_OCTETS} bytes")
+    return name
+
+
+def check_content_type(field: str, text: str) -> None:
+    """Holds a content type to `type/subtype` (RFC 6838 §4.2), neither multipart nor message."""
+    match = _CONTENT_TYPE.fullmatch(text)
+    if not match:
+        raise invalid_field(field, "is not of the form type/subtype")
+    if match[1].lower() in ("multipart", "message"):
+        raise invalid_field(field, "must not be multipart/* nor message/*")
+
+
+def check_content_id(field: str, text: str) -> None:
+    """Holds a content id to 1 to 200 ASCII characters of an address; raises INVALID_FIELD."""
+    if not _CONTENT_ID.fullmatch(text):
+        raise invalid_field(field, "must be 1 to 200 letters, digits and characters of an address")
+
+
+def attachment_entity(field: str, attachment: Attachment) -> Entity:
+    """An attachment as an entity, its rules checked again; refusals name it by `field` (`attachments[0]`)."""
+    name = clean_file_name(f"{field}.filename", attachment.file_name)
+    check_content_type(f"{field}.content_type", attachment.content_type)
+    disposition = "inline;" if attachment.inline else "attachment;"
+    head = (
+        f"Content-Type: {attachment.content_type}\r\n"
+        "Content-Transfer-Encoding: base64\r\n"
+        f"{fold('Content-Disposition', [disposition, *_file_name_parameters(name)])}"
+    )
+    if attachment.content_id:
+        check_content_id(f"{field}.content_id", attachment.content_id)
+        head += fold("Content-ID", [f"<{attachment.content_id}>"])
+    return Entity(head, (attachment.content,) if attachment.content.length else (b"\r\n",))
+
+
+def _file_name_parameters(name: str) -> list[str]:
+    """`filename="…"` where that is unmistakable, else RFC 2231 `filename*`, in sections where it is long.
+
+    There is no ASCII fallback beside `filename*`: two names in one part are an invitation to differ.
+    """
+    if _QUOTABLE.fullmatch(name) and "=?" not in name:
+        return [f'filename="{name}"']
+    sections = [""]
+    for char in name:
+        piece = quote(char, safe=_ATTRIBUTE_CHARS)
+        if len(sections[-1]) + len(piece) > _SECTION:
+            sections.append("")
+        sections[-1] += piece
+    if len(sections) == 1:
+        return [f"filename*=utf-8''{sections[0]}"]
+    first, *others = sections
+    return [
+        f"filename*0*=utf-8''{first};",
+        *(f"filename*{number}*={section};" for number, section in enumerate(others[:-1], 1)),
+        f"filename*{len(others)}*={others[-1]}",
+    ]

@@ -1,0 +1,223 @@
+"""Composes a message: from plain fields to the exact bytes that go over the wire.
+
+RFC 5322 and 2045–2049 with 2047 and 2231 for other scripts, 6532 where an address has a UTF-8 local part.
+The body is always 7 bit. Structure: the text, html or multipart/alternative of both; the html in a
+multipart/related with the inline images it names; multipart/mixed with the attachments. bcc stands nowhere.
+
+Attachments stay slices of the request body until `chunks` wraps them on the way to the socket.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from mailkeep.core.errors import invalid_field
+from mailkeep.mail.message.attachments import Attachment, attachment_entity
+from mailkeep.mail.message.base64_content import Base64
+from mailkeep.mail.message.headers import (
+    MAX_FIELD_OCTETS,
+    Mailbox,
+    address_field,
+    check_header_name,
+    check_header_value,
+    check_message_id,
+    check_text,
+    date_text,
+    fold,
+    unstructured,
+)
+from mailkeep.mail.message.text_body import Entity, text_entity
+from mailkeep.mail.message.unsubscribe import Unsubscribe, unsubscribe_fields
+
+_CHUNK = 1 << 18
+_INLINE_LIMIT = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message as its sender means it. `date` is aware; `message_id`, `in_reply_to` and `references` carry
+    their angle brackets; at least one of `text_body` and `html_body` is given.
+    """
+
+    sender: Mailbox
+    to: Sequence[Mailbox]
+    subject: str
+    message_id: str
+    date: datetime
+    text_body: str | None = None
+    html_body: str | None = None
+    cc: Sequence[Mailbox] = ()
+    bcc: Sequence[Mailbox] = ()
+    reply_to: Mailbox | None = None
+    attachments: Sequence[Attachment] = ()
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    in_reply_to: str = ""
+    references: Sequence[str] = ()
+    list_unsubscribe: Unsubscribe | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A message ready for the wire; it can be read any number of times while its request body lives."""
+
+    segments: tuple[bytes | Base64, ...]
+    """Whole lines each: bytes as they are, or base64 content that is still to be wrapped."""
+    size: int
+    """Octets of the message with all CRLF, without dot-stuffing: what SIZE= announces (RFC 1870 §3)."""
+    counted_size: int
+    """Octets held against the message size limit: `size` without the line breaks within attachments."""
+    needs_smtputf8: bool
+    """Some address, also of bcc, has a UTF-8 local part (RFC 6531 §3.4)."""
+    is_8bit: bool
+    """The header holds UTF-8; the body never does."""
+
+    def chunks(self) -> Iterator[bytes]:
+        """The message in chunks of less than 300 kB; ends with CRLF."""
+        return self._chunks(dots=False)
+
+    def data_chunks(self) -> Iterator[bytes]:
+        """The message in chunks, dot-stuffed for SMTP DATA (RFC 5321 §4.5.2), without the final `.CRLF`."""
+        return self._chunks(dots=True)
+
+    def _chunks(self, *, dots: bool) -> Iterator[bytes]:
+        for segment in self.segments:
+            if isinstance(segment, Base64):
+                yield from segment.chunks()
+                continue
+            # A segment begins with a header or a boundary: only a line break can come before a dot.
+            lines = segment.replace(b"\r\n.", b"\r\n..") if dots else segment
+            if len(lines) <= _CHUNK:
+                yield lines
+            else:
+                yield from (lines[at : at + _CHUNK] for at in range(0, len(lines), _CHUNK))
+
+
+def compose(mail: Outgoing) -> Composed:
+    """Composes a message.
+
+    Raises InvalidField and InvalidHeader for what breaks the rules of a field; the fields are named as in
+    the API (`attachments[0].filename`). The rules are checked here again whoever has checked them before:
+    no field may add a header, a part or a recipient.
+    """
+    entity = _content(mail)
+    header = _header(mail)
+    segments = _joined([f"{header}{entity.head}\r\n".encode(), *entity.body])
+    size = counted_size = 0
+    for segment in segments:
+        if isinstance(segment, bytes):
+            size += len(segment)
+            counted_size += len(segment)
+        else:
+            size += segment.wire_size
+            counted_size += segment.length
+    # Whatever else is not ASCII travels in encoded-words: what remains is in addresses.
+    is_8bit = not header.isascii()
+    return Composed(
+        segments,
+        size=size,
+        counted_size=counted_size,
+        needs_smtputf8=is_8bit or any(box.address.smtputf8 for box in mail.bcc),
+        is_8bit=is_8bit,
+    )
+
+
+def _header(mail: Outgoing) -> str:
+    check_message_id("message_id", mail.message_id)
+    fields = [
+        address_field("From", (mail.sender,)),
+        address_field("To", mail.to),
+        address_field("Cc", mail.cc) if mail.cc else "",
+        address_field("Reply-To", (mail.reply_to,)) if mail.reply_to else "",
+        _subject(mail.subject),
+        f"Date: {date_text(mail.date)}\r\n",
+        fold("Message-ID", (mail.message_id,)),
+    ]
+    if mail.in_reply_to:
+        check_message_id("in_reply_to", mail.in_reply_to)
+        fields.append(fold("In-Reply-To", (mail.in_reply_to,)))
+    if mail.references:
+        fields.append(_references(mail.references))
+    if mail.list_unsubscribe:
+        fields.append(unsubscribe_fields(mail.list_unsubscribe))
+    for name, value in mail.headers.items():
+        check_header_name(name)
+        check_header_value(name, value)
+        fields.append(unstructured(name, value))
+    fields.append("MIME-Version: 1.0\r\n")
+    return "".join(fields)
+
+
+def _subject(text: str) -> str:
+    check_text("subject", text)
+    subject = unstructured("Subject", text)
+    if len(subject) > MAX_FIELD_OCTETS:
+        raise invalid_field("subject", f"makes a header of more than {MAX_FIELD_OCTETS} octets")
+    return subject
+
+
+def _references(ids: Sequence[str]) -> str:
+    for index, text in enumerate(ids):
+        check_message_id(f"references[{index}]", text)
+    references = fold("References", ids)
+    if len(references) > MAX_FIELD_OCTETS:
+        raise invalid_field("references", f"makes a header of more than {MAX_FIELD_OCTETS} octets")
+    return references
+
+
+def _content(mail: Outgoing) -> Entity:
+    if not mail.attachments and (mail.html_body is None or mail.text_body is None):
+        return _single_text(mail, exact=False)
+    # 128 random bits: no text holds them. `=_` can stand in no quoted-printable or base64 line either.
+    token = f"=_{os.urandom(16).hex()}"
+    related = [
+        bool(mail.html_body is not None and attachment.inline and attachment.content_id)
+        for attachment in mail.attachments
+    ]
+    parts = [attachment_entity(f"attachments[{i}]", file) for i, file in enumerate(mail.attachments)]
+    body = _body(mail, token, [part for part, shown in zip(parts, related, strict=True) if shown])
+    files = [part for part, shown in zip(parts, related, strict=True) if not shown]
+    return _multipart("mixed", f"{token}m", [body, *files]) if files else body
+
+
+def _single_text(mail: Outgoing, *, exact: bool) -> Entity:
+    if mail.html_body is not None:
+        return text_entity("html_body", "html", mail.html_body, exact=exact)
+    return text_entity("text_body", "plain", mail.text_body or "", exact=exact)
+
+
+def _body(mail: Outgoing, token: str, images: Sequence[Entity]) -> Entity:
+    main = _single_text(mail, exact=True)
+    if images:
+        main = _multipart("related", f"{token}r", [main, *images], '; type="text/html"')
+    if mail.html_body is None or mail.text_body is None:
+        return main
+    plain = text_entity("text_body", "plain", mail.text_body, exact=True)
+    return _multipart("alternative", f"{token}a", [plain, main])
+
+
+def _multipart(subtype: str, boundary: str, parts: Iterable[Entity], extra: str = "") -> Entity:
+    body: list[bytes | Base64] = []
+    for part in parts:
+        body.append(f"--{boundary}\r\n{part.head}\r\n".encode())
+        body.extend(part.body)
+    body.append(f"--{boundary}--\r\n".encode())
+    return Entity(f'Content-Type: multipart/{subtype}{extra};\r\n boundary="{boundary}"\r\n', tuple(body))
+
+
+def _joined(segments: Iterable[bytes | Base64]) -> tuple[bytes | Base64, ...]:
+    """The segments with neighbours of bytes made one, small base64 content wrapped on the spot."""
+    out: list[bytes | Base64] = []
+    run: list[bytes] = []
+    for segment in segments:
+        if isinstance(segment, bytes):
+            run.append(segment)
+        elif segment.length <= _INLINE_LIMIT:
+            run.extend(segment.chunks())
+        else:
+            out += (b"".join(run), segment)
+            run.clear()
+    out.append(b"".join(run))
+    return tuple(part for part in out if part)

@@ -1,0 +1,61 @@
+"""A delivery status notification (RFC 3464) about a message of the spool that Postfix does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from email.message import Message
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from email.utils import format_datetime, make_msgid
+
+from mailkeep.mail.dovecot.sieve_spool import Spooled
+from mailkeep.mail.smtp.reply import Reply
+
+_MAX_HEAD = 64 * 1024
+
+
+def compose(spooled: Spooled, refused: Mapping[str, Reply], hostname: str, at: datetime) -> bytes:
+    """The notification to the message's sender, from the postmaster of the sender's domain; blocks."""
+    notice = MIMEMultipart("report")
+    notice.set_param("report-type", "delivery-status")
+    notice["From"] = f"Mail Delivery System <postmaster@{spooled.sender.rpartition('@')[2]}>"
+    notice["To"] = spooled.sender
+    notice["Subject"] = "Undelivered Mail Returned to Sender"
+    notice["Date"] = format_datetime(at)
+    notice["Message-ID"] = make_msgid(domain=hostname)
+    notice["Auto-Submitted"] = "auto-replied"
+    reasons = "\n".join(f"<{to}>: {reply}" for to, reply in refused.items())
+    words = f"Your mailbox's filter could not send a message to these recipients:\n\n{reasons}\n"
+    notice.attach(MIMEText(words))
+    notice.attach(_status(refused, hostname))
+    notice.attach(MIMEText(_head(spooled).decode("utf-8", "replace"), "rfc822-headers"))
+    return notice.as_bytes()
+
+
+def _status(refused: Mapping[str, Reply], hostname: str) -> Message:
+    report = Message()
+    report["Content-Type"] = "message/delivery-status"
+    blocks = [Message()]
+    blocks[0]["Reporting-MTA"] = f"dns; {hostname}"
+    for to, reply in refused.items():
+        block = Message()
+        block["Final-Recipient"] = f"{'rfc822' if to.isascii() else 'utf-8'}; {to}"
+        block["Action"] = "failed"
+        block["Status"] = f"5.{reply.enhanced.partition('.')[2]}" if reply.enhanced else "5.0.0"
+        block["Diagnostic-Code"] = "smtp; " + " ".join(str(reply).split())
+        blocks.append(block)
+    for block in blocks:
+        report.attach(block)
+    return report
+
+
+def _head(spooled: Spooled) -> bytes:
+    """The header section of the message, cut off where it is very long."""
+    found = b""
+    for chunk in spooled.content():
+        found += chunk
+        head, blank, _ = found.partition(b"\r\n\r\n")
+        if blank or len(found) > _MAX_HEAD:
+            return head[:_MAX_HEAD]
+    return found[:_MAX_HEAD]

@@ -1,0 +1,120 @@
+"""What a message's header says of itself, read so that no mail can hurt: bounded, in linear time, never raising.
+
+Values are unfolded and decoded (RFC 2047) for people and for the history; nothing is decided by them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mailkeep.mail.message.header_text import MAX_ADDRESSES, NamedAddress, decode_words, parse_addresses, printable
+
+MAX_HEAD = 256 << 10
+_MAX_FIELDS = 2000
+_MAX_VALUE = 8 << 10
+_MAX_LISTS = 64 << 10  # of addresses, over all fields of a name
+_MAX_SUBJECT = 2000
+_MAX_MESSAGE_ID = 998
+_FIELD_END = re.compile(rb"\r?\n(?![ \t])")
+_END = re.compile(rb"\r?\n\r?\n")
+_FIELD = re.compile(rb"(?s)([!-9;-~]{1,200}+)[ \t]*+:(.*)")
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of the header: its name as written, its value unfolded."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The fields that the history and the events keep; empty where the message has none."""
+
+    message_id: str
+    subject: str
+    senders: list[NamedAddress]
+    to: list[NamedAddress]
+    cc: list[NamedAddress]
+    reply_to: list[NamedAddress]
+    fields: list[Field]
+
+    @property
+    def from_address(self) -> str:
+        """The first address of From, or empty."""
+        return self.senders[0].email if self.senders else ""
+
+    @property
+    def to_addresses(self) -> list[str]:
+        """The addresses of To, without names."""
+        return [each.email for each in self.to]
+
+    @property
+    def cc_addresses(self) -> list[str]:
+        """The addresses of Cc, without names."""
+        return [each.email for each in self.cc]
+
+    @property
+    def hops(self) -> int:
+        """How many Received fields it has: how many servers it came through (RFC 5321 §6.3)."""
+        return sum(1 for field in self.fields if field.name.lower() == "received")
+
+    def headers(self) -> dict[str, str | list[str]]:
+        """All fields by name, as first written: the decoded value, or a list of them where the name is repeated."""
+        found: dict[str, tuple[str, list[str]]] = {}
+        for field in self.fields:
+            found.setdefault(field.name.lower(), (field.name, []))[1].append(decode_words(field.value))
+        return {name: values[0] if len(values) == 1 else values for name, values in found.values()}
+
+
+def parse_head(content: bytes) -> Head:
+    """The head of a message from its first bytes (at most `MAX_HEAD` of them are read, 2,000 fields of 8 KiB)."""
+    fields = _fields(content[:MAX_HEAD])
+    by_name: dict[str, list[str]] = {}
+    for field in fields:
+        by_name.setdefault(field.name.lower(), []).append(field.value)
+    return Head(
+        message_id=printable(by_name.get("message-id", [""])[0])[:_MAX_MESSAGE_ID],
+        subject=decode_words(by_name.get("subject", [""])[0])[:_MAX_SUBJECT],
+        senders=_addresses(by_name.get("from", [])[:1]),
+        to=_addresses(by_name.get("to", [])),
+        cc=_addresses(by_name.get("cc", [])),
+        reply_to=_addresses(by_name.get("reply-to", [])[:1]),
+        fields=fields,
+    )
+
+
+def head_end(content: bytes) -> int | None:
+    """Where the header ends, its empty line included; None where it does not end within `MAX_HEAD`."""
+    if content.startswith((b"\r\n", b"\n")):
+        return content.index(b"\n") + 1
+    found = _END.search(content, 0, MAX_HEAD)
+    if found:
+        return found.end()
+    return len(content) if len(content) <= MAX_HEAD else None
+
+
+def _fields(content: bytes) -> list[Field]:
+    head = content[: head_end(content)]
+    found: list[Field] = []
+    for line in _FIELD_END.split(head, maxsplit=_MAX_FIELDS)[:_MAX_FIELDS]:
+        if match := _FIELD.match(line):
+            value = _FOLD.sub("", match[2][: _limit(match[1])].decode("utf-8", "replace"))
+            found.append(Field(match[1].decode("ascii"), value.strip()))
+    return found
+
+
+def _limit(name: bytes) -> int:
+    return _MAX_LISTS if name.lower() in (b"to", b"cc") else _MAX_VALUE
+
+
+def _addresses(values: list[str]) -> list[NamedAddress]:
+    found: list[NamedAddress] = []
+    left = _MAX_LISTS
+    for value in values:
+        found += parse_addresses(value[:left])
+        left = max(0, left - len(value))
+    return found[:MAX_ADDRESSES]

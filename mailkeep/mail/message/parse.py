@@ -1,0 +1,225 @@
+"""A whole message, taken apart: text, HTML, attachments. Pure, but no promise about time: `parse_process` bounds it.
+
+MIME as RFC 2045 to 2047 and 2231 have it, read leniently: text whose charset is missing, US-ASCII or unknown is UTF-8,
+or else windows-1252; any other charset is what WHATWG's Encoding Standard takes it for. Of imperfect base64 counts what
+can be decoded. Text with a file name is an attachment where other text stands before it: where it is an alternative to
+that, text of its kind.
+
+A message of more than 1,000 parts, deeper than 20, or with
+a header that does not end within `head.MAX_HEAD` is refused whole. The header itself is `mail.head`'s to read.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from string import ascii_letters, digits
+
+import fast_mail_parser as mime
+
+from mailkeep.mail.message.header_fields import head_end
+from mailkeep.mail.message.header_text import is_utf8, printable
+
+MAX_PARTS = 1000
+MAX_DEPTH = 20
+MAX_PARAMETERS = 1000
+_PLAIN, _HTML = "text/plain", "text/html"
+_MAX_FILENAME = 255
+_MAX_TYPE = 255
+_MAX_CONTENT_ID = 255
+# Of the message's own header only what says how the body is to be read.
+_MIME_FIELD = re.compile(rb"(?i)(?:mime-version|content-[a-z-]{1,40})[ \t]*:")
+_FIELD_END = re.compile(rb"\r?\n(?![ \t])")
+_PARAMETER = re.compile(r""";\s*+([^\s=;"]++)\s*+=\s*+("(?:[^"\\]++|\\.)*+"?|[^\s;"]*+)""", re.DOTALL)
+_LABEL = re.compile(r"[A-Za-z0-9_.:+-]{1,80}")
+_ASCII = ("us-ascii", "ascii", "ansi_x3.4-1968")
+_ENCODING_FIELD = re.compile(rb"(?im)^content(?=-transfer-encoding[ \t]*:)")
+_NO_BASE64 = bytes(set(range(256)) - set((ascii_letters + digits + "+/").encode()))
+
+
+class Unparsable(ValueError):
+    """The message can't be taken apart; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A part that is no text of the message. `content` is None where its encoding is broken; `size` in bytes.
+
+    `content_id` (without brackets, empty where there is none) is what the HTML names it by, as `cid:` (RFC 2392).
+    """
+
+    filename: str
+    content_type: str
+    size: int
+    content: bytes | None
+    content_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Text and HTML are None where there is no such part that can be decoded; several are joined by a line end."""
+
+    text: str | None
+    html: str | None
+    attachments: list[Attachment]
+
+
+def parse(content: bytes) -> Parsed:
+    """Take a message apart. Raises Unparsable, nothing else but what memory and time bring about."""
+    try:
+        leaves = _Tree(_relevant(content)).leaves()
+    except mime.ParseError as error:
+        raise Unparsable(printable(str(error))[:200]) from None
+    bodies: dict[str, list[_Leaf]] = {_PLAIN: [], _HTML: []}
+    attached: list[_Leaf] = []
+    for leaf in leaves:
+        (bodies[leaf.part.content_type] if _is_body(leaf, bodies) else attached).append(leaf)
+    text, html = _joined(bodies[_PLAIN]), _joined(bodies[_HTML])
+    if leaves and not attached and text is None and html is None:
+        raise Unparsable("its Base64 can't be decoded")
+    return Parsed(text, html, [_attachment(leaf) for leaf in attached])
+
+
+def _relevant(content: bytes) -> bytes:
+    """The message with those fields of its header that matter here."""
+    end = head_end(content)
+    if end is None:
+        raise Unparsable("the header is too long")
+    fields = [line for line in _FIELD_END.split(content[:end]) if _MIME_FIELD.match(line)]
+    if any(line.count(b";") > MAX_PARAMETERS for line in fields):
+        raise Unparsable(f"more than {MAX_PARAMETERS} parameters in a field")
+    return b"".join(line + b"\r\n" for line in fields) + b"\r\n" + content[end:]
+
+
+class _Tree:
+    """The parts of a message."""
+
+    def __init__(self, plain: bytes) -> None:
+        self._plain = plain
+
+    def leaves(self) -> list[_Leaf]:
+        """What is no container, in order; a message in the message is one leaf. Raises Unparsable and ParseError."""
+        return list(self._leaves(self._plain))
+
+    @cached_property
+    def undecoded(self) -> list[_Leaf]:
+        """The same leaves, taken apart as if no part had a transfer encoding."""
+        try:
+            return list(self._leaves(_ENCODING_FIELD.sub(b"ignored", self._plain)))
+        except (mime.ParseError, Unparsable):
+            return []
+
+    def _leaves(self, content: bytes) -> Iterator[_Leaf]:
+        waiting = [_Step(mime.parse_email_tree(content, mode="lazy"))]
+        parts = leaves = 0
+        while waiting:
+            step = waiting.pop()
+            part = step.part
+            parts += 1
+            if parts + len(waiting) > MAX_PARTS:
+                raise Unparsable(f"more than {MAX_PARTS} parts")
+            if step.depth > MAX_DEPTH:
+                raise Unparsable(f"nested deeper than {MAX_DEPTH}")
+            if part.encoded_size is not None and not step.inside:
+                yield _Leaf(part, leaves, step.is_alternative, self)
+                leaves += 1
+            waiting += [step.down(child) for child in reversed(part.children)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A part on the way through the tree; `inside` another message, `is_alternative` within multipart/alternative."""
+
+    part: mime.PyLazyMimePart
+    depth: int = 1
+    inside: bool = False
+    is_alternative: bool = False
+
+    def down(self, child: mime.PyLazyMimePart) -> _Step:
+        is_alternative = self.is_alternative or self.part.content_type == "multipart/alternative"
+        return _Step(child, self.depth + 1, self.inside or self.part.is_message, is_alternative)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A part that holds something: the `number`th of its tree (from 0)."""
+
+    part: mime.PyLazyMimePart
+    number: int
+    is_alternative: bool
+    tree: _Tree
+
+    def content(self) -> bytes | None:
+        """The bytes of the part, None where its transfer encoding can't be read at all."""
+        try:
+            return self.part.content
+        except mime.ParseError:
+            return _base64(self._undecoded()) if self._field("content-transfer-encoding").lower() == "base64" else None
+
+    def text(self) -> str | None:
+        """The content as text, None where there is none."""
+        content = self.content()
+        if content is None:
+            return None
+        charset = self._charset()
+        text = _decoded(content, charset) if charset and charset.lower() not in _ASCII else None
+        return _decoded(content, "utf-8" if is_utf8(content) else "windows-1252") if text is None else text
+
+    def _undecoded(self) -> bytes:
+        others = self.tree.undecoded
+        encoded = others[self.number].part.content if self.number < len(others) else None
+        # What has another length is another part.
+        return encoded if encoded and len(encoded) == self.part.encoded_size else b""
+
+    def _charset(self) -> str:
+        for name, value in _PARAMETER.findall(self._field("content-type")):
+            if name.lower() in ("charset", "charset*"):
+                return value.strip('"').rpartition("'")[2].strip()
+        return ""
+
+    def _field(self, name: str) -> str:
+        values = (values for found, values in self.part.headers.items() if found.lower() == name)
+        return next(values, [""])[0].strip()
+
+
+def _is_body(leaf: _Leaf, bodies: dict[str, list[_Leaf]]) -> bool:
+    part = leaf.part
+    if part.content_type not in bodies or part.disposition == "attachment":
+        return False
+    before = bodies[part.content_type] if leaf.is_alternative else bodies[_PLAIN] + bodies[_HTML]
+    return not part.filename or not before
+
+
+def _joined(leaves: list[_Leaf]) -> str | None:
+    texts = [text for leaf in leaves if (text := leaf.text()) is not None]
+    return "\n".join(texts) if texts else None
+
+
+def _decoded(content: bytes, charset: str) -> str | None:
+    """Text in a charset by its label, as the library knows them; None for one that it does not know."""
+    if not _LABEL.fullmatch(charset):
+        return None
+    mail = mime.parse_email(b'Content-Type: text/plain; charset="%s"\r\n\r\n%b' % (charset.encode(), content))
+    return None if mail.warnings else mail.text_plain[0]
+
+
+def _base64(encoded: bytes) -> bytes | None:
+    """What stands before the first padding, without what is no base64; None where that is nothing."""
+    plain = encoded.partition(b"=")[0].translate(None, _NO_BASE64)
+    return binascii.a2b_base64(plain[: len(plain) - (len(plain) % 4 == 1)] + b"==") or None
+
+
+def _attachment(leaf: _Leaf) -> Attachment:
+    part, content = leaf.part, leaf.content()
+    size = (part.encoded_size or 0) if content is None else len(content)
+    content_id = printable(part.content_id or "")[:_MAX_CONTENT_ID]
+    content_type = printable(part.content_type)[:_MAX_TYPE].lower()
+    return Attachment(_filename(part.filename), content_type, size, content, content_id)
+
+
+def _filename(text: str) -> str:
+    """The last part of a path, as no one may write to another folder by it; empty where there is none."""
+    return printable(re.split(r"[/\\]", text)[-1])[:_MAX_FILENAME]

@@ -1,0 +1,303 @@
+"""Messages taken apart in child processes, so that none can hurt: their CPU time, memory and time of day are limited.
+
+A child starts with the first message, serves one at a time, is used again, and ends after a minute without work. One
+that crashes, or is killed at its deadline, takes only its message with it: the next has a new child.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from mailkeep.mail.message.parse import Unparsable
+from mailkeep.mail.message.parse_worker import ANSWER, DONE, REQUEST, WHOLE
+
+# Isolated: nothing from the environment or the working directory; our own package from where we have it.
+_PROGRAM = """
+import sys
+sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
+from mailkeep.mail.message.parse_worker import main
+main(*map(int, sys.argv[2:]))
+"""
+
+
+_PIECE = 256 << 10
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """What a message may take. `content` bounds the answer's content and `memory` a child, both in bytes."""
+
+    cpu_seconds: int = 3
+    seconds: float = 5.0  # by the clock, the start of a child included
+    wait_seconds: float = 15.0  # for a free child
+    memory: int = 1 << 30
+    content: int = 23 << 20
+    children: int = 2
+    large: int = 256 << 10  # bytes of a message from which its result counts as large
+    large_held: int = 4  # of those at a time
+    idle_seconds: float = 60.0
+    messages: int = 1000  # of one child
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A message taken apart. `attachments`: `filename`, `content_type` and `size` (bytes) of each; `content_ids`: what
+    the HTML names each by, empty where by nothing.
+
+    `content` is a JSON object: `body_text` and `body_html` (text or null), and `attachments` with `content_base64`
+    beside those fields, null in all of them where they did not fit (`truncated`).
+    """
+
+    attachments: list[dict[str, object]]
+    truncated: bool
+    content: bytes
+    content_ids: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """One attachment, decoded into an unnamed file; `size` in bytes."""
+
+    filename: str
+    size: int
+    file: IO[bytes]
+
+
+class _Told(msgspec.Struct):
+    attachments: list[dict[str, object]]
+    content_ids: list[str]
+    truncated: bool
+
+
+class _ToldOne(msgspec.Struct):
+    filename: str
+    size: int
+
+
+class Parser:
+    """Takes messages apart, some at a time. It costs nothing before the first; `close` ends what is running."""
+
+    def __init__(self, folder: Path | None = None, limits: ParseLimits | None = None) -> None:
+        """`folder` takes the messages meanwhile, in unnamed files (None: the system's temporary folder)."""
+        self._folder = folder
+        self.limits = limits or ParseLimits()
+        self._free = asyncio.Semaphore(self.limits.children)
+        self._room = asyncio.Semaphore(self.limits.large_held)
+        self._idle: list[_Child] = []
+        self._threads: ThreadPoolExecutor | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
+        """Take a message apart; `content` opens it. Raises Unparsable, also where it takes too long; OSError."""
+        return await self._in_turn(partial(self._parse, content))
+
+    async def attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
+        """One attachment of a message, by its place from 0; None where there is none, or its encoding is broken.
+
+        Raises as `parse` does. However large it is, little of it is held in memory here.
+        """
+        return await self._in_turn(partial(self._attachment, content, number))
+
+    async def _in_turn(self, do: Callable[[], _Result]) -> _Result:
+        await self._wait_for(self._free)
+        if self._timer:
+            self._timer.cancel()
+        self._threads = self._threads or ThreadPoolExecutor(self.limits.children, thread_name_prefix="parse")
+        work = asyncio.get_running_loop().run_in_executor(self._threads, do)
+        # Freed when the thread is done, also where nobody waits for it any more.
+        work.add_done_callback(self._done)
+        return await asyncio.shield(work)
+
+    @asynccontextmanager
+    async def held(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[Apart]:
+        """`parse` for as long as the result is needed: of large messages (`size` in bytes) few are held at a time."""
+        if size < self.limits.large:
+            yield await self.parse(content)
+            return
+        await self._wait_for(self._room)
+        try:
+            yield await self.parse(content)
+        finally:
+            self._room.release()
+
+    async def _wait_for(self, turn: asyncio.Semaphore) -> None:
+        try:
+            async with asyncio.timeout(self.limits.wait_seconds):
+                await turn.acquire()
+        except TimeoutError:
+            raise Unparsable("too much to parse at the moment") from None
+
+    def _done(self, work: asyncio.Future[Any]) -> None:
+        self._free.release()
+        if not work.cancelled():
+            work.exception()
+        if self._timer:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self.limits.idle_seconds, self._end_idle)
+
+    def _end_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().end()
+
+    def _parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
+        meta, text = self._ask(content, WHOLE, lambda child, length, deadline: child.read(length, deadline))
+        told = msgspec.json.decode(meta, type=_Told)
+        return Apart(told.attachments, told.truncated, text, told.content_ids)
+
+    def _attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
+        meta, file = self._ask(content, number, self._kept)
+        told = msgspec.json.decode(meta, type=_ToldOne | None)
+        if told is None:
+            file.close()
+            return None
+        return AttachedFile(told.filename, told.size, file)
+
+    def _kept(self, child: _Child, length: int, deadline: float) -> IO[bytes]:
+        file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - whoever asked reads it
+        try:
+            for start in range(0, length, _PIECE):
+                file.write(child.read(min(_PIECE, length - start), deadline))
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    def _ask(
+        self, content: Callable[[], Iterable[bytes]], number: int, take: Callable[[_Child, int, float], _Result]
+    ) -> tuple[bytes, _Result]:
+        """What a child tells of a message, and what `take` makes of the text that follows."""
+        with tempfile.TemporaryFile(dir=self._folder) as file:
+            for chunk in content():
+                file.write(chunk)
+            file.flush()
+            deadline = time.monotonic() + self.limits.seconds
+            child = self._idle.pop() if self._idle else _Child(self.limits)
+            try:
+                status, meta, length = child.ask(file, self.limits.content, number, deadline)
+                taken = take(child, length, deadline) if status == DONE else None
+            except BaseException:
+                child.kill()
+                raise
+        if child.served < self.limits.messages:
+            self._idle.append(child)
+        else:
+            child.end()
+        if taken is None:
+            raise Unparsable(meta.decode("utf-8", "replace"))
+        return meta, taken
+
+    @property
+    def pids(self) -> list[int]:
+        """The children that wait for work."""
+        return [child.process.pid for child in self._idle]
+
+    async def close(self) -> None:
+        """End the children; one that is at work has until its deadline."""
+        if self._threads:
+            await asyncio.to_thread(self._threads.shutdown)
+            self._threads = None
+        await asyncio.sleep(0)  # what has ended says so first
+        if self._timer:
+            self._timer.cancel()
+        await asyncio.to_thread(self._end_idle)
+
+
+class _Child:
+    """One process, and the socket to it; used by one thread at a time."""
+
+    def __init__(self, limits: ParseLimits) -> None:
+        ours, theirs = socket.socketpair()
+        number = theirs.fileno()
+        try:
+            arguments = (str(value) for value in (number, limits.cpu_seconds, limits.memory))
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[3]), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(number,),
+                env={},
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._socket = ours
+        self.served = 0
+
+    def ask(self, file: IO[bytes], most: int, number: int, deadline: float) -> tuple[bytes, bytes, int]:
+        """Status, the first text, and how long the second is, which is to be read whole. Raises Unparsable at the
+        deadline or a crash, as `read` does.
+        """
+        size = file.seek(0, os.SEEK_END)
+        with _judged():
+            self._socket.settimeout(_left(deadline))
+            socket.send_fds(self._socket, [REQUEST.pack(size, most, number)], [file.fileno()])
+        status, head, length = ANSWER.unpack(self.read(ANSWER.size, deadline))
+        meta = self.read(head, deadline)
+        self.served += 1
+        return status, meta, length
+
+    def read(self, length: int, deadline: float) -> bytes:
+        """So many bytes of the answer."""
+        content = bytearray(length)
+        view = memoryview(content)
+        with _judged():
+            while view:
+                self._socket.settimeout(_left(deadline))
+                count = self._socket.recv_into(view)
+                if not count:
+                    raise EOFError
+                view = view[count:]
+        return bytes(content)
+
+    def end(self) -> None:
+        """Let it go."""
+        self._socket.close()
+        try:
+            self.process.wait(2)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it now."""
+        self._socket.close()
+        self.process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+
+
+@contextmanager
+def _judged() -> Generator[None]:
+    """What a child does not answer is the fault of its message."""
+    try:
+        yield
+    except TimeoutError:
+        raise Unparsable("it takes too long") from None
+    except (EOFError, OSError):
+        raise Unparsable("it takes too much time or memory") from None
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left

@@ -1,0 +1,77 @@
+"""Text as a MIME entity: line endings made CRLF, the plainest transfer encoding that carries it in 7 bit.
+
+ASCII with lines of up to 998 octets goes as it is, mostly ASCII text as quoted-printable, the rest as base64
+(RFC 2045 §6, RFC 5322 §2.1.1).
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from dataclasses import dataclass
+
+from mailkeep.core.errors import invalid_field
+from mailkeep.mail.message.base64_content import Base64
+
+_LONGEST_LINE = 998
+_PLAIN = bytes(range(0x20, 0x7F)) + b"\t\r\n"
+# binascii lets a line that ends in an encoded space grow to 77 (RFC 2045 §6.7 rule 5 says 76).
+_OVERLONG = re.compile(rb"(?m)^([^\r\n]{74})(=20|=09)\r$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A MIME entity: its header fields (each closed by CRLF) and its body in pieces.
+
+    The body ends with the CRLF that belongs to a following boundary.
+    """
+
+    head: str
+    body: tuple[bytes | Base64, ...]
+
+
+def text_entity(field: str, subtype: str, text: str, *, exact: bool) -> Entity:
+    """`text` as `text/<subtype>`; `field` names it in the refusal of lone surrogates (INVALID_FIELD).
+
+    With `exact`, as needed before a boundary, the content is the text to its last line ending; else one is
+    added where there is none at the end.
+    """
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise invalid_field(field, "has a lone surrogate") from None
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if exact or not data.endswith(b"\n"):
+        data += b"\n"
+    data = data.replace(b"\n", b"\r\n")
+    foreign = data.translate(None, _PLAIN)
+    if not foreign and _lines_fit(data):
+        return Entity(_head(subtype, "us-ascii", "7bit"), (data,))
+    if 6 * len(foreign) <= len(data):
+        return Entity(_head(subtype, "utf-8", "quoted-printable"), (_quoted_printable(data),))
+    # The line ending added above is the boundary's or nobody's: base64 needs none of its own inside.
+    encoded = Base64.encode(data[:-2] if exact else data)
+    return Entity(_head(subtype, "utf-8", "base64"), (encoded,) if encoded.length else (b"\r\n",))
+
+
+def _head(subtype: str, charset: str, encoding: str) -> str:
+    return f"Content-Type: text/{subtype}; charset={charset}\r\nContent-Transfer-Encoding: {encoding}\r\n"
+
+
+def _lines_fit(data: bytes) -> bool:
+    at = 0
+    while len(data) - at > _LONGEST_LINE:
+        end = data.rfind(b"\n", at, at + _LONGEST_LINE + 2)
+        if end < 0:
+            return False
+        at = end + 1
+    return True
+
+
+def _quoted_printable(data: bytes) -> bytes:
+    """Quoted-printable of lines closed by CRLF."""
+    encoded = binascii.b2a_qp(data, istext=True)
+    if b"=20\r\n" in encoded or b"=09\r\n" in encoded:
+        encoded = _OVERLONG.sub(rb"\1=\r\n\2\r", encoded)
+    return encoded

@@ -1,0 +1,1 @@
+"""What Postfix speaks and writes: its log, queue, policy delegation and socketmap protocols."""

@@ -1,0 +1,339 @@
+"""Lines of Postfix's log (3.7, written by postlogd), parsed: pure, bytes in, a fact or None out, never an exception.
+
+A fact has the queue id that it is about. What no fact is made of (connections, statistics, TLS) is None; so is a line
+that is not understood whole. Addresses are those of `info_log_addr_form = external`, the default: a quoted local part
+may hold `>` and `, ` and does not end early. Linear time: every repetition is possessive.
+
+    Nov 20 10:01:02 mx postfix/api/smtpd[42]: 4jW9T1xz0bz1: client=localhost[127.0.0.1]
+    Nov 20 10:01:02 mx postfix/cleanup[43]: 4jW9T1xz0bz1: message-id=<1@ex.test>
+    Nov 20 10:01:02 mx postfix/qmgr[44]: 4jW9T1xz0bz1: from=<a@ex.test>, size=512, nrcpt=1 (queue active)
+    Nov 20 10:01:03 mx postfix/smtp[45]: 4jW9T1xz0bz1: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, delay=1,
+        delays=0/0/0.5/0.5, dsn=2.0.0, status=sent (250 2.0.0 Ok)
+    Nov 20 10:01:03 mx postfix/qmgr[44]: 4jW9T1xz0bz1: removed
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from mailkeep.mail.postfix.submission_login import parse_login
+
+# Long ids (enable_long_queue_ids) are of 52 letters and digits without vowels, short ones of hexadecimal digits: no
+# word that a line begins with, such as `warning`, is one of them.
+_QUEUE_ID = r"[0-9B-DF-HJ-NP-TV-Zb-df-hj-np-tv-z]{10,30}|[0-9A-F]{5,20}"
+_ADDRESS = r'<((?:"(?:[^"\\]|\\.)*+"|[^">])*+)>'
+_HEAD = re.compile(
+    r"([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) \S++ "
+    r"([\w.-]++(?:/[\w.-]++)*?)/([\w-]++)\[\d++\]: "
+    rf"(?:({_QUEUE_ID}|NOQUEUE): )?(.*)",
+    re.ASCII | re.DOTALL,
+)
+_PEER = r"([^\[\s]*+)\[([^\]]*+)\](?::\d++)?"
+_CLIENT = re.compile(rf"client={_PEER}(.*)", re.DOTALL)
+_LOGIN = re.compile(r", sasl_username=([^,]++)")
+_MESSAGE_ID = re.compile(r"message-id=(.++)", re.DOTALL)
+_HEADER = re.compile(r"info: header ([!-9;-~]++):(.*) from \S*\[[^\]]*+\]; from=<.*", re.DOTALL)
+_QUEUED = re.compile(rf"from={_ADDRESS}, size=([0-9]{{1,15}}+), nrcpt=([0-9]{{1,9}}+) \(")
+_ENDED = re.compile(rf"from={_ADDRESS}, status=(?:force-)?expired, ")
+_ATTEMPT = re.compile(
+    rf"to={_ADDRESS}, (?:orig_to={_ADDRESS}, )?"
+    r"relay=([^\[,]*+(?:\[[^\]]*+\][^,]*+)?), (?:conn_use=\d++, )?delay=([0-9.]{1,20}+), delays=[0-9./]++, "
+    r"dsn=([245]\.[0-9]{1,3}+\.[0-9]{1,3}+), status=(sent|deferred|bounced) \((.*)\)",
+    re.DOTALL,
+)
+_REJECTED = re.compile(
+    rf"(?:milter-)?reject: ([A-Z-]++) from {_PEER}: "
+    r"(?:([45][0-9][0-9]) )?(?:([45]\.[0-9]{1,3}+\.[0-9]{1,3}+) )?(.*)",
+    re.DOTALL,
+)
+_ENVELOPE = re.compile(rf"; (?:from={_ADDRESS},? )?(?:to={_ADDRESS},? )?proto=\S++(?: helo=<.*)?", re.DOTALL)
+_PICKUP = re.compile(rf"uid=\d++ from={_ADDRESS}(?: orig_id=({_QUEUE_ID}))?")
+_NOTICE = re.compile(rf"(?:sender|postmaster) (non-delivery|delay|delivery status) notification: ({_QUEUE_ID})")
+_SAID = re.compile(r"host (\S++) (?:said|refused to talk to me): (.*)", re.DOTALL)
+_REPLY = re.compile(r"([245][0-9][0-9])(?:[ -]([245]\.[0-9]{1,3}+\.[0-9]{1,3}+)(?= |$))?[ -]?(.*)", re.DOTALL)
+_RELAY = re.compile(r"([^\[]*+)\[([^\]]*+)\](?::.*)?", re.DOTALL)
+_FOLDED_START = re.compile(r"^\?[ \t?]++")
+_FOLDED_WORDS = re.compile(r"\?=\?[ \t?]++=\?")
+_FOLDED_LIST = re.compile(r",\?[ \t?]++")
+_CUT_WORD = re.compile(r"(=\?[^?\s]{1,80}+\?[bBqQ]\?[^?\s]{0,200}?)(?:=[0-9A-Fa-f]?|\?)?$")
+_LISTS = ("from", "to", "cc")
+_LOGGED = 200  # bytes of a field
+_MAX_TEXT = 1000
+_MAX_PLACES = 5
+
+Status = Literal["sent", "deferred", "bounced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """smtpd took a sender: from this client, logged in as `login` (None without)."""
+
+    name: str
+    address: str
+    login: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pickup:
+    """A message was picked up from the maildrop; `orig_id` is the queue id that it had before it was requeued."""
+
+    orig_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageId:
+    """cleanup read the header's Message-ID, with its angle brackets. No acceptance: that is `Queued`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A field that header_checks logs (INFO), as far as it is logged: at most 200 bytes, its name included.
+
+    Postfix writes the characters of a fold as `?`. They are gone where nothing else can be meant: before the value,
+    between encoded words, and after the comma of a list of addresses. Of what is cut short an address is left out, an
+    encoded word ended.
+    """
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """qmgr has the message: it is accepted. `recipients` counts them after aliases were expanded."""
+
+    sender: str
+    size: int
+    recipients: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of a try to deliver to one recipient.
+
+    `asked` is the recipient before aliases, where it was another. `seconds` is the time since the message arrived.
+    """
+
+    recipient: str
+    asked: str | None
+    status: Status
+    smtp_code: int | None
+    enhanced_code: str
+    text: str
+    remote_host: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """qmgr gave up: whoever is not delivered to never will be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The message left the queue: done (`qmgr`), or deleted by an operator (`postsuper`)."""
+
+    by: Literal["qmgr", "postsuper"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """The sender is told by a message of its own, with this queue id."""
+
+    kind: Literal["non-delivery", "delay", "delivery status"]
+    queue_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """postsuper put the message on hold, released it or queued it anew."""
+
+    to: Literal["hold", "released", "requeued"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A refusal at SMTP: by smtpd, or by a filter. `recipient` is None where it was not about one."""
+
+    stage: str
+    client: str
+    smtp_code: int
+    enhanced_code: str
+    text: str
+    sender: str
+    recipient: str | None
+
+
+Fact = Client | Pickup | MessageId | Header | Queued | Attempt | Expired | Removed | Notice | Moved | Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A fact with its place: `stamp` (`Nov 20 10:01:02`), `service` (`postfix/api`), `queue_id` (None: NOQUEUE), and
+    the program that says so (`smtpd`).
+    """
+
+    stamp: str
+    service: str
+    queue_id: str | None
+    fact: Fact
+    program: str
+
+
+def parse(line: bytes) -> Line | None:
+    """The fact that a line (with or without its LF) tells, None for any other."""
+    head = _HEAD.match(line.rstrip(b"\r\n").replace(b"\0", b"?").decode("utf-8", "replace"))
+    if head is None:
+        return None
+    stamp, service, program, queue_id, text = head.groups()
+    if queue_id is None:
+        return None
+    if queue_id == "NOQUEUE":
+        queue_id = None
+    fact = _attempt(text) if text.startswith("to=<") else _fact(program, text)
+    if fact is None or (queue_id is None and not isinstance(fact, Rejected)):
+        return None
+    return Line(stamp, service, queue_id, fact, program)
+
+
+def _fact(program: str, text: str) -> Fact | None:
+    parser = _PROGRAMS.get(program)
+    return parser(text) if parser else None
+
+
+def _smtpd(text: str) -> Fact | None:
+    if match := _CLIENT.fullmatch(text):
+        login = _LOGIN.search(match[3])
+        return Client(match[1], match[2], parse_login(login[1]).address if login else None)
+    return _rejected(text)
+
+
+def _cleanup(text: str) -> Fact | None:
+    if match := _MESSAGE_ID.fullmatch(text):
+        return MessageId(match[1])
+    if match := _HEADER.fullmatch(text):
+        return _header(match[1], match[2])
+    return _rejected(text)
+
+
+def _header(name: str, text: str) -> Header:
+    is_cut = len(f"{name}:{text}".encode()) >= _LOGGED
+    value = _FOLDED_WORDS.sub("?= =?", _FOLDED_START.sub("", text)).strip()
+    if name.lower() in _LISTS:
+        value = _FOLDED_LIST.sub(", ", value)
+        if is_cut and not value.endswith(">"):
+            value = value.rpartition(",")[0]
+    elif is_cut:
+        value = _CUT_WORD.sub(r"\1?=", value)
+    return Header(name, value)
+
+
+def _qmgr(text: str) -> Fact | None:
+    if text == "removed":
+        return Removed("qmgr")
+    if match := _QUEUED.match(text):
+        return Queued(match[1], int(match[2]), int(match[3]))
+    return Expired() if _ENDED.match(text) else None
+
+
+def _pickup(text: str) -> Fact | None:
+    match = _PICKUP.fullmatch(text)
+    return Pickup(match[2]) if match else None
+
+
+def _bounce(text: str) -> Fact | None:
+    match = _NOTICE.fullmatch(text)
+    return Notice(match[1], match[2]) if match else None  # pyright: ignore[reportArgumentType] the pattern's words
+
+
+def _postsuper(text: str) -> Fact | None:
+    return _POSTSUPER.get(text)
+
+
+def _rejected(text: str) -> Rejected | None:
+    match = _REJECTED.fullmatch(text)
+    if match is None:
+        return None
+    stage, _, client, code, enhanced, rest = match.groups()
+    if code is None and enhanced is None:
+        return None
+    sender, recipient = "", None
+    # What was refused may stand quoted before it: the envelope is the last that looks like one.
+    for start in (start for sign in ("; from=<", "; proto=") for start in _last_places(rest, sign)):
+        if envelope := _ENVELOPE.fullmatch(rest, start):
+            sender, recipient, rest = envelope[1] or "", envelope[2], rest[:start]
+            break
+    smtp_code = int(code) if code else (554 if enhanced.startswith("5") else 451)
+    return Rejected(stage, client, smtp_code, enhanced or "", rest[:_MAX_TEXT], sender, recipient)
+
+
+def _last_places(text: str, sign: str) -> Iterator[int]:
+    place = len(text)
+    for _ in range(_MAX_PLACES):
+        place = text.rfind(sign, 0, place)
+        if place < 0:
+            return
+        yield place
+
+
+def _attempt(text: str) -> Attempt | None:
+    match = _ATTEMPT.fullmatch(text)
+    if match is None:
+        return None
+    recipient, asked, relay, seconds, dsn, status, said = match.groups()
+    host = _RELAY.fullmatch(relay)
+    remote_host = (host[1] or host[2]) if host else (None if relay in ("none", "local", "virtual") else relay)
+    code, words = None, said
+    if quoted := _SAID.fullmatch(said):
+        words = quoted[2]
+        named = _RELAY.fullmatch(quoted[1])
+        remote_host = (named[1] or named[2]) if named else quoted[1]
+    if (quoted or status == "sent") and (reply := _REPLY.fullmatch(words)):
+        code, words = int(reply[1]), reply[3]
+    try:
+        waited = float(seconds)
+    except ValueError:
+        return None
+    return Attempt(recipient, asked, _STATUSES[status], code, dsn, words[:_MAX_TEXT], remote_host, waited)
+
+
+_STATUSES: dict[str, Status] = {"sent": "sent", "deferred": "deferred", "bounced": "bounced"}
+_PROGRAMS: dict[str, Callable[[str], Fact | None]] = {
+    "smtpd": _smtpd,
+    "cleanup": _cleanup,
+    "qmgr": _qmgr,
+    "pickup": _pickup,
+    "bounce": _bounce,
+    "postsuper": _postsuper,
+}
+_POSTSUPER: dict[str, Fact] = {
+    "removed": Removed("postsuper"),
+    "placed on hold": Moved("hold"),
+    "released from hold": Moved("released"),
+    "requeued": Moved("requeued"),
+}
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_OLDEST = timedelta(days=300)
+
+
+def time_of(stamp: str, read_at: datetime) -> datetime:
+    """When a line was written, from its stamp (local time, no year) and when it was read (with a time zone).
+
+    Never later than `read_at`; that itself for a stamp that is no time.
+    """
+    try:
+        month = _MONTHS.index(stamp[:3]) + 1
+        day, hour, minute, second = (int(stamp[at : at + 2]) for at in (4, 7, 10, 13))
+        local = read_at.astimezone()
+        written = datetime(local.year, month, day, hour, minute, min(second, 59)).astimezone()
+        if written - local > timedelta(days=1):
+            written = datetime(local.year - 1, month, day, hour, minute, min(second, 59)).astimezone()
+    except (ValueError, IndexError, OverflowError):
+        return read_at
+    return min(written.astimezone(read_at.tzinfo), read_at) if local - written < _OLDEST else read_at

@@ -1,0 +1,81 @@
+"""Postfix's policy delegation (https://www.postfix.org/SMTPD_POLICY_README.html): the protocol, as a server speaks it.
+
+A request is lines `name=value` and an empty line, the answer `action=…` and an empty line. What is no request ends the
+connection; Postfix then asks again, and in the end defers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from mailkeep.mail.smtp.unix_socket import listen_at
+
+log = logging.getLogger(__name__)
+
+_MAX_REQUEST = 64 * 1024
+_MAX_LINE = 16 * 1024
+DUNNO = "DUNNO"
+
+Decide = Callable[[Mapping[str, str]], Awaitable[str]]
+"""The attributes of a request in, an action of access(5) out; it raises nothing."""
+
+
+class Malformed(ValueError):
+    """What the client sent is no request."""
+
+
+def parse_request(content: bytes) -> dict[str, str]:
+    """The attributes of a request, its empty line left out. Raises `Malformed`."""
+    found: dict[str, str] = {}
+    for line in content.split(b"\n"):
+        name, equals, value = line.partition(b"=")
+        if not equals or not name:
+            raise Malformed(f"not an attribute: {line[:80]!r}")
+        found[name.decode("ascii", "replace")] = value.decode("utf-8", "replace").replace("\0", "?")
+    if found.get("request") != "smtpd_access_policy":
+        raise Malformed("not a request of smtpd")
+    return found
+
+
+def answer(action: str) -> bytes:
+    """An action as it is answered: one line, whatever stands in it."""
+    text = " ".join(action.split())
+    return f"action={text}\n\n".encode("ascii", "replace")
+
+
+async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> asyncio.Server:
+    """Answer on a Unix socket in the place of one that is there. Raises OSError."""
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while request := await _request(reader):
+                writer.write(answer(await decide(request)))
+                await writer.drain()
+        except (OSError, Malformed, ValueError) as error:
+            log.warning("a policy client was cut off: %s", error)
+        finally:
+            writer.close()
+
+    return await listen_at(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
+
+
+async def _request(reader: asyncio.StreamReader) -> dict[str, str] | None:
+    """The next request, None at the end of the connection."""
+    lines: list[bytes] = []
+    size = 0
+    while True:
+        line = b""
+        with suppress(asyncio.IncompleteReadError):
+            line = await reader.readuntil(b"\n")
+        if not line:
+            return None
+        if line == b"\n":
+            return parse_request(b"\n".join(lines))
+        size += len(line)
+        if size > _MAX_REQUEST:
+            raise Malformed("request too long")
+        lines.append(line[:-1])

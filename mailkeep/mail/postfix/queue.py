@@ -1,0 +1,234 @@
+"""Postfix's queue, by its own tools: what is in it, and what an operator does to it. Needs root.
+
+`postqueue -j` (a JSON object a line), `-i` and `-f`, `postsuper` (ids on its standard input), `postmap`, and
+`postfix reload`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mailkeep.mail.daemons.tool import run
+
+Action = Literal["flush", "hold", "release", "delete"]
+
+_AT_ONCE = 8
+_POSTSUPER = {"hold": "-h", "release": "-H", "delete": "-d"}
+# What an action can be done to: a message that is held is neither tried nor held again.
+_STATES: dict[Action, frozenset[str]] = {
+    "flush": frozenset({"deferred", "incoming", "active"}),
+    "hold": frozenset({"deferred", "incoming", "active"}),
+    "release": frozenset({"hold"}),
+    "delete": frozenset({"deferred", "incoming", "active", "hold"}),
+}
+_FLUSH_ALL = 200
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A recipient that is not delivered to; `reason` is the last word about it, empty before the first try."""
+
+    address: str
+    delay_reason: str = ""
+
+
+class Queued(msgspec.Struct, frozen=True):
+    """A message in the queue (incoming, active, deferred, hold), as postqueue tells of it; `message_size` in bytes."""
+
+    queue_name: str
+    queue_id: str
+    arrival_time: int
+    message_size: int
+    sender: str
+    recipients: list[Waiting]
+
+    @property
+    def arrived_at(self) -> datetime:
+        """When it came in."""
+        return datetime.fromtimestamp(self.arrival_time, UTC)
+
+
+_decoder = msgspec.json.Decoder(Queued)
+
+
+def parse_listing(content: bytes) -> list[Queued]:
+    """The messages of a listing; a line that is no message is passed over.
+
+    A message that moved while Postfix listed may stand there twice: then it is where it was seen last.
+    """
+    found: dict[str, Queued] = {}
+    for line in content.split(b"\n"):
+        with suppress(msgspec.DecodeError, msgspec.ValidationError):
+            if line:
+                # postqueue writes what senders wrote: perhaps not UTF-8.
+                message = _decoder.decode(line.decode("utf-8", "replace"))
+                found[message.queue_id] = message
+    return list(found.values())
+
+
+def able(action: Action, found: Iterable[Queued]) -> list[str]:
+    """The queue ids of the messages that an action can be done to."""
+    return [each.queue_id for each in found if each.queue_name in _STATES[action]]
+
+
+async def listing(conf: Path) -> list[Queued]:
+    """What is in the queue. Raises Failure."""
+    return parse_listing(await run("postqueue", "-c", str(conf), "-j"))
+
+
+async def act(conf: Path, action: Action, queue_ids: Sequence[str]) -> None:
+    """Do it to these messages; one that has left the queue meanwhile is passed over. Raises Failure."""
+    if not queue_ids:
+        return
+    if action == "flush":
+        await _flush(conf, queue_ids)
+        return
+    await run("postsuper", "-c", str(conf), _POSTSUPER[action], "-", content="\n".join(queue_ids) + "\n")
+
+
+async def _flush(conf: Path, queue_ids: Sequence[str]) -> None:
+    if len(queue_ids) > _FLUSH_ALL:
+        await run("postqueue", "-c", str(conf), "-f")
+        return
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(queue_id: str) -> None:
+        async with places:
+            await run("postqueue", "-c", str(conf), "-i", queue_id)
+
+    await asyncio.gather(*(one(queue_id) for queue_id in queue_ids))
+
+
+def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime]:
+    """When deferred messages are tried next: the time of their files, which qmgr sets ahead. Blocks."""
+    found: dict[str, datetime] = {}
+    folders = [queue / "deferred", *(queue / "deferred").glob("?")]
+    for queue_id in queue_ids:
+        for folder in folders:
+            with suppress(OSError):
+                found[queue_id] = datetime.fromtimestamp((folder / queue_id).stat().st_mtime, UTC)
+                break
+    return found
+
+
+def queued(queue: Path) -> set[str]:
+    """The queue ids of all messages in the queue, by their files. Blocks.
+
+    Twice around: who moves from a folder that is still to be read into one that was read is missed by the first (and by
+    `postqueue`, which reads the active messages before the deferred ones).
+    """
+    return _files(queue) | _files(queue)
+
+
+def _files(queue: Path) -> set[str]:
+    kinds = [queue / name for name in ("incoming", "active", "deferred", "hold")]
+    folders = [folder for kind in kinds for folder in (kind, *kind.glob("?"))]
+    found: set[str] = set()
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            found.update(each.name for each in folder.iterdir())
+    return {name for name in found if len(name) > 1}
+
+
+def counts(queue: Path) -> dict[str, int]:
+    """How many messages are in each state, by their files. Blocks; OSError where it may not be read."""
+    found: dict[str, int] = {}
+    for name in ("incoming", "active", "deferred", "hold"):
+        folder = queue / name
+        found[name] = sum(len(_names(each)) for each in (folder, *folder.glob("?")))
+    return found
+
+
+def deferred(queue: Path) -> dict[str, int]:
+    """The queue IDs of deferred messages, with the time of the file: nanoseconds, set ahead to the next try. Blocks."""
+    found: dict[str, int] = {}
+    for folder in (queue / "deferred", *(queue / "deferred").glob("?")):
+        for name in _names(folder):
+            with suppress(OSError):
+                found[name] = (folder / name).stat().st_mtime_ns
+    return found
+
+
+def left_behind(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
+    """Which services have not looked at messages that were written before an instant (seconds since 1970). Blocks.
+
+    The queue manager leaves what it found locked after a reload until it is woken; pickup leaves what it could not hand
+    over. A file that is still being written is not executable (Postfix sets 0700 in the end).
+    """
+    found: set[Literal["qmgr", "pickup"]] = set()
+    folders: tuple[tuple[str, Literal["qmgr", "pickup"]], ...] = (("incoming", "qmgr"), ("maildrop", "pickup"))
+    for folder, service in folders:
+        for name in _names(queue / folder):
+            with suppress(OSError):
+                told = (queue / folder / name).stat()
+                if told.st_mode & 0o100 and max(told.st_mtime, told.st_ctime) < before:
+                    found.add(service)
+                    break
+    return found
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [each.name for each in folder.iterdir() if len(each.name) > 1]
+    except FileNotFoundError:
+        return []
+
+
+def make_due(queue: Path, queue_ids: Collection[str], at: float) -> None:
+    """Set deferred messages due now, as qmgr reads it from the times of their files. Blocks.
+
+    One that has left the deferred queue is passed over. `kick` makes the queue manager look.
+    """
+    folders = [queue / "deferred", *(queue / "deferred").glob("?")]
+    for queue_id in queue_ids:
+        for folder in folders:
+            try:
+                os.utime(folder / queue_id, (at, at))
+            except FileNotFoundError:
+                continue
+            break
+
+
+async def kick(conf: Path, service: Literal["qmgr", "pickup"], request: str) -> None:
+    """Wake a service with a request of one letter each (postkick(1)). Raises Failure.
+
+    For qmgr: `F` forget which destinations do not answer, `D` look at deferred mail that is due, `I` look at new mail.
+    """
+    await run("postkick", "-c", str(conf), "public", service, request)
+
+
+def generation(conf: Path) -> Sequence[str]:
+    """The command that makes the map `generation` anew, in a folder with configuration."""
+    return ("postmap", "-c", str(conf), str(conf / "generation"))
+
+
+async def forget(conf: Path) -> None:
+    """Let Postfix forget what its processes remember of addresses. Raises Failure.
+
+    Those that receive mail and those that judge addresses end before the next session, since a map of theirs has
+    changed. Mail under way is not touched, as it is by a `reload`.
+    """
+    await run(*generation(conf))
+
+
+async def rotate_log(conf: Path) -> None:
+    """Let Postfix put its log aside under the time of day, and write to a new one. Raises Failure.
+
+    It reloads for that: mail under way is left until the queue manager next looks at new mail (`left_behind`).
+    """
+    await run("postfix", "-c", str(conf), "logrotate")
+
+
+async def reload(conf: Path) -> None:
+    """Let Postfix read its configuration anew, with new processes all around. Raises Failure.
+
+    Mail that is being delivered is found locked by the new queue manager, and left until it next looks for new mail.
+    """
+    await run("postfix", "-c", str(conf), "reload")

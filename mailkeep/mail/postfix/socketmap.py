@@ -1,0 +1,72 @@
+"""Postfix's socketmap (socketmap_table(5)): tables that we answer for, over a Unix socket.
+
+A request is a netstring `TABLE KEY`, the answer one of `OK VALUE` or `NOTFOUND `. While nobody answers, Postfix puts
+mail off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from mailkeep.mail.smtp.unix_socket import listen_at
+
+log = logging.getLogger(__name__)
+
+_MAX_DIGITS = 6
+_MAX_REQUEST = 100_000
+
+Table = Callable[[str], str | None]
+"""The value for a key, None where there is none; it raises nothing."""
+
+
+class Malformed(ValueError):
+    """What the client sent is no request."""
+
+
+def answer(tables: Mapping[str, Table], request: bytes) -> bytes:
+    """The answer to a request, both without their lengths. Raises `Malformed`."""
+    name, space, key = request.partition(b" ")
+    table = tables.get(name.decode("ascii", "replace"))
+    if not space or table is None:
+        raise Malformed(f"not a table: {name[:80]!r}")
+    try:
+        found = table(key.decode("utf-8"))
+    except UnicodeDecodeError:
+        found = None  # no address of ours, nor one that we can rewrite
+    return b"NOTFOUND " if found is None else f"OK {found}".encode()
+
+
+async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, group: int) -> asyncio.Server:
+    """Answer on a Unix socket in the place of one that is there. Raises OSError."""
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (request := await _request(reader)) is not None:
+                text = answer(tables, request)
+                writer.write(b"%d:%s," % (len(text), text))
+                await writer.drain()
+        except (OSError, Malformed, asyncio.IncompleteReadError) as error:
+            log.warning("a client of the tables was cut off: %s", error)
+        finally:
+            writer.close()
+
+    return await listen_at(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_REQUEST))
+
+
+async def _request(reader: asyncio.StreamReader) -> bytes | None:
+    """The next request, None at the end of the connection."""
+    digits = b""
+    with suppress(asyncio.IncompleteReadError):
+        while (digit := await reader.readexactly(1)).isdigit() and len(digits) < _MAX_DIGITS:
+            digits += digit
+        if digit != b":" or not digits or int(digits) > _MAX_REQUEST:
+            raise Malformed(f"no length: {digits + digit!r}")
+        content = await reader.readexactly(int(digits) + 1)
+        if not content.endswith(b","):
+            raise Malformed("no end where it should be")
+        return content[:-1]
+    return None

@@ -1,0 +1,222 @@
+"""Submitting one message over one SMTP connection (RFC 5321, pipelined by RFC 2920 where offered).
+
+MAIL, all RCPT and DATA go out in one write; nothing follows DATA before its 354. Content is sent once: after
+its first byte nothing is tried again from here, and after its final dot a lost connection means `unknown`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mailkeep.core import failpoint
+from mailkeep.mail.smtp.commands import is_mailbox
+from mailkeep.mail.smtp.connection import Connection, Lost, Refused, Timeouts, as_refusal
+from mailkeep.mail.smtp.data import DotStuffer
+from mailkeep.mail.smtp.reply import Reply
+
+__all__ = ["Lost", "Refused", "Submission", "Submitted", "submit"]
+
+_WRITE_SIZE = 128 * 1024
+_QUEUED_AS = re.compile(r"queued as <?([A-Za-z0-9][A-Za-z0-9._-]{0,254})")
+_NO_UTF8 = Reply(553, "5.6.7", "The server does not offer SMTPUTF8")
+_NO_8BIT = Reply(554, "5.6.3", "The server does not offer 8BITMIME")
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The envelope of a message to send, and what the server must know of the content.
+
+    `mail_from` empty is the null reverse path. `size` in bytes of the content with CRLFs, before stuffing.
+    """
+
+    mail_from: str
+    rcpt_to: Sequence[str]
+    size: int | None = None
+    eight_bit: bool = False
+    smtputf8: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """The server has the message for all recipients but the `rejected`. `queue_id` if its reply names one."""
+
+    reply: Reply
+    queue_id: str | None
+    rejected: dict[str, Reply] = field(default_factory=dict[str, Reply])
+
+
+async def submit(
+    connection: Connection,
+    submission: Submission,
+    body: Iterable[bytes],
+    *,
+    stuffed: bool,
+    timeouts: Timeouts,
+) -> Submitted:
+    """Send one message. `body` yields its content with CRLF line ends, read once and only after the 354.
+
+    `stuffed` says that dots at line starts are doubled already and that every CR and LF is part of a CRLF;
+    otherwise both are seen to here (`smtp_data.BareNewline`, and the message is not sent). Raises ValueError
+    for an address that can't stand on a command line, `Refused`, `Lost`; what `body` raises passes through,
+    and the message is not sent. The connection must be `quiet`.
+    """
+    envelope = _envelope(connection, submission)
+    failpoint.reach("submit.connected")
+    try:
+        rejected = await _send_envelope(connection, envelope, submission.rcpt_to, timeouts.command)
+        failpoint.reach("submit.recipients_taken")
+        await _send_body(connection, body, stuffed=stuffed, seconds=timeouts.body)
+        failpoint.reach("submit.dot_sent")
+    except Refused as refused:
+        connection.needs_reset = True
+        if refused.reply.code == 421:
+            connection.abort()
+        raise
+    except BaseException:
+        connection.abort()
+        raise
+    submitted = await _acceptance(connection, rejected, timeouts.acceptance)
+    failpoint.reach("submit.accepted")
+    return submitted
+
+
+def _envelope(connection: Connection, submission: Submission) -> list[bytes]:
+    """The command lines of the transaction. Raises `Refused` for what the server can't do."""
+    offered = connection.extensions
+    if submission.smtputf8 and "SMTPUTF8" not in offered:
+        raise Refused(_NO_UTF8, "envelope")
+    if submission.eight_bit and "8BITMIME" not in offered:
+        raise Refused(_NO_8BIT, "envelope")
+    options = ""
+    if submission.size is not None and "SIZE" in offered:
+        limit = offered["SIZE"]
+        if limit.isascii() and limit.isdigit() and 0 < int(limit) < submission.size:
+            raise Refused(Reply(552, "5.3.4", f"The server takes at most {limit} bytes"), "envelope")
+        options += f" SIZE={submission.size}"
+    if submission.eight_bit:
+        options += " BODY=8BITMIME"
+    if submission.smtputf8:
+        options += " SMTPUTF8"
+    for address in filter(None, (submission.mail_from, *submission.rcpt_to)):
+        if not is_mailbox(address, smtputf8=submission.smtputf8):
+            raise ValueError(f"not an SMTP mailbox: {address!r}")
+    if not submission.rcpt_to or not all(submission.rcpt_to):
+        raise ValueError("a message without recipients")
+    lines = [f"MAIL FROM:<{submission.mail_from}>{options}\r\n".encode()]
+    lines += [f"RCPT TO:<{address}>\r\n".encode() for address in submission.rcpt_to]
+    lines.append(b"DATA\r\n")
+    return lines
+
+
+async def _send_envelope(
+    connection: Connection, lines: list[bytes], rcpt_to: Sequence[str], seconds: float
+) -> dict[str, Reply]:
+    """Up to the 354. Returns the recipients that were rejected while others were taken."""
+    pipelining = "PIPELINING" in connection.extensions
+    if connection.needs_reset:
+        await _reset(connection, lines if pipelining else [], seconds)
+    elif pipelining:
+        connection.write(b"".join(lines))
+    if pipelining:
+        mail, *rcpts, data = await connection.replies(len(lines), "envelope", seconds)
+    else:
+        mail, rcpts, data = await _stepwise(connection, lines, seconds)
+    rejected = {to: reply for to, reply in zip(rcpt_to, rcpts, strict=False) if not _done(reply)}
+    if not _done(mail):
+        refusal, rejected = mail, {}
+    elif len(rejected) == len(set(rcpt_to)):
+        # The temporary one if there is any: a recipient that may be taken later is worth another try.
+        refusal = min(rejected.values(), key=lambda reply: reply.permanent)
+    elif data is not None and data.code == 354:
+        return rejected
+    else:
+        refusal = data or mail
+    if data is not None and data.code == 354:
+        # RFC 2920 §3.1: the server waits for content that has no recipient; an empty one ends it.
+        connection.write(b".\r\n")
+        await connection.reply("envelope", seconds)
+    raise Refused(as_refusal(refusal), "envelope", rejected)
+
+
+async def _reset(connection: Connection, lines: list[bytes], seconds: float) -> None:
+    """End the transaction that an earlier refusal left open; pipelined `lines` go along in the same write."""
+    connection.write(b"".join((b"RSET\r\n", *lines)))
+    reply = await connection.reply("envelope", seconds)
+    if not _done(reply):
+        raise Lost(f"RSET was refused: {reply}", "envelope")  # says nothing about this message
+    connection.needs_reset = False
+
+
+async def _stepwise(
+    connection: Connection, lines: list[bytes], seconds: float
+) -> tuple[Reply, list[Reply], Reply | None]:
+    """Each command after the reply to the one before; stops where going on is useless."""
+
+    async def ask(line: bytes) -> Reply:
+        connection.write(line)
+        return await connection.reply("envelope", seconds)
+
+    mail = await ask(lines[0])
+    if not _done(mail):
+        return mail, [], None
+    rcpts = [await ask(line) for line in lines[1:-1]]
+    data = await ask(lines[-1]) if any(map(_done, rcpts)) else None
+    return mail, rcpts, data
+
+
+async def _send_body(connection: Connection, body: Iterable[bytes], *, stuffed: bool, seconds: float) -> None:
+    """The content and its final dot. A reply before the dot ends the transaction, and the connection."""
+    stuffer = None if stuffed else DotStuffer()
+    parts: list[bytes] = []
+    size = 0
+    ending = b"\r\n"
+    for chunk in body:
+        part = stuffer.feed(chunk) if stuffer else chunk
+        if not part:
+            continue
+        parts.append(part)
+        size += len(part)
+        ending = (ending + part)[-2:] if len(part) < 2 else part[-2:]
+        if size >= _WRITE_SIZE:
+            connection.write(b"".join(parts))
+            parts, size = [], 0
+            await connection.drained("body", seconds)
+            failpoint.reach("submit.in_data")
+            if connection.unasked:
+                await _refuse_early(connection)
+    if stuffer:
+        stuffer.finish()
+    if connection.unasked:
+        await _refuse_early(connection)
+    parts.append(b".\r\n" if ending == b"\r\n" else b"\r\n.\r\n")
+    connection.write(b"".join(parts))
+
+
+async def _refuse_early(connection: Connection) -> None:
+    """The server spoke in the middle of the content: only an error makes sense, and no dot may follow."""
+    reply = await connection.reply("body", 0)
+    connection.abort()
+    raise Refused(as_refusal(reply), "body")
+
+
+async def _acceptance(connection: Connection, rejected: dict[str, Reply], seconds: float) -> Submitted:
+    try:
+        reply = await connection.reply("acceptance", seconds)
+    except Lost as lost:
+        raise Lost(lost.why, "acceptance", "unknown", timed_out=lost.timed_out) from lost
+    except BaseException:
+        connection.abort()
+        raise
+    if not _done(reply):
+        connection.needs_reset = True
+        if reply.code == 421:
+            connection.abort()
+        raise Refused(as_refusal(reply), "acceptance", rejected)
+    match = _QUEUED_AS.search(reply.text)
+    return Submitted(reply, match[1] if match else None, rejected)
+
+
+def _done(reply: Reply) -> bool:
+    return 250 <= reply.code < 300

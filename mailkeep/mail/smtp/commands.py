@@ -1,0 +1,295 @@
+"""The command lines of SMTP and LMTP, parsed: pure, one line in, a command or the refusing reply out.
+
+Grammar: RFC 5321 §4.1 (commands, paths), RFC 1870 (SIZE), RFC 6152 (8BITMIME), RFC 6531 (SMTPUTF8),
+RFC 2033 (LMTP); from our own MTA RFC 3461 (DSN) and XFORWARD (https://www.postfix.org/XFORWARD_README.html).
+Paths keep their raw text `local@domain`; whether such a mailbox exists, and under which
+folded form, is for others to say. Stricter than the RFC in one point: source routes are refused, not
+skipped, so that no two readers of a path can disagree on its mailbox. More lenient in two: spaces after
+`FROM:` and `TO:`, and underscores in host names, both common in the wild.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from mailkeep.mail.smtp.reply import Reply
+
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a0-\U0010ffff-]+"
+_QUOTED = r'"(?:[ !#-\[\]-~\u00a0-\U0010ffff]|\\[ -~])*"'
+_LABEL = r"[A-Za-z0-9_\u00a0-\U0010ffff](?:[A-Za-z0-9_\u00a0-\U0010ffff-]*[A-Za-z0-9_\u00a0-\U0010ffff])?"
+_LITERAL = r"\[[!-Z^-~]+\]"
+_MAILBOX = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_LABEL}(?:\.{_LABEL})*|{_LITERAL})"
+_PATH = re.compile(rf"<({_MAILBOX})>")
+_PARAMETER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*)(?:=([!-<>-~]+))?")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NUMBER = re.compile(r"[0-9]{1,20}")
+_XTEXT = re.compile(rb"\+([0-9A-F]{2})")
+
+MAX_LOCAL = 255  # RFC 5321 §4.5.3.1.1 says 64, which bounce addresses with a return path in them exceed
+MAX_DOMAIN = 255
+
+HelloVerb = Literal["HELO", "EHLO", "LHLO"]
+PlainVerb = Literal["DATA", "RSET", "NOOP", "QUIT", "VRFY"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """HELO, EHLO or LHLO with the name that the client gives itself."""
+
+    verb: HelloVerb
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """MAIL FROM: the reverse path (empty for `<>`) and the parameters; `size` in bytes, if declared."""
+
+    path: str
+    size: int | None = None
+    body: Literal["7BIT", "8BITMIME"] | None = None
+    smtputf8: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rcpt:
+    """RCPT TO: the forward path as written, `local@domain`, or `postmaster`; `original` is the address in ORCPT."""
+
+    path: str
+    original: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """XFORWARD: what our own MTA knows of the client and the message, by upper-case name."""
+
+    attributes: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A command without arguments that matter."""
+
+    verb: PlainVerb
+
+
+Command = Hello | Mail | Rcpt | Forward | Plain
+
+UNKNOWN = Reply(500, "5.5.2", "Command not recognized")
+NOT_IMPLEMENTED = Reply(502, "5.5.1", "Command not implemented")
+NOT_A_MAIL_CLIENT = Reply(521, "5.7.0", "This is a mail server")
+UNPRINTABLE = Reply(500, "5.5.2", "Control characters in a command")
+NO_ARGUMENT = Reply(501, "5.5.4", "No argument allowed")
+ARGUMENT_MISSING = Reply(501, "5.5.4", "Argument missing")
+BAD_UTF8 = Reply(501, "5.5.2", "Not UTF-8")
+BAD_PATH_SYNTAX = Reply(501, "5.5.2", "Syntax: MAIL FROM:<address> or RCPT TO:<address>")
+UTF8_UNDECLARED = Reply(553, "5.6.7", "Address needs SMTPUTF8")
+BAD_PARAMETER = Reply(501, "5.5.4", "Bad parameter")
+UNKNOWN_PARAMETER = Reply(555, "5.5.4", "Parameter not recognized")
+
+# A web page can make a browser post such lines to a mail port; nothing after them may count as commands.
+_FOREIGN = frozenset({b"GET", b"POST", b"PUT", b"HEAD", b"PATCH", b"DELETE", b"OPTIONS", b"CONNECT", b"PRI"})
+_NOT_IMPLEMENTED = frozenset({b"EXPN", b"HELP", b"TURN", b"ETRN", b"BDAT", b"AUTH", b"STARTTLS", b"ATRN"})
+
+
+def parse_command(line: bytes, *, smtputf8: bool = False, forwarding: bool = False) -> Command | Reply:
+    """The command that a line (without CRLF) says, or the reply that refuses it; never an exception.
+
+    `smtputf8` tells whether the open transaction declared SMTPUTF8: then RCPT may hold UTF-8. `forwarding` says that
+    XFORWARD and the parameters of DSN are spoken.
+    """
+    verb, _, argument = line.partition(b" ")
+    verb = verb.upper()
+    parser = (_FORWARDING if forwarding else _PARSERS).get(verb)
+    if parser is None:
+        if verb in _FOREIGN:
+            return NOT_A_MAIL_CLIENT
+        return NOT_IMPLEMENTED if verb in _NOT_IMPLEMENTED else UNKNOWN
+    try:
+        text = argument.decode("utf-8")
+    except UnicodeDecodeError:
+        return BAD_UTF8
+    if _CONTROL.search(text):
+        return UNPRINTABLE
+    return parser(text.strip(" "), smtputf8)
+
+
+def is_mailbox(text: str, *, smtputf8: bool) -> bool:
+    """Whether `text` is an RFC 5321 mailbox that can stand in `<…>` on a command line as it is."""
+    if not text.isascii() and (not smtputf8 or _CONTROL.search(text)):
+        return False
+    return _PATH.fullmatch(f"<{text}>") is not None and _within_lengths(text)
+
+
+def _hello(verb: HelloVerb) -> Callable[[str, bool], Command | Reply]:
+    def parse(text: str, _: bool) -> Command | Reply:
+        if not text:
+            return ARGUMENT_MISSING
+        if " " in text or not text.isascii() or len(text) > MAX_DOMAIN:
+            return Reply(501, "5.5.4", "Bad host name")
+        return Hello(verb, text)
+
+    return parse
+
+
+def _plain(
+    verb: PlainVerb, takes: Literal["nothing", "anything", "something"]
+) -> Callable[[str, bool], Command | Reply]:
+    command = Plain(verb)
+
+    def parse(text: str, _: bool) -> Command | Reply:
+        if text and takes == "nothing":
+            return NO_ARGUMENT
+        return ARGUMENT_MISSING if takes == "something" and not text else command
+
+    return parse
+
+
+def _mail(text: str, _: bool) -> Command | Reply:
+    if text[:5].upper() != "FROM:":
+        return BAD_PATH_SYNTAX
+    text = text[5:].lstrip(" ")
+    if text.startswith("<>"):
+        path, rest = "", text[2:]
+    else:
+        found = _path(text, enhanced="5.1.7")
+        if isinstance(found, Reply):
+            return found
+        path, rest = found
+    command = _mail_parameters(path, rest)
+    if isinstance(command, Mail) and not command.smtputf8 and not path.isascii():
+        return UTF8_UNDECLARED
+    return command
+
+
+def _rcpt(text: str, smtputf8: bool) -> Command | Reply:
+    found = _rcpt_path(text, smtputf8)
+    if isinstance(found, Reply):
+        return found
+    path, rest = found
+    if rest:
+        return UNKNOWN_PARAMETER if rest.startswith(" ") else BAD_PATH_SYNTAX
+    return Rcpt(path)
+
+
+def _forwarded_rcpt(text: str, smtputf8: bool) -> Command | Reply:
+    found = _rcpt_path(text, smtputf8)
+    if isinstance(found, Reply):
+        return found
+    path, rest = found
+    given = _parameters(rest)
+    if given is None or not given.keys() <= {"ORCPT", "NOTIFY"}:
+        return BAD_PARAMETER
+    kind, _, original = (given.get("ORCPT") or "").partition(";")
+    return Rcpt(path, _decoded(original) if kind.lower() in ("rfc822", "utf-8") and original else None)
+
+
+def _forward(text: str, _: bool) -> Command | Reply:
+    found: dict[str, str] = {}
+    for word in filter(None, text.split(" ")):
+        name, equals, value = word.partition("=")
+        if not equals or not name.isascii() or not name.isalpha():
+            return BAD_PARAMETER
+        if value.upper() not in ("[UNAVAILABLE]", "[TEMPUNAVAIL]"):
+            found[name.upper()] = _decoded(value)
+    return Forward(found) if text else ARGUMENT_MISSING
+
+
+def _decoded(text: str) -> str:
+    """The text that xtext (RFC 3461 §4) stands for; what would be a control character in it is `?`."""
+    raw = _XTEXT.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), text.encode())
+    return _CONTROL.sub("?", raw.decode("utf-8", "replace"))
+
+
+def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | Reply:
+    """The path of RCPT, and what follows it."""
+    if text[:3].upper() != "TO:":
+        return BAD_PATH_SYNTAX
+    text = text[3:].lstrip(" ")
+    if text[:12].lower() == "<postmaster>":  # RFC 5321 §4.1.1.3: without a domain, in any case
+        path, rest = "postmaster", text[12:]
+    else:
+        found = _path(text, enhanced="5.1.3")
+        if isinstance(found, Reply):
+            return found
+        path, rest = found
+    if not smtputf8 and not path.isascii():
+        return UTF8_UNDECLARED
+    return path, rest
+
+
+def _path(text: str, *, enhanced: str) -> tuple[str, str] | Reply:
+    """The mailbox in `<…>` at the start of `text`, and what follows it."""
+    if match := _PATH.match(text):
+        if not _within_lengths(match[1]):
+            return Reply(553, enhanced, "Address too long")
+        return match[1], text[match.end() :]
+    if text.startswith("<@"):
+        return Reply(553, enhanced, "Source routes are not accepted")
+    if text.startswith("<") and ">" in text:
+        return Reply(501, enhanced, "Bad address syntax")
+    return BAD_PATH_SYNTAX
+
+
+def _within_lengths(mailbox: str) -> bool:
+    if len(mailbox) <= 64:  # whatever it is made of, its UTF-8 form is within both limits
+        return True
+    local, _, domain = mailbox.rpartition("@")
+    return len(local.encode()) <= MAX_LOCAL and len(domain.encode()) <= MAX_DOMAIN
+
+
+def _forwarded_mail(text: str, smtputf8: bool) -> Command | Reply:
+    """MAIL with the parameters of DSN: they are the MTA's own matter, and are passed over."""
+    kept = [word for word in text.split(" ") if not word.upper().startswith(("RET=", "ENVID="))]
+    return _mail(" ".join(kept), smtputf8)
+
+
+def _parameters(rest: str) -> dict[str, str | None] | None:
+    """Parameters by their upper-case names; None where they are none, or one comes twice."""
+    given: dict[str, str | None] = {}
+    for word in filter(None, rest.split(" ")):
+        match = _PARAMETER.fullmatch(word)
+        if match is None or match[1].upper() in given:
+            return None
+        given[match[1].upper()] = match[2]
+    return given
+
+
+def _mail_parameters(path: str, rest: str) -> Mail | Reply:
+    if not rest:
+        return Mail(path)
+    if not rest.startswith(" "):
+        return BAD_PATH_SYNTAX
+    given = _parameters(rest)
+    if given is None:
+        return BAD_PARAMETER
+    if not given.keys() <= {"SIZE", "BODY", "SMTPUTF8"}:
+        return UNKNOWN_PARAMETER
+    size = given.get("SIZE", "0")
+    body = (given.get("BODY", "7BIT") or "").upper()
+    if size is None or not _NUMBER.fullmatch(size) or given.get("SMTPUTF8") is not None:
+        return BAD_PARAMETER
+    if body != "7BIT" and body != "8BITMIME":
+        return BAD_PARAMETER
+    return Mail(path, int(size) if "SIZE" in given else None, body if "BODY" in given else None, "SMTPUTF8" in given)
+
+
+_PARSERS: dict[bytes, Callable[[str, bool], Command | Reply]] = {
+    b"HELO": _hello("HELO"),
+    b"EHLO": _hello("EHLO"),
+    b"LHLO": _hello("LHLO"),
+    b"MAIL": _mail,
+    b"RCPT": _rcpt,
+    b"DATA": _plain("DATA", "nothing"),
+    b"RSET": _plain("RSET", "nothing"),
+    b"NOOP": _plain("NOOP", "anything"),
+    b"QUIT": _plain("QUIT", "nothing"),
+    b"VRFY": _plain("VRFY", "something"),
+}
+_FORWARDING: dict[bytes, Callable[[str, bool], Command | Reply]] = _PARSERS | {
+    b"MAIL": _forwarded_mail,
+    b"RCPT": _forwarded_rcpt,
+    b"XFORWARD": _forward,
+}

@@ -1,0 +1,393 @@
+"""The client's end of one SMTP connection (RFC 5321): replies, deadlines, writes with backpressure.
+
+`connect` opens it: greeting, EHLO, STARTTLS where asked for, login. What is said on it after that stands in
+`smtp_client`, what keeps it in `smtp_pool`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import socket
+import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from mailkeep.core.errors import Failure
+from mailkeep.mail.smtp.reply import MalformedReply, Reply, ReplyParser
+
+Stage = Literal["connect", "greeting", "ehlo", "tls", "login", "envelope", "body", "acceptance"]
+
+_WRITE_HIGH = 512 * 1024
+_UNREAD_REPLIES = 5000
+_UNREAD_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds that a step may take: all of `connect` with TCP and TLS, then each wait for the server."""
+
+    connect: float = 10.0
+    greeting: float = 30.0
+    command: float = 60.0
+    body: float = 120.0
+    acceptance: float = 600.0  # RFC 5321 §4.5.3.2.6: shorter makes duplicates
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """The server that takes our mail. A `host` that begins with a slash is a Unix socket.
+
+    With `starttls` and `tls` the certificate must be valid for `server_name` (default: the host) by the given
+    context, or the system's; `starttls` never goes on in clear. `helo` is what we call ourselves. `addresses` looks
+    the host up before each connection, which is made to one of them (default: the system does); it may raise `Lost`.
+    """
+
+    host: str
+    port: int
+    tls: Literal["none", "starttls", "tls"] = "none"
+    ssl_context: ssl.SSLContext | None = None
+    server_name: str | None = None
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    helo: str = "localhost"
+    timeouts: Timeouts = Timeouts()
+    addresses: Callable[[], Awaitable[Sequence[str]]] | None = None
+
+
+class Refused(Failure):
+    """The server said no at `stage`. `rejected` holds the replies to single recipients, if there are any."""
+
+    def __init__(self, reply: Reply, stage: Stage, rejected: dict[str, Reply] | None = None) -> None:
+        super().__init__(f"{stage}: {reply}", permanent=reply.permanent)
+        self.reply = reply
+        self.stage: Stage = stage
+        self.rejected: dict[str, Reply] = rejected or {}
+
+
+class Lost(Failure):
+    """The connection failed or broke at `stage`, or a deadline passed.
+
+    `submitted` is "unknown" once the final dot may have been sent: nobody knows who has the message.
+    """
+
+    def __init__(
+        self,
+        why: str,
+        stage: Stage,
+        submitted: Literal["no", "unknown"] = "no",
+        *,
+        timed_out: bool = False,
+    ) -> None:
+        super().__init__(f"{stage}: {why}")
+        self.why = why
+        self.stage: Stage = stage
+        self.timed_out = timed_out
+        self.submitted: Literal["no", "unknown"] = submitted
+
+
+class Connection(asyncio.Protocol):
+    """One open connection. A connection that raised `Lost` is closed and of no further use."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._parser = ReplyParser()
+        self._replies: deque[Reply] = deque()
+        self._wanted = 0
+        self._unread = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._deadline = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing_paused = False
+        self._broken: str | None = None
+        self._timed_out = False
+        self.extensions: dict[str, str] = {}
+        self.needs_reset = False
+        self.idle_since: float | None = None
+        """Since when it has been kept for the next message; what the server says meanwhile ends the connection."""
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport, also the one that STARTTLS puts in its place."""
+        self._transport = transport = cast(asyncio.Transport, transport)
+        transport.set_write_buffer_limits(high=_WRITE_HIGH)
+
+    def data_received(self, data: bytes) -> None:
+        """Collect replies; what is no reply, and what nobody waits for, ends the connection."""
+        self._unread += len(data)
+        if self.idle_since is not None or self._unread > _UNREAD_BYTES:
+            self._fail("replies to nothing")
+            return
+        try:
+            self._parser.feed(data, self._replies)
+        except MalformedReply as error:
+            self._fail(str(error))
+            return
+        if len(self._replies) > _UNREAD_REPLIES:
+            self._fail("replies to nothing")
+        elif self._wanted and len(self._replies) >= self._wanted:
+            self._wake()
+
+    def eof_received(self) -> bool:
+        """Treat a half-closed connection as closed."""
+        self._fail("connection closed by the server")
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note why, and wake whoever waits."""
+        self._fail(str(exc) if exc else "connection closed by the server")
+        self._transport = None
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def pause_writing(self) -> None:
+        """The server reads too slowly."""
+        self._writing_paused = True
+
+    def resume_writing(self) -> None:
+        """The server reads again."""
+        self._writing_paused = False
+        if not self._wanted:
+            self._wake()
+
+    # What a transaction calls.
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it is open and the server has said nothing that was not asked for."""
+        return self._broken is None and not self._replies and not self._parser.pending
+
+    @property
+    def unasked(self) -> bool:
+        """Whether a reply, or the end of the connection, has come before it was waited for."""
+        return self._broken is not None or bool(self._replies)
+
+    def write(self, data: bytes) -> None:
+        """Send, or queue behind what is not sent yet. Nothing happens on a broken connection."""
+        if self._transport and self._broken is None:
+            self._transport.write(data)
+
+    async def replies(self, count: int, stage: Stage, seconds: float) -> list[Reply]:
+        """The next `count` replies. Raises `Lost`; also `Refused` if the server sent 421 and closed early."""
+        if len(self._replies) < count:
+            self._wanted = count
+            try:
+                await self._wait(seconds)
+            except TimeoutError:
+                self._timed_out = True
+                self._fail(f"no reply within {seconds:g} s")
+            finally:
+                self._wanted = 0
+        if len(self._replies) < count:
+            farewell = self._replies[-1] if self._replies else None
+            if farewell is not None and farewell.code == 421:
+                raise Refused(farewell, stage)
+            raise Lost(self._broken or "no reply", stage, timed_out=self._timed_out)
+        taken = [self._replies.popleft() for _ in range(count)]
+        if not self._replies:
+            self._unread = 0
+        return taken
+
+    async def reply(self, stage: Stage, seconds: float) -> Reply:
+        """The next reply. Raises `Lost`."""
+        return (await self.replies(1, stage, seconds))[0]
+
+    async def drained(self, stage: Stage, seconds: float) -> None:
+        """Wait until the server has read most of what was written, or said something. Raises `Lost`."""
+        await asyncio.sleep(0)  # a server that reads as fast as we write would have the event loop to itself
+        while self._writing_paused and not self.unasked:
+            try:
+                await self._wait(seconds)
+            except TimeoutError:
+                self._fail(f"the server read nothing for {seconds:g} s")
+                raise Lost(self._broken or "", stage, timed_out=True) from None
+
+    async def start_tls(self, context: ssl.SSLContext, name: str) -> None:
+        """Encrypt. Raises `Lost` if the handshake fails, or if anything came in clear before it."""
+        if not self.quiet or self._transport is None:
+            raise Lost("data in clear behind the STARTTLS reply", "tls")
+        try:
+            transport = await self._loop.start_tls(self._transport, self, context, server_hostname=name)
+        except (OSError, EOFError) as error:
+            self._fail(f"TLS: {error}")
+            raise Lost(self._broken or "", "tls") from error
+        if transport is None:
+            raise Lost("closed during the TLS handshake", "tls")
+        self.connection_made(transport)
+
+    def quit(self) -> None:
+        """Say QUIT and close, without waiting for the answer."""
+        self.write(b"QUIT\r\n")
+        self._fail("closed by us")
+
+    def abort(self) -> None:
+        """Close at once. Content without its final dot is thrown away by the server."""
+        self._fail("closed by us")
+
+    # Waiting.
+
+    def _fail(self, why: str) -> None:
+        if self._broken is None:
+            self._broken = why
+            if self._transport:
+                # close() would read on until the server ends TLS, for up to 30 s, or wait until it reads our data.
+                self._transport.abort()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def _wait(self, seconds: float) -> None:
+        """Until woken. Raises TimeoutError."""
+        if self._broken is not None:
+            return
+        self._deadline = self._loop.time() + seconds
+        if self._timer is None or self._timer.when() > self._deadline:
+            if self._timer:
+                self._timer.cancel()
+            self._timer = self._loop.call_at(self._deadline, self._tick)
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _tick(self) -> None:
+        """One timer serves all the waits of a connection: it is moved on only when it fires early."""
+        self._timer = None
+        if self._waiter is None:
+            return
+        if self._loop.time() < self._deadline:
+            self._timer = self._loop.call_at(self._deadline, self._tick)
+        elif not self._waiter.done():
+            self._waiter.set_exception(TimeoutError())
+
+
+async def connect(relay: Relay) -> Connection:
+    """An open connection, greeted, encrypted and logged in as the relay asks. Raises `Refused` or `Lost`."""
+    connection = await _open(relay)
+    try:
+        await _greet(connection, relay)
+        if relay.tls == "starttls":
+            await _start_tls(connection, relay)
+        if relay.username is not None:
+            await _login(connection, relay)
+    except BaseException:
+        connection.abort()
+        raise
+    return connection
+
+
+async def _open(relay: Relay) -> Connection:
+    hosts = await relay.addresses() if relay.addresses else [relay.host]
+    seconds = relay.timeouts.connect / min(
+        len(hosts), 5
+    )  # the more, the less for each: many that are silent hold up less
+    for host in hosts[:-1]:
+        try:
+            return await _open_to(relay, host, seconds)
+        except Lost as lost:
+            if lost.stage != "connect":
+                raise
+    return await _open_to(relay, hosts[-1], seconds)
+
+
+async def _open_to(relay: Relay, host: str, seconds: float) -> Connection:
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(seconds):
+            if host.startswith("/"):
+                _, connection = await loop.create_unix_connection(Connection, host)
+            elif relay.tls == "tls":
+                name = relay.server_name or relay.host
+                _, connection = await loop.create_connection(
+                    Connection, host, relay.port, ssl=_context(relay), server_hostname=name
+                )
+            else:
+                _, connection = await loop.create_connection(Connection, host, relay.port)
+    except TimeoutError:
+        raise Lost(f"no connection within {seconds:g} s", "connect") from None
+    except ssl.SSLError as error:
+        raise Lost(str(error), "tls") from error
+    except OSError as error:
+        raise Lost(_unreached(error), "connect") from error
+    return connection
+
+
+def _unreached(error: OSError) -> str:
+    """Why there is no connection, without the addresses that asyncio tells: not only the server's operators read it."""
+    if isinstance(error, socket.gaierror):
+        return error.strerror or "the name is unknown"
+    return os.strerror(error.errno) if error.errno else "no address takes a connection"
+
+
+def _context(relay: Relay) -> ssl.SSLContext:
+    return relay.ssl_context or ssl.create_default_context()
+
+
+async def _greet(connection: Connection, relay: Relay) -> None:
+    greeting = await connection.reply("greeting", relay.timeouts.greeting)
+    if greeting.code != 220:
+        raise Refused(as_refusal(greeting), "greeting")
+    await _ehlo(connection, relay)
+
+
+async def _ehlo(connection: Connection, relay: Relay) -> None:
+    """EHLO; HELO where the server knows no EHLO (RFC 5321 §3.2)."""
+    connection.extensions = {}
+    connection.write(f"EHLO {relay.helo}\r\n".encode("ascii"))
+    reply = await connection.reply("ehlo", relay.timeouts.command)
+    if reply.code in (500, 502):
+        connection.write(f"HELO {relay.helo}\r\n".encode("ascii"))
+        reply = await connection.reply("ehlo", relay.timeouts.command)
+        if reply.code == 250:
+            return
+    if reply.code != 250:
+        raise Refused(as_refusal(reply), "ehlo")
+    for line in reply.text.split("\n")[1:]:
+        keyword, _, parameters = line.strip().partition(" ")
+        connection.extensions[keyword.upper()] = parameters
+
+
+async def _start_tls(connection: Connection, relay: Relay) -> None:
+    if "STARTTLS" not in connection.extensions:
+        raise Refused(Reply(454, "4.7.0", "The server does not offer STARTTLS"), "tls")
+    connection.write(b"STARTTLS\r\n")
+    reply = await connection.reply("tls", relay.timeouts.command)
+    if reply.code != 220:
+        raise Refused(as_refusal(reply), "tls")
+    try:
+        async with asyncio.timeout(relay.timeouts.connect):
+            await connection.start_tls(_context(relay), relay.server_name or relay.host)
+    except TimeoutError:
+        raise Lost("no TLS handshake in time", "tls") from None
+    await _ehlo(connection, relay)
+
+
+async def _login(connection: Connection, relay: Relay) -> None:
+    """AUTH PLAIN (RFC 4616), else LOGIN. The command's replies are 235, or 334 on the way."""
+    username, password = (relay.username or "").encode(), (relay.password or "").encode()
+    offered = connection.extensions.get("AUTH", "").upper().split()
+    if "PLAIN" in offered:
+        lines = [b"AUTH PLAIN " + base64.b64encode(b"\0" + username + b"\0" + password)]
+    elif "LOGIN" in offered:
+        lines = [b"AUTH LOGIN", base64.b64encode(username), base64.b64encode(password)]
+    else:
+        raise Refused(Reply(504, "5.5.4", "The server offers neither AUTH PLAIN nor LOGIN"), "login")
+    for number, line in enumerate(lines, start=1):
+        connection.write(line + b"\r\n")
+        reply = await connection.reply("login", relay.timeouts.command)
+        if reply.code != (235 if number == len(lines) else 334):
+            raise Refused(as_refusal(reply), "login")
+
+
+def as_refusal(reply: Reply) -> Reply:
+    """A reply that is neither what was due nor an error counts as a temporary one."""
+    return reply if reply.code >= 400 else Reply(451, "4.5.0", f"unexpected reply: {reply}")

@@ -1,0 +1,132 @@
+"""Handing a message to an LMTP server (RFC 2033) on a Unix socket: one reply for each recipient.
+
+MAIL, all RCPT and DATA go out in one write (RFC 2920), the content after the 354. Connections are kept: one that the
+server closed while it lay idle is replaced before any content is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mailkeep.mail.smtp.commands import is_mailbox
+from mailkeep.mail.smtp.connection import Connection, Lost, Refused, Timeouts, as_refusal
+from mailkeep.mail.smtp.data import DotStuffer
+from mailkeep.mail.smtp.reply import Reply
+
+_WRITE_SIZE = 128 * 1024
+_KEPT = 50
+_BAD_ADDRESS = Reply(501, "5.1.3", "Bad recipient address syntax")
+TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, acceptance=300.0)
+
+
+class LmtpClient:
+    """Connections to the server at `path`; as many as messages are handed over at a time."""
+
+    def __init__(self, path: Path, helo: str, timeouts: Timeouts = TIMEOUTS) -> None:
+        self._path = path
+        self._helo = helo
+        self._timeouts = timeouts
+        self._idle: list[Connection] = []
+
+    async def deliver(self, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]) -> list[Reply]:
+        """Hand over one message; a reply for each recipient, in order.
+
+        `body` yields its content with CRLF line ends. Raises `Refused` where the server takes no message now, `Lost`;
+        after its final dot a lost connection leaves open who has it.
+        """
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.quiet:
+                connection.abort()
+                continue
+            connection.idle_since = None
+            try:
+                return await self._deliver(connection, mail_from, rcpt_to, body)
+            except (Lost, Refused) as error:
+                if error.stage != "envelope":
+                    raise
+        return await self._deliver(await self._connect(), mail_from, rcpt_to, body)
+
+    async def close(self) -> None:
+        """Close the connections that are idle."""
+        while self._idle:
+            self._idle.pop().quit()
+        await asyncio.sleep(0)
+
+    async def _connect(self) -> Connection:
+        loop, timeouts = asyncio.get_running_loop(), self._timeouts
+        try:
+            async with asyncio.timeout(timeouts.connect):
+                _, connection = await loop.create_unix_connection(Connection, str(self._path))
+        except TimeoutError:
+            raise Lost(f"no connection within {timeouts.connect:g} s", "connect") from None
+        except OSError as error:
+            raise Lost(str(error), "connect") from error
+        try:
+            _expect(await connection.reply("greeting", timeouts.greeting), 220, "greeting")
+            connection.write(f"LHLO {self._helo}\r\n".encode("ascii"))
+            _expect(await connection.reply("ehlo", timeouts.command), 250, "ehlo")
+        except BaseException:
+            connection.abort()
+            raise
+        return connection
+
+    async def _deliver(
+        self, connection: Connection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+    ) -> list[Reply]:
+        try:
+            replies = await self._transaction(connection, mail_from, rcpt_to, body)
+        except BaseException:
+            connection.abort()
+            raise
+        if connection.quiet and len(self._idle) < _KEPT:
+            connection.idle_since = asyncio.get_running_loop().time()
+            self._idle.append(connection)
+        else:
+            connection.quit()
+        return replies
+
+    async def _transaction(
+        self, connection: Connection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+    ) -> list[Reply]:
+        timeouts = self._timeouts
+        # The path comes from our own MTA; what can't stand on a command line never goes out on one.
+        said = {address for address in rcpt_to if is_mailbox(address, smtputf8=True)}
+        sent = [address for address in rcpt_to if address in said]
+        if not sent:
+            return [_BAD_ADDRESS] * len(rcpt_to)
+        sender = mail_from if not mail_from or is_mailbox(mail_from, smtputf8=True) else ""
+        lines = [f"MAIL FROM:<{sender}>\r\n", *(f"RCPT TO:<{address}>\r\n" for address in sent), "DATA\r\n"]
+        connection.write("".join(lines).encode())
+        first, *judged, go_ahead = await connection.replies(len(sent) + 2, "envelope", timeouts.command)
+        _expect(first, 250, "envelope")
+        taken = sum(reply.accepted for reply in judged)
+        if taken:
+            _expect(go_ahead, 354, "envelope")
+            await self._send(connection, body)
+        final = await connection.replies(taken, "acceptance", timeouts.acceptance) if taken else []
+        if not taken:
+            connection.write(b"RSET\r\n")
+            _expect(await connection.reply("envelope", timeouts.command), 250, "envelope")
+        ends = iter(final)
+        answers = iter([next(ends) if reply.accepted else reply for reply in judged])
+        return [next(answers) if address in said else _BAD_ADDRESS for address in rcpt_to]
+
+    async def _send(self, connection: Connection, body: Iterable[bytes]) -> None:
+        stuffer, end = DotStuffer(), b"\r\n"
+        for chunk in body:
+            for start in range(0, len(chunk), _WRITE_SIZE):
+                content = stuffer.feed(chunk[start : start + _WRITE_SIZE])
+                if content:
+                    end = (end + content)[-2:]
+                connection.write(content)
+                await connection.drained("body", self._timeouts.body)
+        stuffer.finish()
+        connection.write(b".\r\n" if end == b"\r\n" else b"\r\n.\r\n")
+
+
+def _expect(reply: Reply, code: int, stage: str) -> None:
+    if reply.code != code:
+        raise Refused(as_refusal(reply), stage)  # pyright: ignore[reportArgumentType] one of the stages

@@ -1,0 +1,135 @@
+"""A pool of SMTP connections to one relay: at most so many, kept open while they are in use.
+
+A connection that the server closed, or spoke on, while it lay idle is replaced before anything is sent; one
+that turns out closed during the envelope is replaced once, which is safe because no content was sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from mailkeep.mail.smtp.client import Submission, Submitted, submit
+from mailkeep.mail.smtp.connection import Connection, Lost, Refused, Relay, connect
+
+
+class SmtpPool:
+    """Connections to `relay`, at most `size`, each closed after `idle_seconds` without a message."""
+
+    def __init__(self, relay: Relay, *, size: int = 10, idle_seconds: float = 60.0, wait_seconds: float = 60.0) -> None:
+        """`wait_seconds` bounds the wait for a connection while all of them are in use."""
+        self.relay = relay
+        self.size = size
+        self._wait_seconds = wait_seconds
+        self._idle_seconds = idle_seconds
+        self._free = asyncio.Semaphore(size)
+        self._idle: list[Connection] = []
+        self._reaper: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
+        """Send one message as `smtp_client.submit` does, on a kept or new connection."""
+        await self._acquire()
+        try:
+            if self._closed:
+                raise Lost("the pool is closed", "connect")
+            connection = self._kept()
+            if connection is not None:
+                try:
+                    return await self._submit(connection, submission, body, stuffed=stuffed)
+                except (Lost, Refused) as error:
+                    if not _closed_while_idle(error):
+                        raise
+            connection = await connect(self.relay)
+            return await self._submit(connection, submission, body, stuffed=stuffed)
+        finally:
+            self._free.release()
+
+    async def close(self) -> None:
+        """Close the idle connections; those in use are closed after their message."""
+        self._closed = True
+        if self._reaper:
+            self._reaper.cancel()
+            self._reaper = None
+        while self._idle:
+            self._idle.pop().quit()
+        await asyncio.sleep(0)
+
+    async def _acquire(self) -> None:
+        if not self._free.locked():
+            await self._free.acquire()
+            return
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await self._free.acquire()
+        except TimeoutError:
+            raise Lost(f"no free connection within {self._wait_seconds:g} s", "connect") from None
+
+    async def _submit(
+        self, connection: Connection, submission: Submission, body: Iterable[bytes], *, stuffed: bool
+    ) -> Submitted:
+        try:
+            return await submit(connection, submission, body, stuffed=stuffed, timeouts=self.relay.timeouts)
+        except Refused as error:
+            if _session_trouble(error) and connection.quiet:
+                connection.quit()
+            raise
+        finally:
+            self._keep(connection)
+
+    def _kept(self) -> Connection | None:
+        """The idle connection used last, if any is still good."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.quiet:
+                connection.idle_since = None
+                return connection
+            connection.abort()
+        return None
+
+    def _keep(self, connection: Connection) -> None:
+        if not connection.quiet:
+            connection.abort()
+        elif self._closed:
+            connection.quit()
+        else:
+            loop = asyncio.get_running_loop()
+            connection.idle_since = loop.time()
+            self._idle.append(connection)
+            if self._reaper is None:
+                self._reaper = loop.call_later(self._idle_seconds, self._reap)
+
+    def _reap(self) -> None:
+        """Close what has been idle for too long: the oldest stand first."""
+        loop = asyncio.get_running_loop()
+        self._reaper = None
+        now = loop.time()
+        while self._idle and now - (self._idle[0].idle_since or 0.0) >= self._idle_seconds:
+            self._idle.pop(0).quit()
+        if self._idle:
+            self._reaper = loop.call_at((self._idle[0].idle_since or now) + self._idle_seconds, self._reap)
+
+
+def _closed_while_idle(error: Lost | Refused) -> bool:
+    """Whether the server gave the connection up before it had any content: closed, by 421, or by putting off the sender
+    himself, as Postfix does where the filter that the session began with was restarted.
+    """
+    if error.stage != "envelope":
+        return False
+    if isinstance(error, Refused):
+        return error.reply.code == 421 or (not error.permanent and not error.rejected) or _in_trouble(error)
+    return not error.timed_out
+
+
+def _session_trouble(error: Refused) -> bool:
+    """Whether the next message had better begin a new session: what is put off here may work there."""
+    if _in_trouble(error):
+        return True
+    return not error.permanent and not error.rejected and error.stage in ("envelope", "acceptance")
+
+
+def _in_trouble(error: Refused) -> bool:
+    """Whether recipients were put off because of the server's own system (4.3.x, RFC 3463 §3.4): the process at the
+    other end, Postfix's, asks a database that failed again only after a minute, while a new one asks at once.
+    """
+    return any(reply.code < 500 and reply.enhanced.startswith("4.3.") for reply in error.rejected.values())

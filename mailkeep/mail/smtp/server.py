@@ -1,0 +1,133 @@
+"""A listening SMTP or LMTP server: accepts connections within its limits, and ends them with grace."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from mailkeep.mail.smtp.channel import Channel
+from mailkeep.mail.smtp.dialogue import CLOSING, STOPPING, Dialogue
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.session import Handler, Limits, Session
+from mailkeep.mail.smtp.unix_socket import listen_at
+
+log = logging.getLogger(__name__)
+
+_BUSY = Reply(421, "4.7.0", "Too many connections, try again later")
+_BACKLOG = 512
+
+
+class Server:
+    """Accepts connections from `serve` until `close`."""
+
+    def __init__(self, handler: Handler, limits: Limits, protocol: Literal["smtp", "lmtp"], hostname: str) -> None:
+        self._handler = handler
+        self._limits = limits
+        self._protocol: Literal["smtp", "lmtp"] = protocol
+        self._hostname = hostname
+        self._channels: set[Channel] = set()
+        self._sources: Counter[str] = Counter()
+        self._listener: asyncio.Server | None = None
+        self._closing = False
+        self.port = 0
+        self.on_session: Callable[[], None] | None = None  # told of each session that begins
+
+    async def listen(self, host: str, port: int) -> None:
+        """Bind and accept; port 0 takes a free one, shown by `port`. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        self._listener = await loop.create_server(self._channel, host, port, backlog=_BACKLOG)
+        self.port = int(self._listener.sockets[0].getsockname()[1])
+
+    async def listen_unix(self, path: Path, mode: int, group: int) -> None:
+        """Bind a Unix socket in the place of one that is there, for its owner and a group. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        self._listener = await listen_at(
+            path, mode, group, lambda new: loop.create_unix_server(self._channel, new, backlog=_BACKLOG)
+        )
+
+    @property
+    def sessions(self) -> int:
+        """How many connections are open."""
+        return len(self._channels)
+
+    async def close(self, grace: float) -> None:
+        """Stop accepting; end idle sessions with 421 now, those receiving or storing a message after it.
+
+        What is not done within `grace` seconds is cut off unanswered, so that its client tries again.
+        """
+        self._closing = True
+        if self._listener is not None:
+            self._listener.close()
+        for channel in self._channels:
+            channel.stop()
+        tasks = {channel.task for channel in self._channels if channel.task}
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=grace)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=CLOSING)
+
+    def _channel(self) -> Channel:
+        limits = self._limits
+        return Channel(self._converse, idle_seconds=limits.idle_seconds, session_seconds=limits.session_seconds)
+
+    async def _converse(self, channel: Channel) -> None:
+        source = source_of(channel.peer[0])
+        self._channels.add(channel)
+        self._sources[source] += 1
+        try:
+            if self._closing or self._busy(source):
+                channel.reply(STOPPING if self._closing else _BUSY)
+            else:
+                if self.on_session:
+                    self.on_session()
+                session = Session(self._protocol, channel.peer)
+                await Dialogue(channel, self._handler, self._limits, session, self._hostname).run()
+            await channel.close(seconds=CLOSING)
+        except Exception:
+            log.exception("connection from %s failed", source)
+        finally:
+            channel.abort()
+            self._channels.discard(channel)
+            self._sources[source] -= 1
+            if not self._sources[source]:
+                del self._sources[source]
+
+    def _busy(self, source: str) -> bool:
+        limits = self._limits
+        return (0 < limits.sessions < len(self._channels)) or (0 < limits.sessions_per_source < self._sources[source])
+
+
+def source_of(address: str) -> str:
+    """What counts as one source: an IPv4 address, or the /64 network of an IPv6 address."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped:
+            return str(ip.ipv4_mapped)
+        return str(ipaddress.IPv6Network((ip, 64), strict=False))
+    return str(ip)
+
+
+async def serve(
+    host: str,
+    port: int,
+    handler: Handler,
+    limits: Limits,
+    protocol: Literal["smtp", "lmtp"] = "smtp",
+    *,
+    hostname: str = "localhost",
+) -> Server:
+    """Start a server on `host` and `port` (0: any free port). `hostname` stands in banner and EHLO reply."""
+    server = Server(handler, limits, protocol, hostname)
+    await server.listen(host, port)
+    return server

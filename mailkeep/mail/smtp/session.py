@@ -1,0 +1,83 @@
+"""SMTP and LMTP sessions: what the product decides (`Handler`), what it is told (`Session`), what is bounded.
+
+`smtp_server.serve` runs a server, `smtp_dialogue` speaks the protocol and asks the handler. No fault of ours
+becomes a permanent refusal: whatever a handler raises is answered 451 4.3.0, and logged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.spool import Received
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client, and all of them, may take. Sizes in bytes; zero sessions means no limit."""
+
+    message_size: int = 50 * 2**20
+    drain_size: int = 200 * 2**20  # how far a message over its size is read for its end
+    recipients: int = 1000
+    errors: int = 20  # protocol errors since the last message taken
+    refused_recipients: int = 100  # since the last message taken
+    idle_commands: int = 200  # NOOP, RSET, VRFY, EHLO and MAIL since the last message taken
+    command_line: int = 512
+    path_line: int = 1024  # MAIL and RCPT, which extensions make longer (RFC 5321 §4.5.3.1.4)
+    header_line: int = 100 * 1024
+    idle_seconds: float = 300.0
+    session_seconds: float = 3600.0
+    linger_seconds: float = 30.0
+    sessions: int = 500
+    sessions_per_source: int = 50
+    memory: int = 256 * 1024  # of a message's content; what exceeds it lies in a file
+    spool_folder: Path | None = None
+    forwarding: bool = False  # the client is our own MTA: XFORWARD, and ORCPT of DSN
+
+
+@dataclass(slots=True)
+class Envelope:
+    """The open transaction. `mail_from` is empty for the null reverse path; recipients are those accepted."""
+
+    mail_from: str
+    size: int | None
+    body: Literal["7BIT", "8BITMIME"] | None
+    smtputf8: bool
+    rcpt_to: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True)
+class Session:
+    """What is known of a client. `state` is the handler's own, kept for the connection's life."""
+
+    protocol: Literal["smtp", "lmtp"]
+    peer: tuple[str, int]
+    helo: str = ""
+    extended: bool = False
+    envelope: Envelope | None = None
+    forwarded: dict[str, str] = field(default_factory=dict[str, str])  # attributes of XFORWARD, by upper-case name
+    original: str | None = None  # ORCPT of the RCPT that is asked about: the recipient before aliases
+    state: dict[str, object] = field(default_factory=dict[str, object])
+
+
+class Handler(Protocol):
+    """Decides what a dialogue asks. Exceptions become 451 4.3.0; a 421 or 521 also ends the session."""
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        """Whether the sender may go on; None means 250. The envelope becomes the session's afterwards."""
+        ...
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        """Whether the recipient is taken. `address` is raw: `local@domain`, perhaps quoted, or postmaster."""
+        ...
+
+    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+        """Take the message. In LMTP one reply for each of `envelope.rcpt_to` in order, or one for all."""
+        ...
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        """Note a refusal: of the sender (`rcpt_to` None), a recipient, or the message for a recipient."""
+        ...

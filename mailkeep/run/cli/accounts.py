@@ -1,0 +1,305 @@
+"""Commands about administrators and API keys: what one needs to get in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, table
+
+if TYPE_CHECKING:
+    from mailkeep.db.pool import Conn
+    from mailkeep.features.access.admins.model import Admin
+
+_PASSWORD_BYTES = 4096
+_NAME_CHARACTERS = 200
+
+Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The administrator's email.")]
+FromStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input instead of making one.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    admin = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Administrators.")
+    admin.command(
+        "create",
+        epilog=examples(
+            "mailkeep admin create dora@example.com --role domain_admin --domain example.com",
+            "mailkeep admin create sam@example.com --role super_admin --password-stdin < password.txt",
+        ),
+    )(create_admin)
+    admin.command("password", epilog=examples("mailkeep admin password sam@example.com"))(set_password)
+    admin.command("reset-factors", epilog=examples("mailkeep admin reset-factors sam@example.com"))(reset_factors)
+    admin.command("disconnect", epilog=examples("mailkeep admin disconnect sam@example.com"))(disconnect)
+    admin.command("list", epilog=examples("mailkeep admin list --json"))(list_admins)
+    app.add_typer(admin, name="admin")
+    key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="API keys.")
+    key.command(
+        "create",
+        epilog=examples(
+            "mailkeep key create newsletter --admin dora@example.com --domain example.com --expires-in-days 90",
+            "mailkeep key create backup --admin sam@example.com --network 192.0.2.10 --network 2001:db8::/48",
+        ),
+    )(create_key)
+    app.add_typer(key, name="key")
+
+
+def create_admin(
+    email: Email,
+    role: Annotated[
+        Role | None, typer.Option("--role", help="What it may do, else admin; with --domain, domain_admin.")
+    ] = None,
+    domain: Annotated[
+        list[str] | None, typer.Option("--domain", metavar="NAME", help="A domain of a domain_admin; may be repeated.")
+    ] = None,
+    password_stdin: FromStdin = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an administrator.
+
+    An admin has all domains, a domain_admin those that are named. The password is made too and shown this once,
+    unless it is given.
+    """
+    names = domain or []
+    meant = role or (Role.DOMAIN_ADMIN if names else Role.ADMIN)
+    if names and meant is not Role.DOMAIN_ADMIN:
+        raise typer.BadParameter(f"--domain is for a domain_admin: {meant.value} has all domains.")
+    given = _read_password() if password_stdin else None
+    conclude(as_json, _create_admin(data_dir, email, meant, names, given))
+
+
+def set_password(
+    email: Email, password_stdin: FromStdin = False, data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """Give an administrator a new password.
+
+    It is shown this once, unless it is given, and ends the account's sessions.
+    """
+    conclude(as_json, _set_password(data_dir, email, _read_password() if password_stdin else None))
+
+
+def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Take an administrator's second factors away: authenticator, passkeys and recovery codes.
+
+    For who has lost them. The password stays, the account's sessions end.
+    """
+    conclude(as_json, _reset_factors(data_dir, email))
+
+
+def disconnect(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Unlink an administrator's identity: it logs in by no identity provider any more.
+
+    Its sessions end. An account that was made by a provider has no password: `mailkeep admin password` gives it one.
+    """
+    conclude(as_json, _disconnect(data_dir, email))
+
+
+def list_admins(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List administrators, the newest first."""
+    conclude(as_json, _list_admins(data_dir))
+
+
+def create_key(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the key is for.")],
+    admin: Annotated[str, typer.Option("--admin", metavar="EMAIL", help="For whom it acts.")],
+    domain: Annotated[
+        list[str] | None, typer.Option("--domain", metavar="NAME", help="Only for this domain; may be repeated.")
+    ] = None,
+    rate_limit: Annotated[
+        int | None,
+        typer.Option("--rate-limit", min=0, max=1_000_000, help="Requests per minute, else 60; 0: no limit."),
+    ] = None,
+    expires_in_days: Annotated[
+        int, typer.Option("--expires-in-days", min=0, max=36_500, help="0: it does not expire.")
+    ] = 0,
+    network: Annotated[
+        list[str] | None,
+        typer.Option("--network", metavar="CIDR", help="Where it may be used from; may be repeated."),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API key, shown this once.
+
+    It acts for an administrator, with the rights that this one has at the moment.
+    """
+    if not (name.strip() and name.isprintable() and len(name) <= _NAME_CHARACTERS):
+        raise typer.BadParameter(f"NAME takes 1 to {_NAME_CHARACTERS} printable characters.")
+    bounds = (rate_limit, expires_in_days, network or [])
+    conclude(as_json, _create_key(data_dir, name, admin, domain or [], bounds))
+
+
+async def _create_admin(
+    data_dir: Path | None, email: str, role: Role, domain_names: list[str], given: str | None
+) -> Answer:
+    from mailkeep.core.password import check_password
+    from mailkeep.core.secret import new_password
+    from mailkeep.features.access.admins import rules, service
+    from mailkeep.features.access.admins.model import NewAdmin
+
+    address = rules.parse_email(email)
+    password = check_password(given if given is not None else new_password(), address.text)
+    async with opened(data_dir, make=True) as app:
+        password_hash = await service.hash_password(password)
+        async with app.db.tx() as conn:
+            new = NewAdmin(address, password_hash, role, await _domain_ids(conn, domain_names))
+            admin = await service.create(conn, operator(), app.clock(), new)
+    made = None if given is not None else password
+    lines = [f"Administrator {admin.email} ({admin.role.value}) was made."]
+    return Answer({"admin": _shown(admin), "password": made}, [*lines, *_password_lines(made)])
+
+
+async def _set_password(data_dir: Path | None, email: str, given: str | None) -> Answer:
+    from mailkeep.core.password import check_password
+    from mailkeep.core.secret import new_password
+    from mailkeep.features.access.admins import service
+
+    async with opened(data_dir) as app:
+        async with app.db.autocommit() as conn:
+            found = await _admin_by_email(conn, email)
+        password = check_password(given if given is not None else new_password(), found.email)
+        password_hash = await service.hash_password(password)
+        async with app.db.tx() as conn:
+            admin = await service.set_password(conn, operator(), app.clock(), found.id, password_hash)
+    made = None if given is not None else password
+    lines = [f"Administrator {admin.email} has a new password; its sessions have ended."]
+    return Answer({"admin": _shown(admin), "password": made}, [*lines, *_password_lines(made)])
+
+
+async def _reset_factors(data_dir: Path | None, email: str) -> Answer:
+    from mailkeep.features.access.passkeys import service as passkeys
+    from mailkeep.features.access.second_factors import service
+
+    async with opened(data_dir) as app, app.db.tx() as conn:
+        admin = await _admin_by_email(conn, email)
+        removed = await passkeys.remove_all(conn, operator(), app.clock(), admin.id)
+        if admin.totp_enabled or not removed:
+            await service.reset(conn, operator(), app.clock(), admin.id)
+        else:
+            await service.forget_recovery_codes(conn, admin.id)
+    told = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
+    return Answer(told, [f"Administrator {admin.email} has no second factor any more; its sessions have ended."])
+
+
+async def _disconnect(data_dir: Path | None, email: str) -> Answer:
+    from mailkeep.features.access.oidc import service
+
+    async with opened(data_dir) as app, app.db.tx() as conn:
+        admin = await _admin_by_email(conn, email)
+        await service.unlink(conn, operator(), app.clock(), admin.id)
+    told = {"id": admin.id, "email": admin.email, "oidc_provider": None}
+    return Answer(told, [f"Administrator {admin.email} is linked to no identity any more; its sessions have ended."])
+
+
+async def _list_admins(data_dir: Path | None) -> Answer:
+    from mailkeep.features.access.admins import service
+
+    async with opened(data_dir) as app, app.db.autocommit() as conn:
+        admins = await service.list_seen(conn, operator())
+    shown = [_shown(admin) for admin in admins]
+    rows = [
+        [one["email"], one["role"], len(one["domain_ids"]), one["last_login_at"] or "never", one["id"]] for one in shown
+    ]
+    return Answer({"admins": shown}, table(["EMAIL", "ROLE", "DOMAINS", "LAST LOGIN", "ID"], rows))
+
+
+async def _create_key(
+    data_dir: Path | None, name: str, email: str, domain_names: list[str], bounds: tuple[int | None, int, list[str]]
+) -> Answer:
+    from datetime import timedelta
+
+    from mailkeep.core.clock import iso_or_none
+    from mailkeep.features.access.api_keys import rules, service
+    from mailkeep.features.access.api_keys.model import Wanted
+
+    rate_limit, days, networks = bounds
+    allowed_networks = rules.parse_networks(networks)
+    async with opened(data_dir) as app, app.db.tx() as conn:
+        owner = await _admin_by_email(conn, email)
+        at = app.clock()
+        expires_at = at + timedelta(days=days) if days else None
+        wanted = Wanted(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
+        key, raw = await service.create(conn, operator(), owner.id, at, wanted)
+    told: dict[str, Any] = {
+        "key": raw,
+        "id": key.id,
+        "name": key.name,
+        "admin_id": key.admin_id,
+        "scoped_domain_ids": key.scoped_domain_ids,
+        "rate_limit": key.rate_limit,
+        "allowed_networks": key.allowed_networks,
+        "expires_at": iso_or_none(key.expires_at),
+    }
+    return Answer(told, [f"Key of {owner.email}, shown this once:", raw])
+
+
+async def _admin_by_email(conn: Conn, email: str) -> Admin:
+    from mailkeep.core.errors import NotFound
+    from mailkeep.features.access.admins import rules, service
+
+    admin = await service.find_by_email(conn, rules.parse_email(email))
+    if admin is None:
+        raise NotFound(f"There is no administrator {email}.")
+    return admin
+
+
+async def _domain_ids(conn: Conn, names: list[str]) -> tuple[UUID, ...]:
+    from mailkeep.core.errors import DomainNotFound
+    from mailkeep.features.directory.domains import rules, service
+
+    found: dict[UUID, None] = {}
+    for name in names:
+        domain = await service.find_by_name(conn, rules.parse_name(name))
+        if domain is None:
+            raise DomainNotFound(f"There is no domain {name}.")
+        found[domain.id] = None
+    return tuple(found)
+
+
+def operator() -> Principal:
+    """Whoever can open the data directory may do everything; the audit log names the account."""
+    import os
+    import pwd
+
+    uid = os.getuid()
+    try:
+        name = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        name = str(uid)
+    return Principal(None, f"cli:{name}", Role.SUPER_ADMIN, Actor.CLI)
+
+
+def _shown(admin: Admin) -> dict[str, Any]:
+    from mailkeep.core.clock import iso, iso_or_none
+
+    return {
+        "id": admin.id,
+        "email": admin.email,
+        "role": admin.role.value,
+        "domain_ids": admin.domain_ids,
+        "totp_enabled": admin.totp_enabled,
+        "passkeys": admin.passkeys,
+        "last_login_at": iso_or_none(admin.last_login_at),
+        "created_at": iso(admin.created_at),
+    }
+
+
+def _password_lines(made: str | None) -> list[str]:
+    return [f"Password, shown this once: {made}"] if made else []
+
+
+def _read_password() -> str:
+    """All of standard input but the line end."""
+    given = sys.stdin.buffer.read(_PASSWORD_BYTES)
+    try:
+        return given.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise typer.BadParameter("Standard input is not UTF-8.") from None

@@ -1,0 +1,146 @@
+"""Commands about the audit log: is it as it was written?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mailkeep.run.cli.output import REFUSED, Answer, AsJson, DataDir, Marked, conclude, examples, opened, refuse_absent
+
+if TYPE_CHECKING:
+    from mailkeep.features.record.audit.model import Fault, Verdict
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    audit = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The audit log.")
+    audit.command(
+        "verify",
+        epilog=examples(
+            "mailkeep audit verify",
+            "mailkeep audit verify audit-2026-11-21.ndjson",
+            "mailkeep audit verify audit.ndjson --public-key 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+        ),
+    )(verify)
+    app.add_typer(audit, name="audit")
+
+
+def verify(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="An export in the form ndjson; else the log itself.")
+    ] = None,
+    public_key: Annotated[
+        str | None,
+        typer.Option(
+            "--public-key",
+            metavar="KEY",
+            help="The key of the server that a file is from (`GET /audit/verify` tells it); else that of the data "
+            "directory, or, where there is none, the one in the file itself.",
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell whether the audit log is as it was written.
+
+    Names what was altered, removed or put in between: in the log itself, or, without any server, in an export of it.
+    """
+    if file is None:
+        if public_key is not None:
+            raise typer.BadParameter("--public-key is for a file.")
+        conclude(as_json, _verify_log(data_dir))
+    else:
+        conclude(as_json, _verify_file(data_dir, file, _key(public_key)))
+
+
+def _key(text: str | None) -> bytes | None:
+    from base64 import b64decode
+
+    if text is None:
+        return None
+    try:
+        key = b64decode(text, validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != 32:
+        raise typer.BadParameter("--public-key takes 32 bytes in base64.")
+    return key
+
+
+async def _verify_log(data_dir: Path | None) -> Answer:
+    from mailkeep.features.record.audit import service
+
+    async with opened(data_dir) as app:
+        verdict = await service.verify(app)
+    return _answer(verdict, None)
+
+
+async def _verify_file(data_dir: Path | None, file: Path, key: bytes | None) -> Answer:
+    from mailkeep.core.errors import Failure
+    from mailkeep.features.record.audit import service
+
+    known = key or _own_key(data_dir)
+    with file.open("rb") as lines:
+        try:
+            verdict = service.verify_export(lines, known)
+        except ValueError as error:
+            raise Failure(f"{file} can't be verified: {error}.", permanent=True) from error
+    note = None if known else "The key came with the file: compare it with what the server tells."
+    return _answer(verdict, note)
+
+
+def _own_key(data_dir: Path | None) -> bytes | None:
+    """The key of the data directory, where there is one; one that is named must be there."""
+    from mailkeep.features.record.audit.model import SIGNED
+    from mailkeep.run.runtime import toolbox
+    from mailkeep.settings import load
+
+    place = toolbox.resolve_data_dir(data_dir)
+    if data_dir is not None:
+        refuse_absent(place)
+    loaded = load(place)
+    if not loaded.first_start.secret_file and not (place / toolbox.SECRET).exists():
+        return None
+    return toolbox.open_vault(place, loaded).public_key(SIGNED)
+
+
+def _answer(verdict: Verdict, note: str | None) -> Answer:
+    from base64 import b64encode
+
+    from mailkeep.core.clock import iso
+
+    head = verdict.head
+    told: dict[str, Any] = {
+        "ok": verdict.ok,
+        "checked": verdict.checked,
+        "unsealed": verdict.unsealed,
+        "first_bad": verdict.faults[0].id if verdict.faults else None,
+        "bad": [{"problem": one.problem, "id": one.id, "seal": one.seal} for one in verdict.faults],
+        "bad_count": verdict.fault_count,
+        "head": head and {"sequence": head.sequence, "sealed_at": iso(head.sealed_at), "hash": head.hash.hex()},
+        "partial": verdict.partial,
+        "public_key": b64encode(verdict.public_key).decode(),
+    }
+    word = Marked("ok:", "bold green", "") if verdict.ok else Marked("bad:", "bold red", "")
+    count = f"{verdict.checked} entries checked, {verdict.unsealed} not sealed yet"
+    lines: list[str | Marked] = [Marked(word.mark, word.style, count), *(_line(one) for one in verdict.faults)]
+    if verdict.fault_count > len(verdict.faults):
+        lines.append(f"and {verdict.fault_count - len(verdict.faults)} more")
+    if head:
+        lines.append(f"Newest seal: {head.sequence} of {iso(head.sealed_at)}, key {told['public_key']}")
+    if verdict.partial:
+        lines.append("An export with filters: whether entries are missing from it can't be told.")
+    return Answer(told, [*lines, note] if note else lines, 0 if verdict.ok else REFUSED)
+
+
+def _line(fault: Fault) -> str:
+    if fault.problem == "truncated":
+        return (
+            f"  the log was cut off: seal {fault.seal} is not in it (after restoring an older database, remove the "
+            "file audit-head from the data directory)"
+        )
+    if fault.seal is not None:
+        return f"  seal {fault.seal} was {fault.problem.removeprefix('seal_')}"
+    return f"  entry {fault.id} was {fault.problem}"

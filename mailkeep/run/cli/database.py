@@ -1,0 +1,105 @@
+"""Commands about what the data directory holds: its schema and its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, refuse_absent
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    app.command("migrate", epilog=examples("mailkeep migrate --dry-run", "mailkeep migrate --data-dir /srv/mail"))(
+        migrate
+    )
+    config = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See the settings.")
+    config.command("show", epilog=examples("mailkeep config show --changed", "mailkeep config show --json"))(show)
+    app.add_typer(config, name="config")
+
+
+def migrate(
+    data_dir: DataDir = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Try them, and take all back.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the schema to this version.
+
+    `mailkeep up` does the same at its start.
+    """
+    conclude(as_json, _migrate(data_dir, dry_run))
+
+
+def show(
+    data_dir: DataDir = None,
+    defaults: Annotated[bool, typer.Option("--defaults", help="The defaults, whatever is set.")] = False,
+    changed: Annotated[bool, typer.Option("--changed", help="Only what is set, by file or environment.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show every setting and where it comes from.
+
+    Secrets are masked. What is printed may stand in mailkeep.toml as it is.
+    """
+    if defaults and changed:
+        raise typer.BadParameter("--defaults and --changed exclude each other.")
+    conclude(as_json, _show(data_dir, defaults, changed))
+
+
+async def _migrate(data_dir: Path | None, dry_run: bool) -> Answer:
+    from mailkeep.run.runtime.schema import migrate_data_dir
+    from mailkeep.run.runtime.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    if dry_run:
+        refuse_absent(place)
+    files = [migration.file for migration in await migrate_data_dir(place, dry_run=dry_run)]
+    head = "Would be applied:" if dry_run else "Applied:"
+    lines = [head, *(f"  {file}" for file in files)] if files else ["Nothing to apply: the schema is this version's."]
+    return Answer({"dry_run": dry_run, "migrations": files}, lines)
+
+
+async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Answer:
+    from dataclasses import asdict
+
+    from mailkeep.run.runtime.toolbox import resolve_data_dir
+    from mailkeep.settings import Described, Shown, describe, load, show as shown_settings
+
+    settings: Sequence[Described | Shown]
+    if defaults:
+        settings = describe()
+    else:
+        settings = shown_settings(load(resolve_data_dir(data_dir)), changed_only=changed)
+    lines = [
+        _line(one.key, one.default, "default") if isinstance(one, Described) else _line(one.key, one.value, one.source)
+        for one in settings
+    ]
+    return Answer(
+        {"settings": [asdict(one) for one in settings]}, lines or ["Nothing is set; everything is at its default."]
+    )
+
+
+def _line(key: str, value: object, source: str) -> str:
+    """A line of TOML; one with a masked secret in it is a comment."""
+    from mailkeep.settings.sources import MASK
+
+    written = f"{key} = {_toml(value)}"
+    if f'"{MASK}"' in written:
+        return f"# {written}  # {source}"
+    return written if source == "default" else f"{written}  # {source}"
+
+
+def _toml(value: object) -> str:
+    """A value as TOML has it on one line: JSON's texts, numbers and truths are TOML's too, tables are not."""
+    import msgspec
+
+    match value:
+        case dict():
+            members = cast(dict[str, object], value).items()
+            return "{" + ", ".join(f"{name} = {_toml(member)}" for name, member in members) + "}"
+        case list() | tuple():
+            return "[" + ",".join(_toml(each) for each in cast(Sequence[object], value)) + "]"
+        case _:
+            return msgspec.json.encode(value).decode()

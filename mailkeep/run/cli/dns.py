@@ -1,0 +1,72 @@
+"""Commands about the domain's way to the world: the DNS records that it needs."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    app.command("dns", epilog=examples("mailkeep dns example.com", "mailkeep dns example.com --json"))(dns)
+
+
+def dns(
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain that is managed here.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the DNS records that a domain needs.
+
+    Lines for a zone file: where its mail comes in, who may send for it, and the keys of its signatures. The server's
+    name is server.hostname, else the system's own, its addresses are server.addresses.
+    """
+    conclude(as_json, _dns(data_dir, domain))
+
+
+async def _dns(data_dir: Path | None, name: str) -> Answer:
+    from mailkeep.core.address import AddressError, normalize_domain
+    from mailkeep.core.errors import Failure
+    from mailkeep.core.page import PageRequest
+    from mailkeep.features.directory.dkim import service as dkim
+    from mailkeep.features.directory.dns import rules
+    from mailkeep.features.directory.domains import service as domains
+
+    try:
+        name = normalize_domain(name)
+    except AddressError as error:
+        raise Failure(f"{name} is no domain: {error.reason}.", permanent=True) from None
+    async with opened(data_dir) as app, app.db.autocommit() as conn:
+        found = await domains.find_by_name(conn, name)
+        if found is None:
+            raise Failure(f"{name} is not managed here.", permanent=True)
+        keys = await dkim.page(conn, found.id, PageRequest(100, "created_at", "asc", None))
+        server = app.settings.server
+    hostname = server.hostname or socket.getfqdn()
+    if "." not in hostname or hostname.startswith("localhost."):
+        raise Failure(
+            f"Set server.hostname to the name under which the world finds this server, such as mx.{name}: "
+            f"nobody else knows {hostname}.",
+            permanent=True,
+        )
+    addresses = [text for text in server.addresses if not ipaddress.ip_address(text).is_loopback]
+    records = rules.wanted(name, hostname, addresses, keys.rows)
+    told = {"domain": name, "records": [asdict(record) for record in records]}
+    lines: list[str] = []
+    for record in records:
+        lines += [f"; {record.why}", f"{record.name}. 3600 IN {record.type} {_in_zone(record.type, record.value)}"]
+    return Answer(told, lines)
+
+
+def _in_zone(kind: str, value: str) -> str:
+    """A value as a zone file has it: TXT in strings of at most 255 octets (RFC 1035 §3.3.14)."""
+    if kind != "TXT":
+        return value
+    return " ".join(f'"{value[start : start + 255]}"' for start in range(0, len(value), 255))

@@ -1,0 +1,97 @@
+"""What `mailkeep doctor` examines of the full profile: host name, PTR records, certificate, queue.
+
+The rules are those of `GET /health/details` (`features/operations/health/rules`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from mailkeep.core.clock import iso
+from mailkeep.core.errors import Failure
+from mailkeep.db.instance import run_folder
+from mailkeep.features.operations.health import rules
+from mailkeep.features.operations.health.model import Component
+from mailkeep.mail.daemons.node_report import Certificate
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.runtime import certificate, node_health
+from mailkeep.run.runtime.finding import Finding, Level
+from mailkeep.settings import Settings
+
+
+async def examine(data_dir: Path, settings: Settings, at: datetime) -> list[Finding]:
+    """The checks of a machine that can run the full profile."""
+    places = Places(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
+    findings = [_hostname(settings), *await _sending(settings)]
+    if places:
+        findings += [_certificate(settings, places, at), _queue(places)]
+    elif settings.tls.certificate_file:
+        findings.append(_first_certificate(settings, at))
+    return findings
+
+
+def _hostname(settings: Settings) -> Finding:
+    name = "host name"
+    if settings.server.hostname:
+        return Finding(name, Level.OK, f"server.hostname is {settings.server.hostname}.")
+    advice = "Set server.hostname to this server's full name, as its PTR record has it."
+    return Finding(
+        name, Level.WARNING, "server.hostname is not set: the system's own name stands in greetings.", advice
+    )
+
+
+async def _sending(settings: Settings) -> list[Finding]:
+    findings: list[Finding] = []
+    for each in await node_health.sending_addresses(settings):
+        problem = rules.sending_problem(each, settings.server.hostname)
+        name = f"PTR of {each.address}"
+        if problem is None:
+            findings.append(Finding(name, Level.OK, f"{each.address} is {settings.server.hostname}, and back."))
+        else:
+            message, _, advice = problem.partition(": ")
+            findings.append(Finding(name, Level.WARNING, f"{message}.", advice[:1].upper() + advice[1:]))
+    return findings
+
+
+def _certificate(settings: Settings, places: Places, at: datetime) -> Finding:
+    name = "certificate"
+    try:
+        found = node_health.certificate_of(settings, places.tls, at)
+    except (OSError, Failure) as error:
+        return Finding(name, Level.WARNING, f"The certificate could not be read: {error}", "Run as root.")
+    if found is None:
+        return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` makes one.")
+    return _finding(name, f"It is valid until {iso(found.ends)}.", rules.certificates(found, at))
+
+
+def _first_certificate(settings: Settings, at: datetime) -> Finding:
+    """The operator's files, before the full profile has run for the first time."""
+    name = "certificate"
+    if not settings.tls.key_file:
+        return Finding(name, Level.WRONG, "tls.key_file is not set.", "Set it to the certificate's private key.")
+    try:
+        begins, ends = certificate.span(certificate.read(settings))
+    except Failure as failure:
+        return Finding(name, Level.WRONG, str(failure), "Set tls.certificate_file and tls.key_file to a valid pair.")
+    if begins > at:
+        advice = "Replace its files, or set the clock."
+        return Finding(name, Level.WRONG, f"The certificate is valid only from {iso(begins)}.", advice)
+    valid = Certificate(begins, ends, self_signed=False, problem=None)
+    return _finding(name, f"It is valid until {iso(ends)}.", rules.certificates(valid, at))
+
+
+def _queue(places: Places) -> Finding:
+    name = "queue"
+    try:
+        counts = postfix_queue.counts(places.postfix_queue)
+    except OSError as error:
+        return Finding(name, Level.WARNING, f"The queue could not be read: {error.strerror}.", "Run as root.")
+    told = ", ".join(f"{count} {state}" for state, count in counts.items())
+    return _finding(name, f"Messages in the queue: {told}.", rules.queue(counts))
+
+
+def _finding(name: str, message: str, found: Component) -> Finding:
+    level = {"down": Level.WRONG, "degraded": Level.WARNING}.get(found.status, Level.OK)
+    return Finding(name, level, message, found.advice)

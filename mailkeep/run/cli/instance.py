@@ -1,0 +1,259 @@
+"""Commands about the running instance: up, down, status, doctor."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal, TextIO
+
+import typer
+
+from mailkeep.core.errors import Failure
+from mailkeep.run.cli.output import (
+    DONE,
+    REFUSED,
+    TRY_AGAIN,
+    Answer,
+    AsJson,
+    DataDir,
+    Marked,
+    conclude,
+    examples,
+    reported,
+    to_json,
+)
+
+_DOWN_SECONDS = 15.0
+
+DataDirToStart = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="The data directory, else ./data; of the profile full, /var/lib/mailkeep."
+    ),
+]
+Listen = Annotated[str | None, typer.Option("--http", metavar="HOST:PORT", help="Where the API listens (http.listen).")]
+ListenSmtp = Annotated[
+    str | None, typer.Option("--smtp", metavar="HOST:PORT", help="Where incoming mail is taken (smtp.listen).")
+]
+ListenInternal = Annotated[
+    str | None, typer.Option("--internal", metavar="HOST:PORT", help="Where metrics are served (http.internal).")
+]
+
+
+Profile = Annotated[
+    Literal["embedded", "full"],
+    typer.Option("--profile", help="Everything in one process, or a real mail server."),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    app.command(
+        "up",
+        epilog=examples(
+            "mailkeep up",
+            "mailkeep up --data-dir /srv/mail --http 127.0.0.1:9090 --smtp 127.0.0.1:9025",
+            "mailkeep up --profile full",
+        ),
+    )(up)
+    app.command("install", epilog=examples("mailkeep install --dry-run", "mailkeep install"))(install)
+    app.command("down", epilog=examples("mailkeep down --data-dir /srv/mail"))(down)
+    app.command("status", epilog=examples("mailkeep status", "mailkeep status --json"))(status)
+    app.command("doctor", epilog=examples("mailkeep doctor --data-dir /srv/mail"))(doctor)
+
+
+def up(
+    data_dir: DataDirToStart = None,
+    http: Listen = None,
+    smtp: ListenSmtp = None,
+    internal: ListenInternal = None,
+    profile: Profile = "embedded",
+    as_json: AsJson = False,
+) -> None:
+    """Start Mailkeep in the foreground.
+
+    It ends on Ctrl-C, SIGTERM or `mailkeep down`. Port 0 takes a free one. With --json one object tells the
+    addresses as soon as they are served. The profile `full` is a real mail server: as root, after
+    `mailkeep install`; its ports are settings (`ports.*`).
+    """
+    given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
+    with reported(as_json):
+        from mailkeep.run.runtime.toolbox import data_dir_to_start
+
+        if profile == "full":
+            from mailkeep.run.profiles import full as instance
+        else:
+            from mailkeep.run.profiles import embedded as instance
+
+        place = data_dir_to_start(data_dir, profile)
+        with contextlib.redirect_stdout(_Announcement(place, sys.stdout)) if as_json else contextlib.nullcontext():
+            code = instance.run(place, {key: text for key, text in given.items() if text is not None})
+        raise typer.Exit(code)
+
+
+def install(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be done, and do nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Install what the full profile needs: Debian's packages, and the account that mailboxes belong to.
+
+    Needs root. Nothing is started, and nothing of Debian's configuration is written. What is there is left alone.
+    """
+    conclude(as_json, _install(dry_run))
+
+
+def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """End the running Mailkeep.
+
+    Waits until it is gone, 15 seconds at most. Where none runs there is nothing to do: exit code 0.
+    """
+    conclude(as_json, _down(data_dir))
+
+
+def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Tell whether Mailkeep runs, and how it is.
+
+    Exit code 0 where it runs and is well, 1 where it does not run, 75 where it starts or is not well.
+    """
+    conclude(as_json, _status(data_dir))
+
+
+def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Find out what is wrong, and what to do.
+
+    Examines what Mailkeep needs, whether it runs or not, and changes nothing. Where Mailkeep does not
+    run, its database is started for the examination.
+    """
+    conclude(as_json, _doctor(data_dir))
+
+
+class _Announcement(io.TextIOBase):
+    """Standard output of `up --json`: what is for people goes to standard error; with the first line after the
+    instance has told its state, that goes to `stdout` as JSON.
+    """
+
+    def __init__(self, data_dir: Path, stdout: TextIO) -> None:
+        self._data_dir, self._stdout, self._told = data_dir, stdout, False
+
+    def write(self, text: str, /) -> int:
+        import os
+
+        from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
+        from mailkeep.run.runtime import state
+
+        running = None if self._told else state.read(self._data_dir)
+        if running and running.pid == os.getpid():
+            self._told = True
+            password = self._data_dir / INITIAL_ADMIN_FILE
+            told: dict[str, Any] = asdict(running) | {
+                "data_dir": str(self._data_dir),
+                "initial_admin_file": str(password) if password.exists() else None,
+            }
+            print(to_json(told), file=self._stdout, flush=True)
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+async def _install(dry_run: bool) -> Answer:
+    from mailkeep.run.cli import install as installation
+
+    todo = installation.plan() if dry_run else installation.install()
+    told = {"dry_run": dry_run, "packages": list(todo.packages), "accounts": list(todo.accounts)}
+    said = [f"{'Would' if dry_run else 'Done:'} {step}" for step in todo.steps]
+    return Answer(told, said or ["Everything that the full profile needs is installed."])
+
+
+async def _down(data_dir: Path | None) -> Answer:
+    import os
+    import select
+    import signal
+
+    from mailkeep.db.instance import lock_holder
+    from mailkeep.run.runtime.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    pid = lock_holder(place)
+    try:
+        handle = os.pidfd_open(pid) if pid else None
+    except ProcessLookupError:
+        handle = None
+    if handle is None or lock_holder(place) != pid:
+        return Answer({"was_running": False, "pid": None}, [f"Mailkeep does not run on {place}."])
+    with contextlib.closing(os.fdopen(handle, "rb", buffering=0)):
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGTERM)
+        except PermissionError:
+            raise Failure(f"Process {pid} belongs to another account.", permanent=True) from None
+        except ProcessLookupError:
+            pass
+        if not select.select([handle], [], [], _DOWN_SECONDS)[0]:
+            raise Failure(f"Mailkeep (process {pid}) still runs {_DOWN_SECONDS:.0f} s after SIGTERM; see its log.")
+    return Answer({"was_running": True, "pid": pid}, [f"Mailkeep (process {pid}) has ended."])
+
+
+async def _status(data_dir: Path | None) -> Answer:
+    from mailkeep.db.instance import lock_holder, run_folder
+    from mailkeep.run.cli import inspection
+    from mailkeep.run.runtime import service_status, state
+    from mailkeep.run.runtime.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    pid, running = lock_holder(place), state.read(place)
+    if pid is None:
+        told: dict[str, Any] = {"running": False, "data_dir": str(place)}
+        return Answer(told, [f"Mailkeep does not run on {place}."], REFUSED)
+    if running is None:
+        told = {"running": False, "data_dir": str(place), "pid": pid}
+        return Answer(told, [f"Mailkeep is starting, or a command is at work on {place} (process {pid})."], TRY_AGAIN)
+    database = await inspection.database_answers(place)
+    health = await inspection.ask_health(running.http)
+    memory = inspection.memory_bytes(running.pid)
+    parts = service_status.parts_of(run_folder(place)) if running.profile == "full" else []
+    told = {
+        "running": True,
+        "data_dir": str(place),
+        **asdict(running),
+        "database": {"up": database is None, "error": database},
+        "memory_bytes": memory,
+        "health": asdict(health),
+        "parts": [asdict(part) for part in parts],
+    }
+    lines = [
+        f"Mailkeep {running.version} runs on {place}: process {running.pid}, since {running.started_at}.",
+        f"  API       {running.http}",
+        f"  SMTP      {running.smtp}",
+        f"  internal  {running.internal}",
+        f"  database  {'up' if database is None else f'away: {database}'}",
+        f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
+        f"  health    {health.status}",
+        *(f"    {check.component:13}{check.status}" for check in health.checks),
+        *(
+            f"  {part.name:10}{part.version:16}"
+            + (f"process {part.pid}, {part.memory_bytes / 2**20:.0f} MiB" if part.pid else "does not run")
+            for part in parts
+        ),
+    ]
+    well = database is None and health.status == "ok" and all(part.pid for part in parts)
+    return Answer(told, lines, DONE if well else TRY_AGAIN)
+
+
+async def _doctor(data_dir: Path | None) -> Answer:
+    from mailkeep.run.cli.doctor_checks import Level, examine
+    from mailkeep.run.runtime.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    findings = await examine(place)
+    styles = {Level.OK: "green", Level.WARNING: "yellow", Level.WRONG: "bold red"}
+    lines: list[str | Marked] = []
+    for found in findings:
+        lines.append(Marked(f"{found.level.value:8}", styles[found.level], f"{found.check}: {found.message}"))
+        lines += [f"         → {found.advice}"] if found.advice else []
+    wrong = sum(found.level is Level.WRONG for found in findings)
+    lines.append(f"{wrong} of {len(findings)} checks found something wrong." if wrong else "Nothing is wrong.")
+    told = {"data_dir": str(place), "ok": not wrong, "checks": [asdict(found) for found in findings]}
+    return Answer(told, lines, REFUSED if wrong else DONE)

@@ -1,0 +1,68 @@
+"""The command line: `mailkeep COMMAND`. Each command stands in a module by topic; here they come together.
+
+What all of them keep: `--help` with examples, `--json` for one JSON object on standard output, complaints on
+standard error, and the exit codes of `run.cli_answer`. Everything heavy is imported by the command that needs it, so
+that `mailkeep --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+from mailkeep.run.cli import (
+    accounts as cli_accounts,
+    audit as cli_audit,
+    database as cli_database,
+    dns as cli_dns,
+    instance as cli_instance,
+    listen as cli_listen,
+    product as cli_product,
+    queue as cli_queue,
+    sendmail as cli_sendmail,
+    worker as cli_worker,
+)
+from mailkeep.run.cli.output import EXIT_CODES
+
+app = typer.Typer(
+    name="mailkeep",
+    help="A self-hosted mail server, managed through one JSON HTTP API.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for topic in (
+    cli_instance,
+    cli_database,
+    cli_accounts,
+    cli_audit,
+    cli_product,
+    cli_dns,
+    cli_queue,
+    cli_sendmail,
+    cli_listen,
+    cli_worker,
+):
+    topic.add_to(app)
+
+
+def main() -> None:
+    """The entry point of the program `mailkeep`, and of `sendmail` where it is linked under that name.
+
+    `sendmail` has the options of other mail servers' program, which are not those of this command line.
+    """
+    if Path(sys.argv[0]).name == "sendmail":
+        sys.exit(cli_sendmail.main(sys.argv[1:]))
+    if sys.argv[1:2] == ["sendmail"]:
+        sys.exit(cli_sendmail.main(sys.argv[2:]))
+    app(prog_name="mailkeep")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""How commands answer: for people or, with `--json`, for programs; and with which exit code.
+
+0: done. 1: refused, or something is wrong. 2: the command was not understood. 75 (EX_TEMPFAIL): not now; try again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
+
+import typer
+
+from mailkeep.core.errors import Failure, Refusal
+
+if TYPE_CHECKING:
+    from mailkeep.app import App
+
+DONE, REFUSED, USAGE, TRY_AGAIN = 0, 1, 2, 75
+_INTERRUPTED = 130
+
+EXIT_CODES = "Exit codes: 0 done, 1 refused or something is wrong, 2 usage, 75 not now: try again."
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="The data directory, else ./data; where there is none, /var/lib/mailkeep."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A line that begins with a mark in a colour of its own (a style of rich)."""
+
+    mark: str
+    style: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command found or did: for programs, for people, and its exit code."""
+
+    data: Mapping[str, Any]
+    lines: Sequence[str | Marked]
+    code: int = DONE
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help: examples, each on a line of its own as it stands."""
+    return "\n".join(["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {line}" for line in lines)])
+
+
+def conclude(as_json: bool, work: Coroutine[Any, Any, Answer]) -> None:
+    """Do a command's work, say its answer, and exit with its code."""
+    import asyncio
+
+    _quieten_libraries()
+    with reported(as_json):
+        answer = asyncio.run(work)
+        say(answer, as_json)
+        raise typer.Exit(answer.code)
+
+
+def say(answer: Answer, as_json: bool) -> None:
+    """Print an answer on standard output."""
+    if as_json:
+        print(to_json(answer.data))
+    else:
+        for line in answer.lines:
+            _print(line, sys.stdout)
+
+
+def to_json(data: Mapping[str, Any]) -> str:
+    """One line of JSON; ids and times may stand in it as they are. What is no UTF-8 in it (an argument, a file's name)
+    becomes question marks.
+    """
+    import msgspec
+
+    try:
+        return msgspec.json.encode(data).decode()
+    except UnicodeEncodeError:
+        import json
+
+        text = json.dumps(msgspec.to_builtins(data), ensure_ascii=False, separators=(",", ":"))
+        return text.encode(errors="replace").decode()
+
+
+@contextmanager
+def reported(as_json: bool) -> Generator[None]:
+    """Turn troubles that are to be expected into a message and an exit code; bugs keep their traceback."""
+    try:
+        yield
+    except Refusal as refusal:
+        code = TRY_AGAIN if refusal.status in (429, 503) else REFUSED
+        _fail(as_json, code, refusal.code, refusal.message, refusal.details)
+    except Failure as failure:
+        code, name = (REFUSED, "FAILED") if failure.permanent else (TRY_AGAIN, "UNAVAILABLE")
+        _fail(as_json, code, name, str(failure))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _fail(as_json, REFUSED, "FAILED", f"{error.strerror}: {error.filename}" if error.filename else str(error))
+    except ValueError as error:
+        from mailkeep.settings import SettingsError
+
+        if not isinstance(error, SettingsError):
+            raise
+        _fail(as_json, REFUSED, "INVALID_SETTINGS", str(error), {"faults": list(error.faults)})
+    except KeyboardInterrupt:
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+@asynccontextmanager
+async def opened(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator[App]:
+    """The App for a command; without `make` the data directory must be there.
+
+    A data directory that another command holds is no refusal: trying again will do.
+    """
+    import os
+
+    from mailkeep.db.instance import lock_holder
+    from mailkeep.run.runtime import toolbox
+
+    place = toolbox.resolve_data_dir(data_dir)
+    if not make:
+        refuse_absent(place)
+    free, entered = not place.is_dir() or lock_holder(place) is None, False
+    try:
+        async with toolbox.opened(place) as app:
+            entered = True
+            yield app
+    except Failure as failure:
+        if free and not entered and lock_holder(place) not in (None, os.getpid()):
+            raise Failure(str(failure)) from failure
+        raise
+
+
+def refuse_absent(place: Path) -> None:
+    """Fail where there is no data directory: a mistyped one must not become a new instance."""
+    if not place.is_dir():
+        raise Failure(
+            f"There is no data directory {place}: `mailkeep up` makes it, or name another with --data-dir.",
+            permanent=True,
+        )
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Rows under titles, in columns two spaces apart."""
+    texts = [[str(cell) for cell in row] for row in (titles, *rows)]
+    widths = [max(len(row[column]) for row in texts) for column in range(len(titles))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts]
+
+
+def _fail(as_json: bool, exit_code: int, code: str, message: str, details: Mapping[str, Any] | None = None) -> NoReturn:
+    if as_json:
+        error = {"code": code, "message": message} | ({"details": dict(details)} if details else {})
+        print(to_json({"error": error}))
+    first, *more = message.splitlines() or [code]
+    _print(Marked("error:", "bold red", first), sys.stderr)
+    for line in more:
+        _print(f"       {line}", sys.stderr)
+    raise typer.Exit(exit_code)
+
+
+def _print(line: str | Marked, stream: TextIO) -> None:
+    _forgive(stream)
+    if isinstance(line, Marked) and stream.isatty():
+        from rich.console import Console
+        from rich.text import Text
+
+        # rich leaves the colour out where NO_COLOR or the terminal asks for it.
+        text = Text.assemble((line.mark, line.style), " ", line.text)
+        Console(file=stream, highlight=False).print(text, soft_wrap=True)
+    else:
+        print(f"{line.mark} {line.text}" if isinstance(line, Marked) else line, file=stream, flush=True)
+
+
+def _forgive(stream: object) -> None:
+    """A line that the terminal can't show whole is better than a traceback."""
+    if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="replace")
+
+
+def _quieten_libraries() -> None:
+    """A command says itself what went wrong; what libraries log on the way would be said twice."""
+    import logging
+
+    logging.getLogger().addHandler(logging.NullHandler())

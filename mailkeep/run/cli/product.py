@@ -1,0 +1,113 @@
+"""Commands that ask: where an address goes, what the API is, which version this is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, table
+
+if TYPE_CHECKING:
+    from mailkeep.features.directory.routing.model import Explanation
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    routing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Where mail goes.")
+    routing.command("explain", epilog=examples("mailkeep routing explain sales+spring@example.com"))(explain)
+    app.add_typer(routing, name="routing")
+    app.command("openapi", epilog=examples("mailkeep openapi > openapi.json"))(openapi)
+    app.command("version", epilog=examples("mailkeep version", "mailkeep version --json"))(version)
+
+
+def explain(
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="local@domain, tag and all.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell where mail for an address goes.
+
+    And why: by the very function that the mail server asks.
+    """
+    conclude(as_json, _explain(data_dir, address))
+
+
+def openapi(as_json: AsJson = False) -> None:
+    """Print the OpenAPI document of the API.
+
+    OpenAPI 3.1, indented, or with --json on one line.
+    """
+    conclude(as_json, _openapi())
+
+
+def version(as_json: AsJson = False) -> None:
+    """Print the version of Mailkeep."""
+    conclude(as_json, _version())
+
+
+async def _explain(data_dir: Path | None, address: str) -> Answer:
+    from mailkeep.features.directory.routing import service
+    from mailkeep.run.cli.accounts import operator
+
+    async with opened(data_dir) as app, app.db.autocommit() as conn:
+        found = await service.explain(conn, operator(), address)
+    told: dict[str, Any] = {
+        "address": address,
+        "decision": found.route.decision,
+        "steps": [
+            {"step": one.step, "result": one.result, "address": one.address, "row": one.row} for one in found.steps
+        ],
+        "deliveries": [
+            {"type": one.type, "address": one.address, "mailbox_id": one.mailbox_id} for one in found.route.deliveries
+        ],
+        "warnings": found.warnings,
+    }
+    return Answer(told, _explanation(found))
+
+
+def _explanation(found: Explanation) -> list[str]:
+    steps = table(
+        ["STEP", "RESULT", "ADDRESS", "ANSWERED BY"],
+        [[one.step, one.result, one.address, _row(one.row)] for one in found.steps],
+    )
+    return [
+        *steps,
+        "",
+        f"Decision: {found.route.decision}",
+        *(
+            f"  {'to mailbox' if one.type == 'mailbox' else 'outside to'} {one.address}"
+            for one in found.route.deliveries
+        ),
+        *(f"Warning: {warning}" for warning in found.warnings),
+    ]
+
+
+def _row(row: Mapping[str, Any] | None) -> str:
+    if not row:
+        return ""
+    if "destinations" in row:
+        return ", ".join(row["destinations"])
+    address = str(row.get("address") or row.get("name") or row.get("id"))
+    return f"*{address}" if address.startswith("@") else address
+
+
+async def _openapi() -> Answer:
+    import json
+
+    from mailkeep import __version__
+    from mailkeep.run.runtime.router import ENDPOINTS
+    from mailkeep.web.openapi import document
+
+    told = document(ENDPOINTS, __version__)
+    return Answer(told, json.dumps(told, ensure_ascii=False, indent=2).splitlines())
+
+
+async def _version() -> Answer:
+    import platform
+
+    from mailkeep import __version__
+
+    return Answer({"version": __version__, "python": platform.python_version()}, [f"mailkeep {__version__}"])

@@ -1,0 +1,142 @@
+"""`mailkeep queue`: what waits in the mail server's queue, and what is done about it, by the agent of the node."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, refuse_absent, table
+
+if TYPE_CHECKING:
+    from mailkeep.app import App
+    from mailkeep.features.mailflow.queue.model import Action, Filter
+
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[QUEUE_ID]...", help="Messages, by their queue ids.")]
+Recipient = Annotated[str | None, typer.Option("--recipient", help="Part of a recipient's address.")]
+Sender = Annotated[str | None, typer.Option("--sender", help="Part of the sender's address.")]
+Everything = Annotated[bool, typer.Option("--all", help="Every message.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count.")]
+Chosen = Literal["incoming", "active", "deferred", "hold"]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    queue = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The mail server's queue (full profile).")
+    shown = ("mailkeep queue list", "mailkeep queue list --state deferred --recipient @far.example")
+    queue.command("list", epilog=examples(*shown))(list_queue)
+    queue.command(
+        "act", epilog=examples("mailkeep queue act flush --all", "mailkeep queue act delete 4jWyZ55dznz1WHfX")
+    )(act)
+    app.add_typer(queue, name="queue")
+
+
+def list_queue(
+    state: Annotated[Chosen | None, typer.Option("--state", help="Only messages in this state.")] = None,
+    recipient: Recipient = None,
+    sender: Sender = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many, newest first.")] = 50,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what waits, and the last word about each recipient."""
+    from mailkeep.features.mailflow.queue.model import Filter
+
+    conclude(as_json, _list(data_dir, Filter(state=state, recipient=recipient, sender=sender), limit))
+
+
+def act(
+    action: Annotated[Literal["flush", "hold", "release", "delete"], typer.Argument(help="What to do.")],
+    ids: Ids = None,
+    recipient: Recipient = None,
+    sender: Sender = None,
+    everything: Everything = False,
+    dry_run: DryRun = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Flush, hold, release or delete messages: by id, by address, or all."""
+    from mailkeep.features.mailflow.queue.model import Filter
+
+    if bool(ids) + bool(recipient or sender) + everything != 1:
+        raise typer.BadParameter("name queue ids, an address to look for, or --all")
+    wanted = None if ids else Filter(recipient=recipient, sender=sender)
+    conclude(as_json, _act(data_dir, action, (ids or [], wanted), dry_run))
+
+
+@asynccontextmanager
+async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
+    """The App, as the running instance is: the profile is `up`'s option, and stands in no file of settings.
+
+    Fails where none runs, and for good where the one that runs has no queue.
+    """
+    from dataclasses import replace
+
+    from mailkeep.core.errors import Failure
+    from mailkeep.run.runtime import state
+    from mailkeep.run.runtime.toolbox import resolve_data_dir
+
+    place = resolve_data_dir(data_dir)
+    refuse_absent(place)
+    running = state.read(place)
+    if running is None:
+        raise Failure(f"Mailkeep does not run on {place}: start it with `mailkeep up --profile full`.")
+    if running.profile != "full":
+        raise Failure(f"Mailkeep on {place} is the embedded profile, which has no queue.", permanent=True)
+    async with opened(place) as app:
+        app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
+        yield app
+
+
+async def _list(data_dir: Path | None, wanted: Filter, limit: int) -> Answer:
+    from mailkeep.core.clock import iso, iso_or_none
+    from mailkeep.core.page import PageRequest
+    from mailkeep.features.mailflow.queue import service
+
+    async with _opened(data_dir) as app:
+        page = await service.page(app, wanted, PageRequest(limit, "arrived_at", "desc", None))
+    rows = [
+        {
+            "queue_id": each.queue_id,
+            "state": each.state,
+            "arrived_at": iso(each.arrived_at),
+            "size": each.size,
+            "sender": each.sender,
+            "recipients": [{"address": one.address, "reason": one.reason} for one in each.recipients],
+            "next_attempt_at": iso_or_none(each.next_attempt_at),
+        }
+        for each in page.rows
+    ]
+    lines = table(
+        ["QUEUE ID", "STATE", "ARRIVED", "NEXT TRY", "SENDER", "RECIPIENT", "REASON"],
+        [
+            [
+                each.queue_id,
+                each.state,
+                iso(each.arrived_at),
+                iso_or_none(each.next_attempt_at) or "-",
+                each.sender or "<>",
+                one.address,
+                one.reason[:80],
+            ]
+            for each in page.rows
+            for one in each.recipients
+        ],
+    )
+    more = ["There are more: narrow them down, or raise --limit."] if page.next_key else []
+    return Answer({"messages": rows, "more": page.next_key is not None}, [*lines, *more])
+
+
+async def _act(data_dir: Path | None, action: Action, named: tuple[list[str], Filter | None], dry_run: bool) -> Answer:
+    from mailkeep.features.mailflow.queue import service
+    from mailkeep.features.mailflow.queue.model import Selection
+    from mailkeep.run.cli.accounts import operator
+
+    ids, wanted = named
+    async with _opened(data_dir) as app:
+        affected = await service.act(app, operator(), action, Selection(ids, wanted), dry_run=dry_run)
+    said = f"{action}: would be done to {affected} messages." if dry_run else f"{action}: done to {affected} messages."
+    return Answer({"affected": affected, "dry_run": dry_run}, [said])

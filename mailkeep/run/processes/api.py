@@ -1,0 +1,58 @@
+"""The process `api`: the HTTP API and the internal listener, on sockets that the supervisor holds."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partial
+
+from mailkeep.app import App
+from mailkeep.features.mailflow.sending import jobs as sending
+from mailkeep.features.operations.health import service as health
+from mailkeep.features.record.audit.service import record_summaries
+from mailkeep.features.record.events import jobs as events
+from mailkeep.features.record.metrics import service as tallies
+from mailkeep.mail.daemons import node_report
+from mailkeep.mail.message.parse_process import Parser
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.run.profiles.embedded import HTTP_GRACE, background, bounds_of
+from mailkeep.run.runtime import service_status, tasks
+from mailkeep.run.runtime.http import HttpListener
+from mailkeep.run.runtime.process import Process
+from mailkeep.run.runtime.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
+from mailkeep.web.metrics import Metrics, internal_app
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+
+
+async def serve(app: App, process: Process) -> None:
+    """Serve until told to end."""
+    async with contextlib.AsyncExitStack() as stack:
+        app.parser = Parser(app.data_dir / "tmp")
+        app.parts = partial(service_status.running, process.places.run)
+        app.report = partial(node_report.load, process.places.run)
+        stack.push_async_callback(app.parser.close)
+        if app.settings.mta.mode == "postfix":
+            relay = Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
+            app.mta = SmtpPool(relay)
+            stack.push_async_callback(app.mta.close)
+        metrics = Metrics()
+        public = HttpListener.on(process.sockets["public"])
+        internal = HttpListener.on(process.sockets["internal"])
+        await sending.reconcile(app, app.clock() - sending.ABANDONED)
+        served = internal_app(
+            metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token
+        )
+        await internal.start(served, grace_seconds=1)
+        stack.push_async_callback(internal.stop)
+        pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), Gate(), metrics)
+        stack.push_async_callback(pipeline.close)
+        await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
+        stack.push_async_callback(public.stop)
+        stack.enter_context(background(events.watch(app)))
+        stack.callback(app.streams.close)
+        stack.enter_context(background(tasks.run_housekeeping(app)))
+        stack.push_async_callback(record_summaries, app, None)
+        stack.enter_context(background(tasks.run_refusal_summaries(app)))
+        process.ready()
+        await process.ended.wait()

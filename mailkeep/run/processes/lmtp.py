@@ -1,0 +1,137 @@
+"""The process `lmtp`: between Postfix and Dovecot (`features/mailflow/local_delivery`)."""
+
+from __future__ import annotations
+
+import asyncio
+import grp
+from collections.abc import Sequence
+from functools import partial
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Failure
+from mailkeep.core.ids import uuid7
+from mailkeep.features.mailflow.local_delivery import service as inbox
+from mailkeep.features.mailflow.local_delivery.journal import Journal
+from mailkeep.features.mailflow.local_delivery.model import Brought
+from mailkeep.features.mailflow.local_delivery.rules import for_delivery, is_our_own, is_sender_proved, queue_id
+from mailkeep.features.mailflow.receiving.model import Arrived
+from mailkeep.jobs.ending import end
+from mailkeep.mail.message import srs
+from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
+from mailkeep.mail.smtp.connection import Lost, Refused
+from mailkeep.mail.smtp.dialogue import RECIPIENT_OK
+from mailkeep.mail.smtp.lmtp_client import LmtpClient
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import Server
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
+from mailkeep.run.processes import arrivals
+from mailkeep.run.runtime.process import Process
+
+log = structlog.get_logger("mailkeep.lmtp")
+
+_GRACE = 4.0
+_BROUGHT = "brought"
+_NO_MAILBOXES = Reply(451, "4.3.0", "The mailboxes are not available, try again later")
+
+
+class LmtpHandler:
+    """Takes what Postfix brings; everything is decided once the message is read."""
+
+    def __init__(
+        self, app: App, dovecot: LmtpClient, answering: LmtpClient, came: inbox.Came, journal: Journal
+    ) -> None:
+        self._app = app
+        self._dovecot = dovecot
+        self._answering = answering
+        self._filing = inbox.Filing(app, came, journal)
+        self._rewriter = srs.rewriter(app.vault, app.settings)
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        """Any sender: Postfix has judged it."""
+        session.state[_BROUGHT] = []
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        """Any recipient, with the one that was asked for; whether there is such a mailbox is told in the end."""
+        _brought(session).append(Brought(address, session.original or address))
+        return RECIPIENT_OK
+
+    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+        """Filed before the 250."""
+        envelope = session.envelope
+        assert envelope is not None
+        head = parse_head(message.head(MAX_HEAD))
+        mail = Arrived(
+            # An id of our own is of this try alone, and a retry would make another copy.
+            queue_id=queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
+            # Rewritten for the outside alone (SRS).
+            mail_from=self._rewriter.original(envelope.mail_from) or envelope.mail_from,
+            recipients=[],
+            head=head,
+            size=message.size,
+            content=message.chunks,
+            source="system" if is_our_own(session.forwarded) else "smtp",
+        )
+        try:
+            return await inbox.deliver(self._app, self._filing, mail, _brought(session), partial(self._hand_over, mail))
+        except (Lost, Refused) as wrong:
+            log.warning("Dovecot did not take a message", queue_id=mail.queue_id, why=str(wrong))
+            return _NO_MAILBOXES
+
+    async def _hand_over(self, mail: Arrived, addresses: Sequence[str], since: float | None) -> list[Reply]:
+        content = for_delivery(mail.queue_id, since, mail.content())
+        # The null sender is answered by no script, and what is redirected for it must not be taken for an answer.
+        answering = not mail.mail_from or is_sender_proved(mail.head)
+        dovecot = self._answering if answering else self._dovecot
+        return await dovecot.deliver(mail.mail_from, addresses, content)
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        """What is refused here stands in the history already, or comes again."""
+
+
+def _brought(session: Session) -> list[Brought]:
+    found = session.state[_BROUGHT]
+    assert isinstance(found, list)
+    return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
+
+
+async def serve(app: App, process: Process) -> None:
+    """Take mail until told to end; a message under way may be finished."""
+    hostname = app.settings.server.hostname or "localhost"
+    dovecot = LmtpClient(process.places.dovecot_lmtp, hostname)
+    answering = LmtpClient(process.places.dovecot_answering, hostname)
+    limits = Limits(
+        message_size=app.settings.limits.message_size_bytes * 103 // 100 + (1 << 20),
+        drain_size=app.settings.limits.message_size_bytes * 4,
+        recipients=5000,
+        refused_recipients=5000,
+        errors=1000,
+        idle_commands=1000,
+        header_line=8 << 20,
+        session_seconds=86_400.0,
+        sessions=0,
+        sessions_per_source=0,
+        spool_folder=app.data_dir / "tmp",
+        forwarding=True,
+    )
+    keeper = arrivals.Keeper(app)
+    try:
+        journal = Journal(process.places.handed_over, app.clock)
+    except OSError as error:
+        raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
+    server = Server(LmtpHandler(app, dovecot, answering, keeper.note, journal), limits, "lmtp", hostname)
+    try:
+        await server.listen_unix(process.places.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
+    except (OSError, KeyError) as error:
+        raise Failure(f"The lmtp agent can't listen: {error}", permanent=True) from error
+    writing = asyncio.create_task(keeper.keep_writing())
+    process.ready()
+    await process.ended.wait()
+    await server.close(_GRACE)
+    await dovecot.close()
+    await answering.close()
+    await end(writing)
+    journal.close()

@@ -1,0 +1,249 @@
+"""The process `reinjection`: submits to Postfix what Sieve redirects, answers and rejects (`mail/dovecot/sieve_spool`).
+
+Postfix takes it on a Unix socket that only root and the group postdrop can reach. A file leaves the spool once Postfix
+has taken the message. Killed between the two, the process submits the message again: two copies are better than none.
+
+A temporary failure is retried, first after a second, then more and more rarely, for as long as Postfix would
+(`outbound.give_up_hours`). What is refused for good, or not taken in that time, is returned to its sender, the mailbox.
+A message with the null sender is dropped then, and logged. So are vacation replies and rejections whose recipient, the
+sender of the delivered message, passed neither SPF nor DMARC: it may be forged.
+
+Postfix asks the policy agent to count redirected copies (`run/processes/policy`), by the sender. A redirected message
+with the null sender is counted here, before it is submitted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio import to_thread
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.address import AddressError, parse_address
+from mailkeep.core.errors import Failure, Refusal, Unavailable
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.jobs.ending import end
+from mailkeep.mail.dovecot import sieve_spool
+from mailkeep.mail.dovecot.sieve_spool import Spooled, Unreadable
+from mailkeep.mail.message import delivery_notice
+from mailkeep.mail.smtp.client import Submission
+from mailkeep.mail.smtp.connection import Lost, Refused, Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.run.runtime import tasks
+from mailkeep.run.runtime.process import Process
+
+log = structlog.get_logger("mailkeep.reinjection")
+
+_CONNECTIONS = 4
+_LOOK_SECONDS = 5.0  # without a bell: a program may be killed before it rings
+_FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
+_UNREACHED_RETRY = 1.0  # Postfix is not running
+_CLEAN_SECONDS = 3600.0
+_STALE = timedelta(days=1)
+_DATABASE_AWAY = Reply(451, "4.3.0", "The database is not available, try again later")
+
+
+@dataclass(slots=True)
+class _Retry:
+    """When a message is tried next, on the event loop's clock, and after which pause."""
+
+    at: float
+    pause: float
+
+
+@dataclass(slots=True)
+class Submitter:
+    """Submits the messages of a spool."""
+
+    app: App
+    spool: Path
+    pool: SmtpPool
+    hostname: str
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _retries: dict[str, _Retry] = field(default_factory=dict[str, _Retry])
+    _unreached: bool = False
+
+    def wake(self) -> None:
+        """There may be a message."""
+        self._woken.set()
+
+    async def keep_submitting(self) -> None:
+        """Submit what comes until cancelled."""
+        while True:
+            self._woken.clear()
+            try:
+                pause = await self.submit_waiting()
+            except Exception:
+                log.exception("the spool could not be read")
+                pause = _LOOK_SECONDS
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._woken.wait()
+
+    async def submit_waiting(self) -> float:
+        """Submit every message whose time has come; the seconds until the next look."""
+        loop = asyncio.get_running_loop()
+        paths = await to_thread(sieve_spool.waiting, self.spool)
+        names = {path.name for path in paths}
+        self._retries = {name: retry for name, retry in self._retries.items() if name in names}
+        waiting = {name for name, retry in self._retries.items() if retry.at > loop.time()}
+        due = iter([path for path in paths if path.name not in waiting])
+        # Nobody is cancelled: a message that Postfix has taken meanwhile would be submitted again.
+        lost = await asyncio.gather(*(self._submit_all(due) for _ in range(_CONNECTIONS)))
+        if any(lost):
+            if not self._unreached:
+                log.warning("Postfix can't be reached; retrying every second", why=next(filter(None, lost)))
+            self._unreached = True
+            return _UNREACHED_RETRY
+        self._unreached = False
+        times = [retry.at for retry in self._retries.values()]
+        return max(0.0, min([loop.time() + _LOOK_SECONDS, *times]) - loop.time())
+
+    async def _submit_all(self, due: Iterator[Path]) -> str:
+        """Submit one after the other; why Postfix can't be reached, which ends it, else an empty text."""
+        for path in due:
+            try:
+                spooled = await to_thread(sieve_spool.read, path)
+            except FileNotFoundError:
+                continue
+            except (Unreadable, OSError) as error:
+                log.error("a file in the spool is no message; it is put aside", why=str(error))
+                await to_thread(sieve_spool.put_aside, self.spool, path)
+                continue
+            if await to_thread(sieve_spool.is_backscatter, spooled):
+                log.info("an answer to a sender who may be forged is dropped", mailbox_id=spooled.mailbox_id)
+                await to_thread(spooled.path.unlink, missing_ok=True)
+                continue
+            try:
+                await self._submit(spooled)
+            except Lost as lost:
+                return str(lost)
+        return ""
+
+    async def _submit(self, spooled: Spooled) -> None:
+        utf8 = not all(address.isascii() for address in (spooled.sender, *spooled.recipients))
+        submission = Submission(spooled.sender, spooled.recipients, eight_bit=spooled.eight_bit or utf8, smtputf8=utf8)
+        refused: Mapping[str, Reply]
+        try:
+            if refusal := await self._charge(spooled):
+                await self._postpone(spooled, Reply(450, "4.7.1", refusal.message))
+                return
+        except Unavailable:
+            await self._postpone(spooled, _DATABASE_AWAY)
+            return
+        try:
+            refused = (await self.pool.submit(submission, spooled.content())).rejected
+        except Lost as lost:
+            if lost.stage in ("connect", "greeting", "ehlo"):
+                raise
+            await self._postpone(spooled, Reply(451, "4.4.2", lost.why))
+            return
+        except Refused as error:
+            if not error.permanent:
+                await self._postpone(spooled, error.reply)
+                return
+            refused = dict.fromkeys(spooled.recipients, error.reply) | error.rejected
+        except ValueError as error:  # an address that SMTP does not know
+            refused = dict.fromkeys(spooled.recipients, Reply(501, "5.1.3", str(error)))
+        await self._finish(spooled, refused)
+
+    async def _charge(self, spooled: Spooled) -> Refusal | None:
+        """Count the external copies of a redirected message with the null sender; why it has to wait. Idempotent."""
+        if spooled.sender or not spooled.redirected_from:
+            return None
+        try:
+            domain = parse_address(spooled.redirected_from).domain
+        except AddressError:
+            return None
+        async with self.app.db.autocommit() as conn:
+            routes = [await routing.route(conn, each) for each in spooled.recipients]
+        # Postfix asks about recipients that aliases and forwards lead outside.
+        copies = sum(route.decision == "not_managed" for route in routes)
+        if not copies:
+            return None
+        return await abuse.charge_forwards(self.app, self.app.clock(), _charge_id(spooled), {domain: copies})
+
+    async def _postpone(self, spooled: Spooled, reply: Reply) -> None:
+        age = self.app.clock().timestamp() - spooled.arrived
+        if age > self.app.settings.outbound.give_up_hours * 3600:
+            await self._finish(spooled, dict.fromkeys(spooled.recipients, reply))
+            return
+        before = self._retries.get(spooled.path.name)
+        pause = min(_LAST_RETRY, before.pause * 2) if before else _FIRST_RETRY
+        self._retries[spooled.path.name] = _Retry(asyncio.get_running_loop().time() + pause, pause)
+        log.warning("a message waits", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(reply))
+
+    async def _finish(self, spooled: Spooled, refused: Mapping[str, Reply]) -> None:
+        """Return it to its sender for the recipients that it is not submitted to, and remove it."""
+        if refused:
+            why = {to: str(reply) for to, reply in refused.items()}
+            log.warning("a message is refused", mailbox_id=spooled.mailbox_id, why=why)
+            if len(refused) == len(spooled.recipients):
+                await self._take_back(spooled)
+        if refused and spooled.sender:
+            at = self.app.clock()
+            notice = await to_thread(delivery_notice.compose, spooled, refused, self.hostname, at)
+            await to_thread(sieve_spool.write, self.spool, at, spooled.mailbox_id, "", [spooled.sender], notice)
+            self.wake()
+        await to_thread(spooled.path.unlink, missing_ok=True)
+
+    async def _take_back(self, spooled: Spooled) -> None:
+        with suppress(Unavailable):
+            async with self.app.db.autocommit() as conn:
+                await abuse.take_back_forwards(conn, [_charge_id(spooled)])
+
+
+def _charge_id(spooled: Spooled) -> str:
+    return f"sieve {spooled.path.name}"
+
+
+@contextmanager
+def _listening(spool: Path, wake: Callable[[], None]) -> Generator[None]:
+    """Call `wake` whenever the bell is rung."""
+    # For writing too: without a writer the other end of a FIFO is readable all the time.
+    number = os.open(sieve_spool.bell(spool), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def rung() -> None:
+        os.read(number, 65536)
+        wake()
+
+    loop = asyncio.get_running_loop()
+    loop.add_reader(number, rung)
+    try:
+        yield
+    finally:
+        loop.remove_reader(number)
+        os.close(number)
+
+
+async def serve(app: App, process: Process) -> None:
+    """Submit until told to end; a message under way is finished, if it takes no longer than two seconds."""
+    spool, hostname = process.places.sieve_spool, app.settings.server.hostname or "localhost"
+    pool = SmtpPool(Relay(str(process.places.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
+    submitter = Submitter(app, spool, pool, hostname)
+
+    async def clean() -> None:
+        await to_thread(sieve_spool.remove_stale, spool, (app.clock() - _STALE).timestamp())
+
+    try:
+        listening = _listening(spool, submitter.wake)
+        with listening:
+            running = [
+                asyncio.create_task(submitter.keep_submitting()),
+                asyncio.create_task(tasks.every(_CLEAN_SECONDS, "the spool's leftovers", clean)),
+            ]
+            process.ready()
+            await process.ended.wait()
+            await end(*running)
+    except OSError as error:
+        raise Failure(f"The spool {spool} can't be used: {error}") from error
+    await pool.close()

@@ -1,0 +1,100 @@
+"""The process `relay`: takes mail from Postfix over LMTP and submits it to its sender's relay (`directory/relays`).
+
+LMTP has a reply for each recipient, which is the relay's own: nothing is stored here, and what the relay has not
+accepted stays in Postfix's queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import grp
+from collections.abc import Sequence
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.features.directory.relays import rules, service as relays
+from mailkeep.mail.smtp.client import Lost, Refused, Submission
+from mailkeep.mail.smtp.data import BareNewline
+from mailkeep.mail.smtp.dialogue import RECIPIENT_OK
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import Server
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
+from mailkeep.run.runtime.process import Process
+
+log = structlog.get_logger("mailkeep.relay")
+
+_GRACE = 4.0
+_LONGEST = 1140.0  # of one message, however slowly a relay reads; after 1200 s Postfix waits no longer (master.cf)
+
+
+class RelayHandler:
+    """Accepts every recipient and answers for each once the relay has."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        """Any sender: Postfix has accepted the message."""
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        """Any recipient: the relay decides."""
+        return RECIPIENT_OK
+
+    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+        """The relay's replies."""
+        envelope = session.envelope
+        assert envelope is not None
+        try:
+            relay = await relays.choose(self._app, envelope.mail_from)
+        except relays.NoRelay as missing:
+            return Reply(451, "4.3.5", str(missing))
+        except Unavailable:
+            return Reply(451, "4.3.0", "the database is not available")
+        submission = Submission(
+            envelope.mail_from, envelope.rcpt_to, None, envelope.body == "8BITMIME", envelope.smtputf8
+        )
+        try:
+            async with asyncio.timeout(_LONGEST):
+                result = await relays.submit(self._app, relay, submission, message.chunks(), stuffed=False)
+        except TimeoutError:
+            return Reply(451, "4.4.2", f"{relay.host} did not take the message within {_LONGEST:g} s")
+        except (Refused, Lost) as wrong:
+            log.warning("the relay did not accept a message", relay=relay.host, why=str(wrong))
+            result = wrong
+        except (BareNewline, ValueError) as wrong:
+            return Reply(554, "5.6.0", f"the message can't be relayed: {wrong}")
+        return rules.replies(relay.host, envelope.rcpt_to, result)
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        """Postfix logs each reply, and the history is made from its log."""
+
+
+async def serve(app: App, process: Process) -> None:
+    """Relay until told to end; a message under way may be finished."""
+    size = app.settings.limits.message_size_bytes
+    limits = Limits(
+        message_size=size * 103 // 100 + (1 << 20),
+        drain_size=size * 4,
+        recipients=5000,
+        refused_recipients=5000,
+        errors=1000,
+        idle_commands=1000,
+        header_line=8 << 20,
+        session_seconds=86_400.0,
+        sessions=0,
+        sessions_per_source=0,
+        spool_folder=app.data_dir / "tmp",
+    )
+    server = Server(RelayHandler(app), limits, "lmtp", app.settings.server.hostname or "localhost")
+    try:
+        await server.listen_unix(process.places.relay_socket, 0o660, grp.getgrnam("postfix").gr_gid)
+    except (OSError, KeyError) as error:
+        raise Failure(f"The process relay can't listen: {error}", permanent=True) from error
+    process.ready()
+    await process.ended.wait()
+    await server.close(_GRACE)
+    await app.relay_pools.close()

@@ -1,0 +1,62 @@
+"""The sandbox's own port: an MTA on loopback that takes whatever it is given and keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from mailkeep.app import App
+from mailkeep.features.mailflow.sandbox import service
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import Server, serve
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
+
+_OK = Reply(250, "2.1.5", "Ok")
+
+
+class SandboxHandler:
+    """Takes every recipient; signs, keeps and queues the message."""
+
+    def __init__(self, app: App, wake: asyncio.Event) -> None:
+        self._app = app
+        self._wake = wake
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        """Any sender: the port is our own."""
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        """Any recipient."""
+        return _OK
+
+    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+        """On disk and queued before it is taken."""
+        envelope = session.envelope
+        assert envelope is not None
+        try:
+            caught = await service.take(self._app, envelope.mail_from, list(envelope.rcpt_to), message)
+        except service.Unsigned as unsigned:
+            return Reply(451, "4.7.1", f"No DKIM key of {unsigned.domain} is at hand")
+        self._wake.set()
+        return Reply(250, "2.0.0", f"Ok: queued as {caught.queue_id}")
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        """Nothing is refused here that anybody else would want to know of."""
+
+
+async def start(app: App, wake: asyncio.Event) -> Server:
+    """Listen on loopback, on the configured port or a free one."""
+    size = app.settings.limits.message_size_bytes
+    spool = app.data_dir / "tmp"
+    limits = Limits(
+        # Line breaks of base64 and our own fields are not counted by the API: the MTA allows for them.
+        message_size=size * 103 // 100 + (64 << 10),
+        recipients=1001,
+        sessions=0,
+        sessions_per_source=0,
+        idle_commands=1_000_000,
+        session_seconds=86_400.0,
+        spool_folder=spool,
+    )
+    return await serve("127.0.0.1", app.settings.mta.sandbox_port, SandboxHandler(app, wake), limits)

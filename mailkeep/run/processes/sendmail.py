@@ -1,0 +1,177 @@
+"""The process `sendmail`: a Unix socket that every account of this machine may connect to (`mailflow/sendmail`).
+
+A connection carries one message: a frame with the options in JSON, frames of content, and an empty frame. A frame is
+its length (4 octets, big-endian) and that many octets; without the empty frame the client was cut off and nothing is
+sent. The answer is one line of JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import pwd
+import socket
+import struct
+from collections import Counter
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import msgspec
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Failure
+from mailkeep.features.mailflow.sendmail import service
+from mailkeep.features.mailflow.sendmail.model import Answer, Asked, Content, Exit, Rejected
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.smtp.spool import Spool
+from mailkeep.mail.smtp.unix_socket import listen_at
+from mailkeep.run.runtime.process import Process
+
+log = structlog.get_logger("mailkeep.sendmail")
+
+_MAX_OPTIONS = 256 << 10
+_MAX_FRAME = 128 << 10
+_IDLE_SECONDS = 300.0
+_PER_ACCOUNT, _ALTOGETHER = 10, 100
+_MEMORY = 256 << 10
+
+
+class Incoming:
+    """Content as it comes in, with CRLF line ends."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self._spool = Spool(folder, _MEMORY)
+        self._limit = limit
+        self._size = self._line = self._longest = 0
+        self._cr = self._is_8bit = False
+        self._utf8 = codecs.getincrementaldecoder("utf-8")()
+        self._is_utf8 = True
+
+    async def write(self, chunk: bytes) -> None:
+        """Add content; CR, LF and CRLF each end a line."""
+        if self._cr and chunk.startswith(b"\n"):
+            chunk, self._cr = chunk[1:], False
+        self._cr = chunk.endswith(b"\r") if chunk else self._cr
+        self._note(lines := chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        whole = lines.replace(b"\n", b"\r\n")
+        self._size += len(whole)
+        if self._size > self._limit:
+            raise Rejected(Exit.UNAVAILABLE, f"the message is larger than {self._limit} bytes")
+        self._spool.write(whole)
+        if self._spool.full:
+            await asyncio.to_thread(self._spool.spill)
+
+    def _note(self, text: bytes) -> None:
+        parts = text.split(b"\n")
+        self._line += len(parts[0])
+        self._longest = max(self._longest, self._line)
+        if len(parts) > 1:
+            self._longest = max(self._longest, *(len(part) for part in parts[1:]))
+            self._line = len(parts[-1])
+        self._is_8bit = self._is_8bit or not text.isascii()
+        if self._is_utf8:
+            try:
+                self._utf8.decode(text)
+            except UnicodeDecodeError:
+                self._is_utf8 = False
+
+    async def finish(self) -> Content:
+        """All of it."""
+        if self._line:
+            await self.write(b"\n")
+        if self._spool.spilled:
+            await asyncio.to_thread(self._spool.spill)
+        return Content(self._spool.finish(), self._is_8bit, self._is_utf8, self._longest)
+
+
+class Listener:
+    """Answers one message on each connection."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._open: Counter[int] = Counter()
+
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take a message and answer."""
+        uid = _caller(writer.get_extra_info("socket"))
+        self._open[uid] += 1
+        try:
+            if self._open[uid] > _PER_ACCOUNT or self._open.total() > _ALTOGETHER:
+                answer = Answer(Exit.TEMPFAIL, "too many messages at the same time, try again later")
+            else:
+                answer = await self._answer(reader, uid)
+            writer.write(msgspec.json.encode(answer) + b"\n")
+            await writer.drain()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            log.info("a program went away before its message was complete", uid=uid)
+        finally:
+            self._open[uid] -= 1
+            if not self._open[uid]:
+                del self._open[uid]
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, uid: int) -> Answer:
+        try:
+            try:
+                account = pwd.getpwuid(uid)
+            except KeyError:
+                raise Rejected(Exit.NOPERM, f"the user ID {uid} has no account on this machine") from None
+            asked = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=Asked)
+            limit = self._app.settings.limits.message_size_bytes
+            incoming = Incoming(self._app.data_dir / "tmp", limit * 103 // 100 + (1 << 16))
+            while chunk := await _frame(reader, _MAX_FRAME):
+                await incoming.write(chunk)
+            return Answer(Exit.OK, await service.send(self._app, account, asked, await incoming.finish()))
+        except Rejected as rejected:
+            return Answer(rejected.code, rejected.reason)
+        except msgspec.DecodeError:
+            return Answer(Exit.USAGE, "the request is malformed; use a program of this version")
+        except OSError:
+            raise
+        except Exception:
+            log.exception("a message from a local program failed", uid=uid)
+            return Answer(Exit.TEMPFAIL, "internal error, try again later")
+
+
+async def _frame(reader: asyncio.StreamReader, most: int) -> bytes:
+    async with asyncio.timeout(_IDLE_SECONDS):
+        size = int.from_bytes(await reader.readexactly(4))
+        if size > most:
+            raise Rejected(Exit.DATAERR, "a part of the request is too large")
+        return await reader.readexactly(size)
+
+
+def _caller(connection: socket.socket) -> int:
+    """The user ID of the process at the other end, which the kernel recorded (SO_PEERCRED, unix(7))."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return struct.unpack("3i", credentials)[1]
+
+
+@contextlib.asynccontextmanager
+async def listening(app: App, path: Path) -> AsyncGenerator[None]:
+    """Serve on a socket for all accounts."""
+    listener = Listener(app)
+    try:
+        server = await listen_at(
+            path, 0o666, -1, lambda new: asyncio.start_unix_server(listener.converse, new, limit=_MAX_FRAME)
+        )
+    except OSError as error:
+        raise Failure(f"The socket for local programs {path} can't be opened: {error}", permanent=True) from error
+    try:
+        yield
+    finally:
+        server.close()
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+async def serve(app: App, process: Process) -> None:
+    """Serve until told to end."""
+    app.mta = SmtpPool(Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost"))
+    async with listening(app, process.places.sendmail_socket):
+        process.ready()
+        await process.ended.wait()
+    await app.mta.close()

@@ -1,0 +1,1 @@
+"""What `mailkeep up` starts: the embedded profile and the full profile."""

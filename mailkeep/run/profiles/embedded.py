@@ -1,0 +1,255 @@
+"""`mailkeep up`: the embedded profile, all parts in one process; its children are PostgreSQL and the parsers of mail.
+
+Order of start: lock, secret, database, schema, first administrator, sandbox, SMTP listener, HTTP. It ends in the
+reverse order within 10 seconds of SIGTERM or SIGINT: what is under way may finish, nothing new is taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+import uvloop
+
+from mailkeep import __version__
+from mailkeep.app import App
+from mailkeep.core.clock import iso, utc_now
+from mailkeep.db import postgres
+from mailkeep.db.instance import acquire_lock, own_folder, run_folder, write_whole
+from mailkeep.db.migrate import migrate
+from mailkeep.db.partitions import ensure_partitions
+from mailkeep.db.pool import Database
+from mailkeep.features.access.admins import service as admins
+from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.directory.mailboxes.model import mail_root
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.sandbox.jobs import run_queue
+from mailkeep.features.mailflow.sending import jobs as sending
+from mailkeep.features.mailflow.sending.routes import body_limit
+from mailkeep.features.operations.health import service as health
+from mailkeep.features.record.audit.service import record_summaries
+from mailkeep.features.record.events import jobs as events
+from mailkeep.features.record.metrics import service as tallies
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.mailbox.homes import separate_homes
+from mailkeep.mail.message.parse_process import Parser
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.net.client import Outbound
+from mailkeep.run.processes import sandbox, sendmail, smtp, worker
+from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, tasks
+from mailkeep.run.runtime.connection_limits import Bounds
+from mailkeep.run.runtime.http import HttpListener
+from mailkeep.run.runtime.metrics_flush import tallying
+from mailkeep.run.runtime.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
+from mailkeep.run.runtime.toolbox import audit_database, audit_url_of, make_data_dir, open_vault
+from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
+from mailkeep.web.metrics import Metrics, internal_app
+from mailkeep.web.pipeline import Pipeline
+from mailkeep.web.router import Router
+
+log = structlog.get_logger("mailkeep")
+
+HTTP_GRACE = 4
+_SMTP_GRACE = 3.0
+
+
+def run(data_dir: Path, options: Mapping[str, str]) -> int:
+    """Run an instance in the foreground until it is told to end; the exit code."""
+    loaded = load(data_dir, options=options)
+    logs.configure(loaded.settings.log.level)
+    uvloop.run(_run(data_dir, loaded))
+    return 0
+
+
+async def _run(data_dir: Path, loaded: Loaded) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    async with contextlib.AsyncExitStack() as stack:
+        make_data_dir(data_dir)
+        stack.callback(acquire_lock(data_dir).release)
+        separate_homes(mail_root(data_dir))
+        # The ports first: a fault that the operator can mend should show before anything is started.
+        settings = loaded.settings
+        public = HttpListener.on(http.bind(*endpoint(settings.http.listen), http.API))
+        internal = HttpListener.on(http.bind_internal(loaded))
+        app = await stack.enter_async_context(_application(data_dir, loaded))
+        await stack.enter_async_context(tallying(app))
+        first = await first_admin(app, loaded.first_start)
+        wake = asyncio.Event()
+        # Nobody else sends: what an earlier process left open is told before its recipients' fates are.
+        await sending.reconcile(app, app.clock())
+        await _open_way_out(app, wake, stack)
+        address = await _listen(app, public, internal, stack)
+        if app.mta:
+            places = Places(data_dir, run_folder(data_dir))
+            own_folder(places.for_programs, 0o755)
+            await stack.enter_async_context(sendmail.listening(app, places.sendmail_socket))
+        stack.enter_context(background(tasks.run_forwards(app)))
+        stack.enter_context(background(tasks.run_sealing(app)))
+        stack.enter_context(background(tasks.run_audit_pruning(app)))
+        stack.push_async_callback(record_summaries, app, None)
+        stack.enter_context(background(tasks.run_refusal_summaries(app)))
+        stack.enter_context(background(tasks.run_housekeeping(app)))
+        if not settings.database.url:  # the database server's log is the only one in the data directory
+            stack.enter_context(background(log_rotation.of_database(data_dir, settings).run()))
+        await stack.enter_async_context(worker.delivering(app))
+        state.write(
+            data_dir, state.State(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
+        )
+        stack.callback(state.remove, data_dir)
+        gc.collect()
+        gc.freeze()  # what was imported stays: a full collection that walks it holds the event loop up for 60 ms
+        banner(public.url, address, first)
+        await ended.wait()
+        log.info("ending")
+
+
+@contextlib.asynccontextmanager
+async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
+    """The toolbox on a migrated database; the private server, where it is ours, ends after it."""
+    settings = loaded.settings
+    vault = open_vault(data_dir, loaded)
+    shutil.rmtree(data_dir / "tmp", ignore_errors=True)
+    (data_dir / "tmp").mkdir(mode=0o700)
+    async with contextlib.AsyncExitStack() as stack:
+        if settings.database.url:
+            owner, url = settings.database.owner_url or settings.database.url, settings.database.url
+            audit_url = audit_url_of(settings.database)
+        else:
+            server = await postgres.start(data_dir)
+            stack.push_async_callback(server.stop)
+            stack.enter_context(background(server.supervise()))
+            if server.notice:
+                say(server.notice)
+            owner, url, audit_url = server.urls.owner, server.urls.app, server.urls.audit
+        await migrate(owner, utc_now)
+        db = Database(url, max_size=settings.database.pool_size)
+        await db.open()
+        stack.push_async_callback(db.close)
+        outbound = Outbound(dns_servers(settings.dns.servers))
+        app = App(settings, data_dir, utc_now, vault, db, parser=Parser(data_dir / "tmp"), outbound=outbound)
+        app.audit_db = await stack.enter_async_context(audit_database(audit_url))
+        stack.push_async_callback(app.parser.close)
+        stack.push_async_callback(outbound.close)
+        async with db.tx() as conn:
+            await ensure_partitions(conn, app.clock())
+            await routing.apply_settings(conn, settings.server.hostname, settings.limits)
+        yield app
+
+
+async def first_admin(app: App, given: FirstStart) -> str | None:
+    """While there is no administrator, make one; what to tell the person at the terminal."""
+    path = app.data_dir / INITIAL_ADMIN_FILE
+    made = await admins.ensure_first_admin(
+        app, given.admin_email, given.admin_password, lambda password: write_whole(path, password + "\n", 0o600)
+    )
+    if made is None:
+        return None
+    if not made.generated:
+        return f"First administrator: {made.email}, with the password given."
+    # What is no terminal may be a log, which keeps the password and is read by others.
+    if not sys.stdout.isatty():
+        return f"First administrator: {made.email}. Its password is in {path} until the first login."
+    return f"First administrator: {made.email}, password {made.password} (also in {path} until the first login)"
+
+
+async def _open_way_out(app: App, wake: asyncio.Event, stack: contextlib.AsyncExitStack) -> None:
+    """Where outbound mail is handed in: the sandbox's port, a smarthost, or nowhere."""
+    mta = app.settings.mta
+    hostname = app.settings.server.hostname or "localhost"
+    if mta.mode == "none":
+        return
+    if mta.mode == "sandbox":
+        server = await sandbox.start(app, wake)
+        stack.push_async_callback(server.close, _SMTP_GRACE)
+        stack.enter_context(background(run_queue(app, wake)))
+        relay = Relay("127.0.0.1", server.port, helo=hostname)
+    else:
+        relay = Relay(
+            mta.host,
+            mta.port,
+            tls=mta.tls,
+            username=mta.username or None,
+            password=mta.password or None,
+            helo=hostname,
+        )
+    app.mta = SmtpPool(relay)
+    stack.push_async_callback(app.mta.close)
+    stack.push_async_callback(app.relay_pools.close)
+
+
+async def _listen(app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack) -> str:
+    """Open the listeners; the address of the SMTP one."""
+    metrics = Metrics()
+    inbound = smtp.InboundHandler(app, metrics)
+    server = await smtp.start(app, inbound)
+    stack.push_async_callback(inbound.settle)
+    stack.push_async_callback(server.close, _SMTP_GRACE)
+    pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), Gate(), metrics)
+    stack.push_async_callback(pipeline.close)
+    served = internal_app(
+        metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token
+    )
+    await internal.start(served, grace_seconds=1)
+    stack.push_async_callback(internal.stop)
+    await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
+    stack.push_async_callback(public.stop)
+    stack.enter_context(background(events.watch(app)))
+    stack.callback(app.streams.close)
+    return f"{endpoint(app.settings.smtp.listen)[0]}:{server.port}"
+
+
+def bounds_of(app: App) -> Bounds:
+    """What HTTP clients are held to; no more connections than there are descriptors for."""
+    settings = app.settings
+    wanted = settings.http
+    limit = descriptors.raise_limit()
+    room = descriptors.left_for_http(
+        limit, smtp_sessions=settings.smtp.max_sessions, pool_size=settings.database.pool_size
+    )
+    if room < wanted.max_connections:
+        log.warning("fewer HTTP connections than http.max_connections", connections=room, descriptors=limit)
+    return Bounds(
+        connections=min(wanted.max_connections, room),
+        per_address=wanted.max_connections_per_address,
+        trusted=wanted.trusted_proxies,
+        header_seconds=wanted.header_timeout_seconds,
+        body_seconds=wanted.body_timeout_seconds,
+        unread_bytes=2 * body_limit(settings),
+        read_seconds=wanted.read_timeout_seconds,
+        slowest_bytes_per_second=wanted.slowest_bytes_per_second,
+    )
+
+
+@contextlib.contextmanager
+def background(work: Coroutine[Any, Any, None]) -> Generator[None]:
+    """The work, as a task for as long as the block lasts."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+def banner(url: str, smtp_address: str, first: str | None) -> None:
+    """Where it is, and who may log in."""
+    say(f"Mailkeep {__version__} is up: {url} (dashboard, API, documentation at /docs), SMTP {smtp_address}")
+    if first:
+        say(first)
+
+
+def say(line: str) -> None:
+    """A line for the person at the terminal."""
+    print(line, file=sys.stdout, flush=True)  # noqa: T201

@@ -1,0 +1,248 @@
+"""`mailkeep up --profile full`: a real mail server, each part a process of its own under our supervision.
+
+Order of start: lock, ports, folders, database, schema, first administrator, configuration (rendered and checked), then
+in waves Redis, Rspamd, the listener of keys, Dovecot and the agents; Postfix; API and worker. It ends in the reverse
+order within 10 seconds of SIGTERM or SIGINT. SIGHUP: look for a renewed certificate now (`certificate`).
+Nothing is written outside the data directory, the run folder and a cache of compiled patterns, and no daemon of
+Debian's own is touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pwd
+import secrets
+import signal
+import socket
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import structlog
+import uvloop
+
+from mailkeep import __version__
+from mailkeep.core.clock import iso, utc_now
+from mailkeep.core.errors import Failure
+from mailkeep.db import postgres
+from mailkeep.db.instance import acquire_lock, run_folder, write_whole
+from mailkeep.db.migrate import migrate
+from mailkeep.db.mta_role import grant
+from mailkeep.db.partitions import ensure_partitions
+from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
+from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.mail.daemons import tool
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.render import Facts
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.smtp import unix_socket
+from mailkeep.run.cli import install
+from mailkeep.run.processes import usage
+from mailkeep.run.profiles.embedded import background, banner, first_admin, say
+from mailkeep.run.runtime import (
+    certificate,
+    configuration,
+    folders,
+    http,
+    logs,
+    ports,
+    postlog,
+    privileges,
+    process,
+    service_status,
+    services,
+    state,
+)
+from mailkeep.run.runtime.prefork import Nursery
+from mailkeep.run.runtime.supervisor import Part, Supervisor
+from mailkeep.run.runtime.toolbox import attached, make_data_dir, open_vault
+from mailkeep.settings import Loaded, Settings, endpoint, environment, load
+
+log = structlog.get_logger("mailkeep.full")
+
+# The daemons keep connections of their own: one for each map and process, 67 were seen under load.
+_DATABASE = {"max_connections": "400", "shared_buffers": "128MB"}
+
+
+def run(data_dir: Path, options: Mapping[str, str]) -> int:
+    """Run an instance in the foreground until it is told to end; the exit code."""
+    _expect_root()
+    install.expect_installed()
+    options = {"mta.mode": "postfix"} | dict(options)
+    loaded = load(data_dir, options=options)
+    logs.configure(loaded.settings.log.level)
+    uvloop.run(_run(data_dir.resolve(), loaded, options))
+    return 0
+
+
+async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    # Of a terminal that is closed it means the end, as ever.
+    look_again = asyncio.Event()
+    loop.add_signal_handler(signal.SIGHUP, ended.set if os.isatty(0) else look_again.set)
+    async with contextlib.AsyncExitStack() as stack:
+        make_data_dir(data_dir)
+        stack.callback(acquire_lock(data_dir).release)
+        settings = loaded.settings
+        sockets = _listen(loaded, stack)
+        open_vault(data_dir, loaded)
+        places = Places(data_dir, run_folder(data_dir))
+        supervisor = Supervisor(places.run / "pids")
+        await supervisor.end_leftovers(["nursery", *services.ORDER, *process.MODULES])
+        await ports.expect_free(settings)
+        folders.make(places)  # when nobody is left who could move what is handed over
+        sockets["keys"] = _listen_for_filter(places, stack)
+        reads_all = _tell_what_is_out_of_reach()
+        first = await stack.enter_async_context(_database(data_dir, loaded))
+        stack.callback(folders.sweep, places)
+        facts = find_facts(places, loaded, sockets)
+        await asyncio.to_thread(configuration.put_in_place, settings, facts)
+        stack.enter_context(background(postlog.keep_readable(places.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
+        nursery = Nursery(environment(options), places.log / "nursery.log")
+        stack.callback(nursery.close)
+        stack.push_async_callback(supervisor.stop)
+        all_parts = services.all_parts(settings, facts, nursery, sockets, reads_all=reads_all)
+        stack.callback(service_status.forget, places.run)
+        stack.enter_context(background(service_status.keep_telling(places.run, supervisor.state)))
+        if not await _started(supervisor, all_parts, ended):
+            return
+        url = http.HttpListener.on(sockets["public"]).url
+        internal = http.HttpListener.on(sockets["internal"]).url
+        address = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - told, not bound
+        state.write(data_dir, state.State(os.getpid(), __version__, iso(utc_now()), url, internal, address, "full"))
+        stack.callback(state.remove, data_dir)
+        renewal = certificate.Renewal(settings, places.tls, partial(_reload, places))
+        stack.enter_context(background(renewal.keep_fresh(look_again)))
+        banner(url, address, first)
+        await ended.wait()
+        log.info("ending")
+
+
+def _listen(loaded: Loaded, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
+    """The TCP listeners. The internal one of logins has to be one: Dovecot reports them by HTTP over TCP alone."""
+    sockets = {
+        "public": http.bind(*endpoint(loaded.settings.http.listen), http.API),
+        "internal": http.bind_internal(loaded),
+        "logins": http.bind("127.0.0.1", 0, http.Place("The listener of logins")),
+    }
+    for listening in sockets.values():
+        stack.callback(listening.close)
+    return sockets
+
+
+def _listen_for_filter(places: Places, stack: contextlib.AsyncExitStack) -> socket.socket:
+    """Where Rspamd asks for keys; in a folder of `folders.make`."""
+    listening = unix_socket.bind(places.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
+    stack.callback(listening.close)
+    return listening
+
+
+async def _reload(places: Places) -> None:
+    """Let Postfix and Dovecot read their files anew; one that is just being started does so by itself."""
+    reloads = {
+        "postfix": postfix_queue.reload(places.postfix_conf),
+        "dovecot": tool.run("doveadm", "-c", str(places.dovecot_conf / "dovecot.conf"), "reload"),
+    }
+    for name, done in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
+        if isinstance(done, BaseException):
+            log.warning("not reloaded", part=name, why=str(done))
+
+
+async def _started(supervisor: Supervisor, all_parts: Sequence[Part], ended: asyncio.Event) -> bool:
+    """Start all parts; False where we are told to end meanwhile."""
+    starting = asyncio.create_task(supervisor.start_all(all_parts))
+    told = asyncio.create_task(ended.wait())
+    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    if starting.done():
+        await starting
+        return True
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await starting
+    return False
+
+
+@contextlib.asynccontextmanager
+async def _database(data_dir: Path, loaded: Loaded) -> AsyncGenerator[str | None]:
+    """The private server with the daemons' role, migrated; what to tell of the first administrator."""
+    if loaded.settings.database.url:
+        raise Failure(
+            "database.url is not for the full profile: its daemons ask the database on a Unix socket, let in by their "
+            "account alone, without a password that would lie in their configuration. Unset it: a database is brought "
+            "along.",
+            permanent=True,
+        )
+    # The tools of the daemons run as root. Sealing the audit log is open to root alone (`node`).
+    accounts = {POSTFIX: ("root", "postfix"), DOVECOT: ("root", "dovecot"), APP: (install.ACCOUNT,)}
+    options = postgres.Options(settings=_DATABASE, accounts=accounts)
+    server = await postgres.start(data_dir, options)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(server.stop)
+        stack.enter_context(background(server.supervise()))
+        if server.notice:
+            say(server.notice)
+        await migrate(server.urls.owner, utc_now)
+        await grant(server.urls.owner)
+        async with attached(data_dir, "start") as app:
+            async with app.db.tx() as conn:
+                await ensure_partitions(conn, app.clock())
+                await routing.apply_settings(conn, _hostname(app.settings), app.settings.limits)
+            first = await first_admin(app, loaded.first_start)
+        folders.hand_over(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
+        yield first
+
+
+def _tell_what_is_out_of_reach() -> bool:
+    """Whether our own processes keep the right to read every file, which is told."""
+    hidden = privileges.must_read_all(install.ACCOUNT)
+    if hidden:
+        say(
+            f"The account {install.ACCOUNT} can't reach {hidden}: its processes keep the right to read all files. To "
+            "take it from them, put the program where everybody can read it, such as /opt/mailkeep, with the system's "
+            "Python."
+        )
+    return hidden is not None
+
+
+def find_facts(places: Places, loaded: Loaded, sockets: Mapping[str, socket.socket]) -> Facts:
+    """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
+    tokens = {name: secrets.token_urlsafe(32) for name in (usage.TOKEN_FILE,)}
+    for name, token in tokens.items():
+        write_whole(places.run / name, token + "\n", 0o600)
+        folders.hand_over(places.run / name, pwd.getpwnam(install.ACCOUNT))
+    settings = loaded.settings
+    hostname = _hostname(settings)
+    present = process.present()
+    certificate_file, key_file = certificate.files(settings, places.tls, hostname, utc_now())
+    return Facts(
+        places=places,
+        database_folder=places.run / "pg",
+        database=DATABASE,
+        hostname=hostname,
+        account=install.ACCOUNT,
+        mail_account=install.MAIL_ACCOUNT,
+        mail_uid=pwd.getpwnam(install.MAIL_ACCOUNT).pw_uid,
+        logins_port=sockets["logins"].getsockname()[1],
+        logins_token=tokens[usage.TOKEN_FILE],
+        certificate_file=certificate_file,
+        key_file=key_file,
+        lmtp_socket=places.lmtp_socket if "lmtp" in present else places.dovecot_lmtp,
+        policy_socket=places.policy_socket if "policy" in present else None,
+    )
+
+
+def _hostname(settings: Settings) -> str:
+    """The name by which Postfix and Dovecot know this server."""
+    return settings.server.hostname or socket.getfqdn()
+
+
+def _expect_root() -> None:
+    if os.geteuid() != 0:
+        raise Failure("The full profile needs root: its daemons change to accounts of their own.", permanent=True)

@@ -1,0 +1,1 @@
+"""What starts, watches and serves the processes: supervisor, prefork, privileges, sockets, HTTP listeners."""

@@ -1,0 +1,53 @@
+"""Who may have a connection to an HTTP listener: what clients are held to, and how many of them there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mailkeep.core.network import within
+from mailkeep.mail.smtp.server import source_of
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What clients are held to; times in seconds. `trusted`: networks (CIDR) without a bound by address."""
+
+    connections: int = 256
+    per_address: int = 256
+    trusted: Sequence[str] = ()
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    unread_bytes: int = 160 << 20
+    read_seconds: float = 30.0
+    slowest_bytes_per_second: int = 32_768
+
+
+class Door:
+    """Counts the connections of a listener, all together and by source."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.inside = 0
+        self._sources: Counter[str] = Counter()
+
+    def enter(self, address: str) -> bool:
+        """Let a connection in, where there is room for it; then `leave` once it is over."""
+        source = source_of(address)
+        crowded = self._sources[source] >= self.bounds.per_address and not within(address, self.bounds.trusted)
+        if crowded or self.inside >= self.bounds.connections:
+            if not self._sources[source]:
+                del self._sources[source]
+            return False
+        self.inside += 1
+        self._sources[source] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        """A connection that was let in is over."""
+        source = source_of(address)
+        self.inside -= 1
+        self._sources[source] -= 1
+        if not self._sources[source]:
+            del self._sources[source]

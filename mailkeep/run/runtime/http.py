@@ -1,0 +1,149 @@
+"""HTTP listeners: uvicorn on sockets of our own, without its signal handling."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import socket
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import structlog
+import uvicorn
+
+from mailkeep.core.errors import Failure
+from mailkeep.run.runtime.connection_limits import Bounds, Door
+from mailkeep.run.runtime.http_connection import Connection
+from mailkeep.run.runtime.ports import find_holder
+from mailkeep.settings import Loaded, endpoint
+
+log = structlog.get_logger("mailkeep.http")
+
+_BACKLOG = 2048
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Signals are the whole instance's matter (`run.up`)."""
+        yield
+
+
+class HttpListener:
+    """A listener that has its port from the start and serves once `start` was awaited."""
+
+    def __init__(self, host: str, port: int, name: str) -> None:
+        self._take(bind(host, port, Place(name)))
+
+    @classmethod
+    def on(cls, listening: socket.socket) -> HttpListener:
+        """One on a socket that listens already."""
+        self = cls.__new__(cls)
+        self._take(listening)
+        return self
+
+    def _take(self, listening: socket.socket) -> None:
+        self._socket = listening
+        self._socket.setblocking(False)
+        self.host, self.port = listening.getsockname()[:2]
+        self._server: _Server | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it is reached, as a URL without a path."""
+        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+
+    async def start(self, app: Any, *, grace_seconds: int, bounds: Bounds | None = None) -> None:
+        """Serve the ASGI application; answers when requests are taken."""
+        door = Door(bounds or Bounds())
+        config = uvicorn.Config(
+            app,
+            http=cast(type[asyncio.Protocol], partial(Connection, door)),
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=grace_seconds,
+            backlog=_BACKLOG,
+        )
+        self._server = _Server(config)
+        self._task = asyncio.create_task(self._server.serve([self._socket]), name=f"http {self.port}")
+        while not self._server.started:
+            if self._task.done():
+                await self._task
+                raise Failure(f"The listener on {self.url} ended at once.")
+            await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        """Take no more, let those under way end within the grace."""
+        if self._server and self._task:
+            self._server.should_exit = True
+            await asyncio.wait({self._task})
+        self._socket.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A listener's name for people, and how its address is set: the setting and the option of `mailkeep up`."""
+
+    name: str
+    setting: str | None = None
+    option: str | None = None
+
+
+API = Place("The API", "http.listen", "--http")
+INTERNAL = Place("The internal listener", "http.internal", "--internal")
+SMTP = Place("The SMTP listener", "smtp.listen", "--smtp")
+
+
+def port_failure(place: Place, host: str, port: int, error: OSError) -> Failure:
+    """A listener has no port: why, who has it, and how to choose another one."""
+    holder = find_holder(port) if error.errno == errno.EADDRINUSE else None
+    said = os.strerror(error.errno) if error.errno else str(error)
+    why = f"{said}, by {holder}" if holder else said
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    advice = f" Choose another address: option {place.option} HOST:PORT or setting {place.setting}."
+    return Failure(f"{place.name} can't listen on {address}: {why}.{advice if place.setting else ''}", permanent=True)
+
+
+def bind_internal(loaded: Loaded) -> socket.socket:
+    """A socket for the internal listener: on a free port if the default one is taken, so that a second instance starts.
+
+    Failure if the address comes from a setting.
+    """
+    host, port = endpoint(loaded.settings.http.internal)
+    if loaded.sources["http.internal"] != "default":
+        return bind(host, port, INTERNAL)
+    try:
+        return bind(host, port, INTERNAL)
+    except Failure as failure:
+        if not (isinstance(failure.__cause__, OSError) and failure.__cause__.errno == errno.EADDRINUSE):
+            raise
+    listener = bind(host, 0, INTERNAL)
+    log.warning(
+        "the internal listener uses a free port: its default one is taken, and http.internal is not set",
+        default=port,
+        port=listener.getsockname()[1],
+    )
+    return listener
+
+
+def bind(host: str, port: int, place: Place) -> socket.socket:
+    """A socket that listens; Failure where the address is not to be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise port_failure(place, host, port, error) from error
+    return listener

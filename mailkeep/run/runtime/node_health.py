@@ -1,0 +1,95 @@
+"""What the node's agent reports for the health of the instance, and `mailkeep doctor` looks up by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.mail.daemons import node_report
+from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SenderStatus, SendingAddress
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.net.guard import Address
+from mailkeep.net.resolver import LookupFailed, Resolver
+from mailkeep.run.runtime import certificate
+from mailkeep.settings import Settings, dns_servers
+
+log = structlog.get_logger("mailkeep.node")
+
+_LOOK_SECONDS = 10.0
+_DNS_EVERY = timedelta(minutes=5)
+
+
+async def keep_reporting(app: App, places: Places) -> None:
+    """Write a report every ten seconds, with DNS looked up every five minutes, until cancelled."""
+    sending: list[SendingAddress] | None = None
+    looked_up: datetime | None = None
+    while True:
+        at = app.clock()
+        try:
+            if looked_up is None or at - looked_up >= _DNS_EVERY:
+                sending, looked_up = await sending_addresses(app.settings), at
+            counts = await asyncio.to_thread(postfix_queue.counts, places.postfix_queue)
+            served = await asyncio.to_thread(certificate_of, app.settings, places.tls, at)
+            await asyncio.to_thread(node_report.save, places.run, NodeReport(at, counts, served, sending))
+        except Exception:
+            log.exception("the node could not be looked at")
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+def certificate_of(settings: Settings, folder: Path, at: datetime) -> Certificate | None:
+    """The certificate that is served. Blocks; raises OSError, and Failure for files that are no certificate."""
+    found = certificate.served(settings, folder, at)
+    return Certificate(found.begins, found.ends, found.self_signed, found.problem) if found else None
+
+
+async def sending_addresses(settings: Settings) -> list[SendingAddress]:
+    """The addresses that mail leaves from, each with what DNS says of it.
+
+    Without `server.addresses` it is the one that this machine reaches the Internet from, if that is a public one; an
+    address of loopback has no PTR record that anybody else could see. Empty without `server.hostname`.
+    """
+    hostname = settings.server.hostname.lower()
+    if not hostname:
+        return []
+    resolver = Resolver(dns_servers(settings.dns.servers))
+    addresses = _configured(settings.server.addresses) or _towards_the_internet()
+    return list(await asyncio.gather(*(_look_up(resolver, hostname, address) for address in addresses)))
+
+
+def _configured(addresses: Sequence[str]) -> list[Address]:
+    found = [ipaddress.ip_address(text) for text in addresses]
+    return [address for address in found if not address.is_loopback]
+
+
+def _towards_the_internet() -> list[Address]:
+    found: list[Address] = []
+    for family, target in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((target, 9))  # sends nothing
+            address = ipaddress.ip_address(probe.getsockname()[0])
+            if address.is_global:
+                found.append(address)
+    return found
+
+
+async def _look_up(resolver: Resolver, hostname: str, address: Address) -> SendingAddress:
+    try:
+        names = await resolver.reverse(address)
+    except LookupFailed:
+        return SendingAddress(str(address), [], "dns_error")
+    status: SenderStatus = "ok" if hostname in names else ("mismatch" if names else "missing")
+    if status == "ok":
+        try:
+            status = "ok" if address in await resolver.resolve(hostname) else "unconfirmed"
+        except LookupFailed:
+            status = "unconfirmed"
+    return SendingAddress(str(address), names, status)

@@ -1,0 +1,119 @@
+"""One process of ours in a full instance, started and watched by `mailkeep up`.
+
+Each has a module `mailkeep.run.processes.NAME` with `async def serve(app, process)`: it serves until `process.ended` is
+set, and says `process.ready()` once it does. Listening sockets of the public ports are handed down by the supervisor,
+so that a restart refuses nobody: connections wait until the next process takes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvloop
+
+from mailkeep.db.instance import run_folder, write_whole
+from mailkeep.jobs.ending import end
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.run.runtime import logs, privileges
+from mailkeep.run.runtime.metrics_flush import tallying
+from mailkeep.run.runtime.privileges import Standing
+from mailkeep.run.runtime.toolbox import Ground, ground, standing_on
+
+MODULES = {
+    "keys": "keys",
+    "lmtp": "lmtp",
+    "policy": "policy",
+    "relay": "relay",
+    "sendmail": "sendmail",
+    "figures": "usage",
+    "reinjection": "reinjection",
+    "logs": "logs_agent",
+    "node": "node",
+    "worker": "worker",
+    "api": "api",
+}
+"""Names of processes and their modules."""
+
+# Runs as root, whose account alone may connect as the role that seals the audit log.
+_SEALS = ("node",)
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What a process is told: where things lie, when to end, and the sockets that it was handed, by name."""
+
+    name: str
+    places: Places
+    ended: asyncio.Event
+    sockets: Mapping[str, socket.socket]
+
+    def ready(self) -> None:
+        """Tell the supervisor that we serve."""
+        write_whole(ready_file(self.places.run, self.name), f"{os.getpid()}\n", 0o600)
+
+
+def ready_file(run: Path, name: str) -> Path:
+    """The file that says which process of this name serves."""
+    return run / "ready" / name
+
+
+def serving(run: Path, name: str) -> int | None:
+    """Which process of this name serves, None while none does. Who wrote the file may be anybody's prey: it is not
+    waited for.
+    """
+    try:
+        number = os.open(ready_file(run, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        text = os.read(number, 32).decode("ascii", "replace").strip()
+    finally:
+        os.close(number)
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def run(name: str, data_dir: Path, descriptors: Mapping[str, int], standing: Standing | None) -> int:
+    """Serve until SIGTERM, or until the end of the pipe `life`, which is that of the supervisor; the exit code.
+
+    What is root's alone is read first; all else is done as the account of `standing`.
+    """
+    found = ground(data_dir)
+    places = Places(data_dir, run_folder(data_dir))
+    if standing:
+        privileges.become(standing)
+    logs.configure(found.settings.log.level)
+    life = descriptors["life"]
+    sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != "life"}
+    uvloop.run(_run(name, found, places, life, sockets))
+    return 0
+
+
+async def _run(name: str, found: Ground, places: Places, life: int, sockets: Mapping[str, socket.socket]) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+
+    def orphaned() -> None:
+        loop.remove_reader(life)
+        ended.set()
+
+    loop.add_reader(life, orphaned)
+    module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
+    reopening = asyncio.create_task(logs.keep_open(places.log / f"{name}.log"))
+    async with standing_on(found, name, seals=name in _SEALS) as app, tallying(app):
+        await module.serve(app, Process(name, places, ended, sockets))
+    await end(reopening)
+
+
+def present() -> list[str]:
+    """The processes that this release has."""
+    folder = Path(__file__).parents[1] / "processes"
+    return [name for name, module in MODULES.items() if (folder / f"{module}.py").exists()]

@@ -1,0 +1,128 @@
+"""Mail that waits because of our own services is tried again as soon as they work.
+
+Postfix defers a message for minutes, whatever the reason. Where the reason was the LMTP agent, Dovecot, the database or
+the disk, there is nothing to wait for once it is back. This task looks at the deferred queue every second: a message
+that waits for one of our services is made due when all of them answer. What a remote server deferred is left alone.
+
+It compares states and needs no memory of an outage, so it also works when the outage was too short to be seen or this
+process was restarted meanwhile. Two limits prevent floods: at most `_MOST` messages a look, and a pause for each
+message that doubles with each try from `_FIRST_PAUSE` on. After `_TRIES` tries a message keeps Postfix's own schedule.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.clock import utc_now
+from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.features.mailflow.queue import service as queue
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.runtime.services import greets
+
+log = structlog.get_logger("mailkeep.recovery")
+
+_LOOK_SECONDS = 1.0
+_SHARE = 10  # a look takes at most this fraction of the time
+_MOST = 100
+_FIRST_PAUSE, _TRIES = 1.0, 8
+_LEFT_SECONDS = 3.0
+_KEPT_SECONDS = 600.0
+_LEAST_BYTES, _LEAST_FILES = 32 << 20, 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Flushed:
+    tries: int
+    at: float
+
+
+class Recovery:
+    """One instance's deferred queue. `serves` says whether all services that deliveries need work."""
+
+    def __init__(self, app: App, places: Places, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
+        self._app, self._places = app, places
+        self._serves = serves or self._services_answer
+        self._seen: dict[str, int] = {}
+        self._waiting: list[str] = []
+        self._flushed: dict[str, _Flushed] = {}
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            began = time.monotonic()
+            try:
+                await self.look(began)
+                await self._wake()
+            except (Unavailable, Failure):
+                pass  # the database or Postfix is away: the next look finds the same
+            except Exception:
+                log.exception("the deferred queue could not be looked at")
+            await asyncio.sleep(max(_LOOK_SECONDS, (time.monotonic() - began) * _SHARE))
+
+    async def look(self, now: float) -> Collection[str]:
+        """Make due what waits for us, if we serve; the queue IDs. `now` in seconds of any clock.
+
+        Raises `Unavailable`, and Failure where Postfix's tools do not answer.
+        """
+        found = await asyncio.to_thread(postfix_queue.deferred, self._places.postfix_queue)
+        self._flushed = {
+            key: each for key, each in self._flushed.items() if key in found or now - each.at < _KEPT_SECONDS
+        }
+        if any(self._seen.get(key) != due for key, due in found.items()):
+            listing = await postfix_queue.listing(self._places.postfix_conf)
+            self._waiting = await queue.waiting_for_us(self._app, listing, str(self._places.lmtp_socket))
+            self._seen = found
+        due = [key for key in self._waiting if key in found and self._may_try(key, now)][:_MOST]
+        if not due:
+            return ()
+        if not await self._serves():
+            self._flushed.clear()  # an outage: what it deferred is tried at once after it
+            return ()
+        await asyncio.to_thread(postfix_queue.make_due, self._places.postfix_queue, due, utc_now().timestamp())
+        await postfix_queue.kick(self._places.postfix_conf, "qmgr", "FD")
+        for key in due:
+            before = self._flushed.get(key)
+            self._flushed[key] = _Flushed(before.tries + 1 if before else 1, now)
+        log.info("deferred mail is tried again, since our services answer", messages=len(due))
+        return due
+
+    def _may_try(self, key: str, now: float) -> bool:
+        before = self._flushed.get(key)
+        if before is None:
+            return True
+        return before.tries < _TRIES and now - before.at >= _FIRST_PAUSE * 2**before.tries
+
+    async def _wake(self) -> None:
+        """Wake who left mail behind in a reload, or while nobody took it."""
+        left = await asyncio.to_thread(
+            postfix_queue.left_behind, self._places.postfix_queue, utc_now().timestamp() - _LEFT_SECONDS
+        )
+        for service in left:
+            await postfix_queue.kick(self._places.postfix_conf, service, "I")
+
+    async def _services_answer(self) -> bool:
+        """Whether deliveries find what they need; the database was asked just before."""
+        places = self._places
+        if not await asyncio.to_thread(_has_room, places.postfix_queue, places.mail_root):
+            return False
+        return all(
+            await asyncio.gather(*map(greets, (places.lmtp_socket, places.dovecot_lmtp, places.dovecot_answering)))
+        )
+
+
+def _has_room(*folders: Path) -> bool:
+    """Whether messages can be written there."""
+    told = [os.statvfs(folder) for folder in folders]
+    return all(
+        each.f_bavail * each.f_frsize >= _LEAST_BYTES and (not each.f_files or each.f_favail >= _LEAST_FILES)
+        for each in told
+    )

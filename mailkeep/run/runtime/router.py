@@ -1,0 +1,77 @@
+"""Everything that the API answers, in one list: the features' endpoints and those that describe them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mailkeep.core.errors import Refusal
+from mailkeep.features.access.admins.routes import ENDPOINTS as ADMINS
+from mailkeep.features.access.api_keys.routes import ENDPOINTS as APIKEYS
+from mailkeep.features.access.oidc.routes import ENDPOINTS as OIDC
+from mailkeep.features.access.passkeys.routes import ENDPOINTS as PASSKEYS
+from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.access.sessions.routes import ENDPOINTS as AUTH
+from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
+from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
+from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
+from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
+from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
+from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
+from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
+from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
+from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
+from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
+from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
+from mailkeep.features.record.events.routes import ENDPOINTS as EVENTS
+from mailkeep.features.record.history.routes import ENDPOINTS as HISTORY
+from mailkeep.web.dashboard import dashboard_endpoints, not_found_page
+from mailkeep.web.endpoint import Call, Endpoint
+from mailkeep.web.login import PATH as LOGIN_PATH, login_endpoints
+from mailkeep.web.openapi import openapi_endpoints
+
+FEATURES: tuple[Endpoint, ...] = (
+    *AUTH,
+    *PASSKEYS,
+    *OIDC,
+    *ADMINS,
+    *APIKEYS,
+    *DOMAINS,
+    *DNS,
+    *MAILBOXES,
+    *ABUSE,
+    *ALIASES,
+    *ROUTING,
+    *SENDING,
+    *HISTORY,
+    *QUEUE,
+    *EVENTS,
+    *WEBHOOKS,
+    *SANDBOX,
+    *AUDIT,
+    *HEALTH,
+)
+"""In the order of the documentation."""
+
+_DASHBOARD = dashboard_endpoints()
+_LOGIN = login_endpoints(replaced=any(endpoint.path == LOGIN_PATH for endpoint in _DASHBOARD))
+
+NOT_FOUND_PAGE = not_found_page()
+ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *_DASHBOARD, *_LOGIN)
+
+
+class Gate:
+    """Identity and audit, as the pipeline asks for them."""
+
+    async def authenticate(self, app: Any, call: Call) -> None:
+        """Who calls."""
+        await auth.authenticate(app, call)
+
+    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
+        """Check the caller's password."""
+        await auth.prove_password(app, call, current, action)
+
+    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
+        """Record a refused change."""
+        await audit.refused(app, call, wrong)

@@ -1,0 +1,57 @@
+"""The schema of a data directory's database, whether an instance runs on it or not."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from mailkeep.core.clock import utc_now
+from mailkeep.core.errors import Failure
+from mailkeep.db import postgres
+from mailkeep.db.instance import acquire_lock, lock_holder
+from mailkeep.db.migrate import Migration, migrate, pending
+from mailkeep.run.runtime.toolbox import make_data_dir, open_vault
+from mailkeep.settings import load
+
+
+async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Migration]:
+    """Apply what the database lacks, or only try it; a database is made where there is none. Fails as `migrate`."""
+    loaded = load(data_dir)
+    if not dry_run:
+        # With the database comes the secret that seals what will stand in it.
+        make_data_dir(data_dir)
+        open_vault(data_dir, loaded)
+    async with owner_url(data_dir) as url:
+        return await migrate(url, utc_now, dry_run=dry_run)
+
+
+async def pending_in(data_dir: Path) -> list[Migration]:
+    """What `migrate_data_dir` would apply."""
+    async with owner_url(data_dir) as url:
+        return await pending(url)
+
+
+@asynccontextmanager
+async def owner_url(data_dir: Path) -> AsyncGenerator[str]:
+    """How to reach the database as the schema's owner; the private server is started where none runs."""
+    database = load(data_dir).settings.database
+    if database.url:
+        yield database.owner_url or database.url
+        return
+    make_data_dir(data_dir)
+    if lock_holder(data_dir):
+        urls = postgres.running_urls(data_dir)
+        if urls is None:
+            raise Failure("Mailkeep has just ended; try again.")
+        yield urls.owner
+        return
+    lock = acquire_lock(data_dir)
+    try:
+        server = await postgres.start(data_dir)
+        try:
+            yield server.urls.owner
+        finally:
+            await server.stop()
+    finally:
+        lock.release()

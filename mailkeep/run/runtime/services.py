@@ -1,0 +1,191 @@
+"""The parts of a full instance: how each is started, and how it is told that it serves."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.render import Facts
+from mailkeep.mail.dovecot import dict as dovecot_dict
+from mailkeep.run.cli import install
+from mailkeep.run.runtime import configuration, privileges, process
+from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
+from mailkeep.run.runtime.postlog import Watch
+from mailkeep.run.runtime.prefork import Birth, Born, Nursery
+from mailkeep.run.runtime.supervisor import Part
+from mailkeep.settings import Settings
+
+ORDER = ("redis", "rspamd", "dovecot", "postfix")
+"""The daemons, in the order of their start; our own processes stand between and after them."""
+
+_SECONDS = 2.0
+# First what others need, then who takes mail from others, then who takes calls.
+_FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
+_CALLS = ("api", "worker", "sendmail")
+# This one needs root: daemons' tools, and what others own. All others live as an account of their own; the API,
+# `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
+_AS_ROOT = ("node",)
+_GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postdrop"]}
+_SOCKETS = {"keys": ["keys"], "figures": ["logins"], "api": ["public", "internal"]}
+
+
+def all_parts(
+    settings: Settings, facts: Facts, nursery: Nursery, sockets: Mapping[str, socket.socket], *, reads_all: bool
+) -> list[Part]:
+    """Every part. `reads_all`: our own keep the right to read every file (`privileges`)."""
+    own = [_own(name, facts.places, nursery, sockets, reads_all) for name in process.present()]
+    first = Part("nursery", _FIRST, nursery.launch, facts.places.log / "nursery.log", nursery.ready)
+    return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(settings, facts), *own]
+
+
+def _own(
+    name: str,
+    places: Places,
+    nursery: Nursery,
+    sockets: Mapping[str, socket.socket],
+    reads_all: bool,
+) -> Part:
+    names = _SOCKETS.get(name, [])
+    log = places.log / f"{name}.log"
+    standing = None
+    if name not in _AS_ROOT:
+        standing = privileges.standing(install.ACCOUNT, _GROUPS.get(name, []), reads_all=reads_all)
+    birth = Birth(name, str(places.data), str(log), names, standing)
+
+    async def launch() -> Born:
+        return await nursery.bear(birth, [sockets[key] for key in names])
+
+    async def ready() -> bool:
+        told = process.serving(places.run, name)
+        return told is not None and Path(f"/proc/{told}").exists()
+
+    async def prepare() -> None:
+        process.ready_file(places.run, name).unlink(missing_ok=True)
+
+    async def alive() -> bool:
+        return not await dovecot_dict.hangs(places.figures_socket)
+
+    wave = _ABOVE if name in _CALLS else _BENEATH
+    # A session that changes what a mailbox holds waits for this one, for half a minute where it hangs.
+    look = alive if name == "figures" else None
+    return Part(name, wave, launch, log, ready, prepare, look, patience=6.0)
+
+
+def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
+    async def launch() -> Child:
+        return spawn(Command(argv, log, ENVIRONMENT))
+
+    return launch
+
+
+def _redis(facts: Facts) -> Part:
+    places = facts.places
+    argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
+    argv += ["redis-server", str(places.redis_conf / "redis.conf")]
+    log = places.log / "redis.log"
+    return Part(
+        "redis",
+        _BENEATH,
+        _daemon(argv, log),
+        log,
+        partial(answers, places.redis_socket),
+    )
+
+
+def _rspamd(facts: Facts) -> Part:
+    places = facts.places
+    variables = configuration.rspamd_variables(facts, places.rspamd_conf)
+    argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
+    wanted = (places.scan_socket, places.sign_socket)
+    log = places.log / "rspamd.log"
+    return Part(
+        "rspamd",
+        _BENEATH,
+        _daemon(argv, log),
+        log,
+        _all_answer(wanted),
+        _cleared(wanted),
+    )
+
+
+def _dovecot(facts: Facts) -> Part:
+    places = facts.places
+    argv = ["dovecot", "-F", "-c", str(places.dovecot_conf / "dovecot.conf")]
+    wanted = (places.dovecot_lmtp, places.dovecot_answering, places.auth_socket)
+    log = places.log / "dovecot.out.log"
+    return Part(
+        "dovecot",
+        _BENEATH,
+        _daemon(argv, log),
+        log,
+        _all_answer(wanted),
+    )
+
+
+def _postfix(settings: Settings, facts: Facts) -> Part:
+    places = facts.places
+    # What `postfix start-fg` runs in the end, but without the shell before it, so that signals reach it.
+    argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(places.postfix_conf)]
+    watch = Watch(places)
+    sockets = {places.api_smtp: "api", places.reinjection_smtp: "reinjection"}
+
+    async def prepare() -> None:
+        for short, service in sockets.items():
+            short.unlink(missing_ok=True)
+            short.symlink_to(places.postfix_queue / "public" / service)
+        watch.forget()
+
+    log = places.log / "postfix.out.log"
+    return Part(
+        "postfix",
+        _POSTFIX,
+        _daemon(argv, log),
+        places.mail_log,  # where it tells its troubles
+        partial(greets, places.api_smtp),
+        prepare,
+        watch.alive,
+    )
+
+
+async def answers(path: Path) -> bool:
+    """Whether somebody takes connections on a Unix socket."""
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_unix_connection(path), _SECONDS)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
+
+
+async def greets(path: Path) -> bool:
+    """Whether an SMTP server greets on a Unix socket."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            reader, writer = await asyncio.open_unix_connection(path)
+            line = await reader.readline()
+            writer.write(b"QUIT\r\n")
+            writer.close()
+    except (OSError, TimeoutError):
+        return False
+    return line.startswith(b"220 ")
+
+
+def _all_answer(paths: tuple[Path, ...]) -> Callable[[], Awaitable[bool]]:
+    async def ready() -> bool:
+        return all([await answers(path) for path in paths])
+
+    return ready
+
+
+def _cleared(paths: tuple[Path, ...]) -> Callable[[], Awaitable[None]]:
+    """Sockets that a killed run has left would pass for its successor's."""
+
+    async def prepare() -> None:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+    return prepare

@@ -1,0 +1,113 @@
+"""Ending open IMAP, POP3 and ManageSieve sessions that have lost their access; in the node's agent, which is root.
+
+Each change (`directory/mailbox_sessions`) gets two passes: one at once, and one a second later. The second ends
+sessions that were just opening at the first, and kills processes that have not followed SIGTERM. Then the change is
+forgotten; an agent that is killed before that finds it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.features.directory.mailbox_sessions import rules, service as mailbox_sessions
+from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
+from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.dovecot import sessions as dovecot_sessions
+from mailkeep.mail.dovecot.sessions import Session
+
+log = structlog.get_logger("mailkeep.session_ends")
+
+_SECOND_PASS_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
+# A session that begins later than this after a change was first seen has been opened with the new access.
+_OPENING = timedelta(seconds=0.5)
+
+ListSessions = Callable[[Path, datetime], Awaitable[Sequence[Session]]]
+"""Lists the open sessions: `dovecot_sessions.open_sessions`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """When a change was first seen, and when (on the event loop's clock) its second pass is due."""
+
+    at: datetime
+    second_pass: float
+
+
+@dataclass(slots=True)
+class SessionEnder:
+    """Ends sessions whenever it is woken."""
+
+    app: App
+    places: Places
+    list_sessions: ListSessions = dovecot_sessions.open_sessions
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _seen: dict[int, _Seen] = field(default_factory=dict[int, _Seen])
+    _signalled: set[Session] = field(default_factory=set[Session])
+    _failing: bool = False
+
+    def wake(self) -> None:
+        """There may be sessions to end."""
+        self._woken.set()
+
+    async def keep_ending(self) -> None:
+        """End sessions until cancelled."""
+        pause: float | None = None
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._woken.wait()
+            self._woken.clear()
+            try:
+                pause = await self.look()
+                self._failing = False
+            except (Failure, Unavailable) as error:
+                pause = _RETRY_SECONDS
+                if not self._failing:
+                    log.warning("sessions that lost their access can't be ended; retrying each second", why=str(error))
+                self._failing = True
+            except Exception:
+                pause = _RETRY_SECONDS
+                log.exception("ending sessions failed; retrying")
+
+    async def look(self) -> float | None:
+        """Do the passes that are due now; the seconds until the next, None where no change waits for one."""
+        loop, at = asyncio.get_running_loop(), self.app.clock()
+        async with self.app.db.autocommit() as conn:
+            pending = await mailbox_sessions.pending_ends(conn)
+        first = [end for end in pending if end.id not in self._seen]
+        second = [end for end in pending if end.id in self._seen and self._seen[end.id].second_pass <= loop.time()]
+        if first or second:
+            sessions = await self.list_sessions(self.places.dovecot_conf / "dovecot.conf", at)
+            self._seen |= {end.id: _Seen(at, loop.time() + _SECOND_PASS_SECONDS) for end in first}
+            self._end(sessions, first + second)
+            async with self.app.db.autocommit() as conn:
+                await mailbox_sessions.finish_ends(conn, second)
+            self._signalled &= set(sessions)
+        waiting = {end.id for end in pending} - {end.id for end in second}
+        self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
+        return max(0.0, min(seen.second_pass for seen in self._seen.values()) - loop.time()) if self._seen else None
+
+    def _end(self, sessions: Sequence[Session], changes: Sequence[SessionEnd]) -> None:
+        by_subject: dict[str, list[SessionEnd]] = {}
+        for change in changes:
+            by_subject.setdefault(change.subject, []).append(change)
+        for session in sessions:
+            candidates = [each for name in rules.subjects(session.login) for each in by_subject.get(name, [])]
+            if any(self._ends(change, session) for change in candidates):
+                log.info("ending a session", login=session.login, protocol=session.protocol, pid=session.pid)
+                dovecot_sessions.end_session(session, force=session in self._signalled)
+                self._signalled.add(session)
+
+    def _ends(self, change: SessionEnd, session: Session) -> bool:
+        is_old = session.began_at <= self._seen[change.id].at + _OPENING
+        return is_old and rules.ends(change, session.login, session.protocol, session.began_at)

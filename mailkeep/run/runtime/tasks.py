@@ -1,0 +1,86 @@
+"""What runs beside the listeners for as long as the instance does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
+from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
+from mailkeep.features.directory.mailboxes import jobs as mailboxes
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.receiving import jobs as receiving
+from mailkeep.features.mailflow.sandbox import service as sandbox
+from mailkeep.features.mailflow.sending import jobs as sending
+from mailkeep.features.mailflow.webhooks import jobs as webhooks
+from mailkeep.features.record.audit import jobs as audit
+from mailkeep.features.record.audit.service import record_summaries
+from mailkeep.features.record.messages import jobs as messages
+from mailkeep.web.idempotency import forget_keys
+
+log = structlog.get_logger("mailkeep.tasks")
+
+_HOUSEKEEPING_SECONDS = 600.0
+_IDLE_SECONDS = 1.0
+_SEAL_SECONDS = 5.0
+
+
+async def housekeeping(app: App) -> None:
+    """Partitions ahead, broken-off sends ended, the trash emptied, what is old gone."""
+    async with app.db.tx() as conn:
+        await ensure_partitions(conn, app.clock())
+    async with app.db.autocommit() as conn:
+        await abuse.forget_counts(conn, app.clock())
+        await mailbox_sessions.prune(conn, app.clock())
+    await forget_keys(app.db, app.clock)
+    await sending.reconcile(app, app.clock() - sending.ABANDONED)
+    await mailboxes.purge_trash(app)
+    await messages.prune(app)
+    await receiving.prune(app)
+    await webhooks.prune(app)
+    async with app.db.tx() as conn:
+        confirmed = await confirm_prune_time(conn, "messages", app.clock())
+    if confirmed:
+        await sandbox.prune(app, confirmed - timedelta(days=app.settings.retention.content_days))
+
+
+async def every(seconds: float, what: str, work: Callable[[], Awaitable[object]]) -> None:
+    """Do `work` again and again, that many seconds apart, until cancelled; a fault is logged and tried again."""
+    while True:
+        try:
+            await work()
+        except Unavailable:
+            log.info("waiting for the database", task=what)
+        except Exception:
+            log.exception("a task stumbled", task=what)
+        await asyncio.sleep(seconds)
+
+
+async def run_forwards(app: App) -> None:
+    """Hand on what aliases send outside, until cancelled."""
+    await every(_IDLE_SECONDS, "forwards", lambda: receiving.forward_due(app))
+
+
+async def run_sealing(app: App) -> None:
+    """Seal the audit log, until cancelled."""
+    await every(_SEAL_SECONDS, "sealing", lambda: audit.seal(app))
+
+
+async def run_refusal_summaries(app: App) -> None:
+    """Write down how many calls were refused beyond those recorded one by one, until cancelled."""
+    await every(_SEAL_SECONDS, "summaries of refused calls", lambda: record_summaries(app, app.clock()))
+
+
+async def run_audit_pruning(app: App) -> None:
+    """Prune the audit log, until cancelled."""
+    await every(_HOUSEKEEPING_SECONDS, "pruning the audit log", lambda: audit.let_go(app))
+
+
+async def run_housekeeping(app: App) -> None:
+    """Keep the house, until cancelled."""
+    await every(_HOUSEKEEPING_SECONDS, "housekeeping", lambda: housekeeping(app))

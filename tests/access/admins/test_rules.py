@@ -1,0 +1,114 @@
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, InvalidField
+from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.features.access.admins import rules
+from mailkeep.features.access.admins.model import Admin, Change
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+EXAMPLE, OTHER = UUID(int=1), UUID(int=2)
+SUE, ADAM, DORA, DAN = (UUID(int=number) for number in (10, 11, 12, 13))
+
+
+def account(admin_id: UUID, role: Role, *domain_ids: UUID) -> Admin:
+    return Admin(admin_id, "a@example.test", role, False, None, None, NOW, NOW, domain_ids)
+
+
+ACCOUNTS = {
+    "sue": account(SUE, Role.SUPER_ADMIN),
+    "adam": account(ADAM, Role.ADMIN),
+    "dora": account(DORA, Role.DOMAIN_ADMIN, EXAMPLE),
+    "dan": account(DAN, Role.DOMAIN_ADMIN, EXAMPLE, OTHER),
+    "nina": account(UUID(int=14), Role.DOMAIN_ADMIN),
+}
+
+
+def caller(name: str, scope: frozenset[UUID] | None = None) -> Principal:
+    found = ACCOUNTS[name]
+    key_id = None if scope is None else UUID(int=99)
+    assigned = frozenset(found.domain_ids)
+    return Principal(found.id, name, found.role, Actor.SESSION, assigned, scope, key_id=key_id)
+
+
+@pytest.mark.parametrize(
+    "who, seen",
+    [
+        (caller("sue"), {"sue", "adam", "dora", "dan", "nina"}),
+        (caller("adam"), {"sue", "adam", "dora", "dan", "nina"}),
+        (caller("dora"), {"dora", "dan"}),
+        (caller("dan"), {"dora", "dan"}),
+        (caller("nina"), {"nina"}),
+        (caller("sue", frozenset({EXAMPLE})), {"sue"}),
+        (caller("adam", frozenset()), {"adam"}),
+        (caller("dan", frozenset({EXAMPLE})), {"dan"}),
+    ],
+)
+def test_who_sees_whom(who: Principal, seen: set[str]):
+    assert {name for name, admin in ACCOUNTS.items() if rules.sees(who, admin)} == seen
+
+
+@pytest.mark.parametrize(
+    "who, name, refusal",
+    [
+        (caller("nina"), "sue", Forbidden),
+        (caller("dora"), "adam", Forbidden),
+        (caller("dora", frozenset({EXAMPLE})), "sue", Forbidden),
+        (caller("dora", frozenset({EXAMPLE})), "dan", ApiKeyDomainScope),
+        (caller("sue", frozenset({EXAMPLE})), "dora", ApiKeyDomainScope),
+    ],
+)
+def test_the_role_bars_before_the_scope(who: Principal, name: str, refusal: type[Exception]):
+    with pytest.raises(refusal):
+        rules.refuse_unseen(who, ACCOUNTS[name])
+
+
+def test_foreign_domains_of_an_account_are_not_told():
+    assert rules.shown_domains(caller("sue"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
+    assert rules.shown_domains(caller("dora"), ACCOUNTS["dan"]) == [EXAMPLE]
+    assert rules.shown_domains(caller("dan"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
+    assert rules.shown_domains(caller("dan", frozenset({OTHER})), ACCOUNTS["dan"]) == [OTHER]
+
+
+@pytest.mark.parametrize("role", [None, Role.ADMIN, Role.DOMAIN_ADMIN])
+def test_the_last_super_admin_stays(role: Role | None):
+    with pytest.raises(Conflict) as refused:
+        rules.refuse_losing_last(ACCOUNTS["sue"], 0, role)
+    assert refused.value.details == {"reason": "last_super_admin"}
+    rules.refuse_losing_last(ACCOUNTS["sue"], 1, role)
+    rules.refuse_losing_last(ACCOUNTS["adam"], 0, role)
+
+
+def test_the_last_super_admin_may_be_changed_otherwise():
+    rules.refuse_losing_last(ACCOUNTS["sue"], 0, Role.SUPER_ADMIN)
+
+
+@pytest.mark.parametrize(
+    "wanted, differs",
+    [
+        (Change(), False),
+        (Change(email=rules.parse_email("a@example.test")), False),
+        (Change(email=rules.parse_email("A@example.test")), True),
+        (Change(password_hash="any"), True),
+        (Change(role=Role.DOMAIN_ADMIN), False),
+        (Change(role=Role.ADMIN), True),
+        (Change(domain_ids=(OTHER, EXAMPLE)), False),
+        (Change(domain_ids=()), True),
+    ],
+)
+def test_what_is_a_change(wanted: Change, differs: bool):
+    assert rules.differs(ACCOUNTS["dan"], wanted) is differs
+
+
+@pytest.mark.parametrize(
+    "text", ["", "sue", "sue@", "@example.test", "sue@ex ample.test", "a@b@c.test", "Sue <s@x.test>"]
+)
+def test_a_malformed_email_is_an_invalid_field(text: str):
+    with pytest.raises(InvalidField):
+        rules.parse_email(text)
+
+
+def test_admin_at_localhost_is_an_email():
+    assert rules.parse_email("admin@localhost").text == "admin@localhost"

@@ -1,0 +1,108 @@
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mailkeep.core.errors import Forbidden, InvalidField
+from mailkeep.features.access.api_keys import rules
+from mailkeep.features.access.api_keys.model import Key, Wanted
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SOON, LATE = NOW + timedelta(days=1), NOW + timedelta(days=2)
+
+
+def parent(rate_limit: int = 60, expires_at: datetime | None = None, networks: tuple[str, ...] = ()) -> Key:
+    some = UUID(int=1)
+    return Key(some, some, None, "parent", "svc_sk_12345", False, (), rate_limit, networks, None, expires_at, NOW)
+
+
+def wanted(rate_limit: int | None = None, expires_at: datetime | None = None, networks: tuple[str, ...] = ()) -> Wanted:
+    return Wanted("child", rate_limit=rate_limit, expires_at=expires_at, allowed_networks=networks)
+
+
+LAN = ("10.0.0.0/8",)
+
+
+@pytest.mark.parametrize(
+    "asked, made_by, rate_limit, expires_at",
+    [
+        (wanted(), None, 60, None),
+        (wanted(0, LATE), None, 0, LATE),
+        (wanted(), parent(), 60, None),
+        (wanted(), parent(30), 30, None),
+        (wanted(), parent(600), 60, None),
+        (wanted(), parent(0), 60, None),
+        (wanted(0), parent(0), 0, None),
+        (wanted(600), parent(600), 600, None),
+        (wanted(), parent(expires_at=SOON), 60, SOON),
+        (wanted(expires_at=SOON), parent(expires_at=LATE), 60, SOON),
+        (wanted(expires_at=SOON), parent(expires_at=SOON), 60, SOON),
+        (wanted(expires_at=LATE), parent(), 60, LATE),
+    ],
+)
+def test_what_is_left_open_takes_the_usual_or_less(
+    asked: Wanted, made_by: Key | None, rate_limit: int, expires_at: datetime | None
+):
+    made = rules.bounded(asked, made_by)
+    assert (made.rate_limit, made.expires_at) == (rate_limit, expires_at)
+
+
+@pytest.mark.parametrize(
+    "asked, made_by, reason",
+    [
+        (wanted(61), parent(), "faster"),
+        (wanted(0), parent(1_000_000), "faster"),
+        (wanted(expires_at=LATE), parent(expires_at=SOON), "longer_lived"),
+        (wanted(networks=("0.0.0.0/0",)), parent(networks=LAN), "more_networks"),
+        (wanted(networks=("10.1.0.0/16", "::/0")), parent(networks=LAN), "more_networks"),
+    ],
+)
+def test_a_key_makes_no_key_that_has_more_than_itself(asked: Wanted, made_by: Key, reason: str):
+    with pytest.raises(Forbidden) as refused:
+        rules.bounded(asked, made_by)
+    assert refused.value.details == {"reason": reason}
+
+
+@pytest.mark.parametrize(
+    "asked, made_by, networks",
+    [
+        (wanted(), parent(), ()),
+        (wanted(networks=LAN), None, LAN),
+        (wanted(networks=LAN), parent(), LAN),
+        (wanted(), parent(networks=LAN), LAN),
+        (wanted(networks=("10.1.0.0/16", "10.2.3.4/32")), parent(networks=LAN), ("10.1.0.0/16", "10.2.3.4/32")),
+    ],
+)
+def test_a_child_is_used_from_where_its_parent_is(asked: Wanted, made_by: Key | None, networks: tuple[str, ...]):
+    assert rules.bounded(asked, made_by).allowed_networks == networks
+
+
+@pytest.mark.parametrize(
+    "texts, networks",
+    [
+        ([], ()),
+        (["10.0.0.0/8", "10.0.0.0/255.0.0.0", "192.0.2.1"], ("10.0.0.0/8", "192.0.2.1/32")),
+        (["2001:DB8:0::/32"], ("2001:db8::/32",)),
+    ],
+)
+def test_networks_are_kept_in_their_shortest_form(texts: list[str], networks: tuple[str, ...]):
+    assert rules.parse_networks(texts) == networks
+
+
+def test_every_faulty_network_is_named():
+    with pytest.raises(InvalidField) as refused:
+        rules.parse_networks(["10.0.0.1/8", "10.0.0.0/8", "lan", ""])
+    assert refused.value.details
+    assert [fault["field"] for fault in refused.value.details["fields"]] == [
+        "allowed_networks[0]",
+        "allowed_networks[2]",
+        "allowed_networks[3]",
+    ]
+
+
+@given(st.text())
+def test_only_what_we_make_is_a_key(text: str):
+    assert not rules.is_raw_key(text)
+    assert not rules.is_raw_key("svc_sk_" + "a" * 43 + (text or "\n"))
+    assert rules.is_raw_key("svc_sk_" + "a" * 43)

@@ -1,0 +1,526 @@
+"""A hostile provider, and a hostile browser: what proves nothing opens nothing, and stands in the audit log."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aiohttp import web
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey as PrivateKey, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from joserfc import jwt
+
+from mailkeep.core.secret import to_text
+from mailkeep.net import openid
+from mailkeep.net.openid import OpenId
+from tests.access.oidc.provider import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    Provider,
+    Visitor,
+    by_hand,
+    ec_key,
+    ended,
+    public,
+    rsa_key,
+    settings_of,
+)
+from tests.access.oidc.test_login import link
+from tests.support.client import Api
+from tests.web.caller import Answer
+
+Prepare = Callable[[Provider], None]
+
+
+async def refused(api: Api, answer: Answer, code: str, why: str, case: str = "") -> None:
+    """No session was opened, no identity linked, and the log says why."""
+    path, told = ended(answer)
+    assert (path, told.get("error")) == ("/login", code), case
+    assert why not in answer.headers["location"]
+    assert "svc_session" not in answer.headers.get("set-cookie", "")
+    entry = (await api.audited("auth.login"))[-1]
+    assert (entry["outcome"], entry["error_code"]) == ("failed", code), case
+    assert (entry["details"]["method"], entry["details"]["reason"]) == ("oidc:acme", why), case
+    assert len(await api.sql("SELECT 1 FROM sessions")) == 4, f"the cast's own, after {case}"
+
+
+@pytest.fixture(autouse=True)
+async def linked(api: Api, provider: Provider, visitor: Visitor) -> None:
+    """Sue would be let in, were it not for what is wrong."""
+    await link(api, "sue", provider)
+
+
+def claims(**changes: Any) -> Prepare:
+    def prepare(provider: Provider) -> None:
+        provider.claims = {name: value(provider) if callable(value) else value for name, value in changes.items()}
+
+    return prepare
+
+
+def header(**changes: Any) -> Prepare:
+    def prepare(provider: Provider) -> None:
+        provider.header = provider.header | changes
+
+    return prepare
+
+
+def signed_by(signer: Any, **changes: Any) -> Prepare:
+    def prepare(provider: Provider) -> None:
+        provider.signer, provider.header = signer(), provider.header | changes
+
+    return prepare
+
+
+def made(make: Callable[[dict[str, Any]], str]) -> Prepare:
+    def prepare(provider: Provider) -> None:
+        provider.make_token = make
+
+    return prepare
+
+
+def at(seconds: float) -> Callable[[Provider], int]:
+    return lambda provider: int(provider.now() + seconds)
+
+
+def by_secret(secret: Callable[[], bytes]) -> Prepare:
+    """HS256, with what everybody knows for the secret (CVE-2015-9235)."""
+    header = {"alg": "HS256", "kid": "one"}
+    return made(lambda said: by_hand(header, said, lambda data: hmac.digest(secret(), data, "sha256")))
+
+
+def pem() -> bytes:
+    return rsa_key().public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+def signature_of(key: PrivateKey | None) -> Callable[[bytes], bytes]:
+    assert key is not None
+    return lambda data: key.sign(data, PKCS1v15(), SHA256())
+
+
+def altered(said: dict[str, Any]) -> str:
+    """Signed for somebody else; the claims exchanged afterwards."""
+    head, _, signature = jwt.encode({"alg": "RS256", "kid": "one"}, said | {"sub": "x"}, rsa_key()).split(".")
+    return ".".join((head, to_text(json.dumps(said).encode()), signature))
+
+
+def own_key_in_header(said: dict[str, Any]) -> str:
+    key = rsa_key("two")
+    return by_hand({"alg": "RS256", "jwk": public(key)}, said, signature_of(key.private_key))
+
+
+def critical(said: dict[str, Any]) -> str:
+    """RFC 7515 §4.1.11: who doesn't understand it must refuse."""
+    return by_hand(
+        {"alg": "RS256", "kid": "one", "crit": ["b64"], "b64": True}, said, signature_of(rsa_key().private_key)
+    )
+
+
+def small_key(provider: Provider) -> None:
+    key = generate_private_key(65537, 1024)
+    modulus = key.public_key().public_numbers().n.to_bytes(128, "big")
+    provider.keys = [{"kty": "RSA", "kid": "one", "n": to_text(modulus), "e": "AQAB"}]
+    provider.make_token = lambda said: by_hand({"alg": "RS256", "kid": "one"}, said, signature_of(key))
+
+
+def for_encryption(provider: Provider) -> None:
+    provider.keys = [public(rsa_key()) | {"use": "enc"}, public(ec_key())]
+
+
+def two_without_id(provider: Provider) -> None:
+    provider.keys = [public(rsa_key()) | {"kid": None}, public(rsa_key("two")) | {"kid": None}]
+    provider.header = {"alg": "RS256"}
+
+
+TOKENS: list[tuple[str, Prepare, str]] = [
+    ("another issuer", claims(iss="https://evil.test"), "token_issuer"),
+    ("the issuer with a slash", claims(iss=lambda p: f"{p.issuer}/"), "token_issuer"),
+    ("the issuer in a list", claims(iss=lambda p: [p.issuer]), "token_issuer"),
+    ("no issuer", claims(iss=None), "token_issuer"),
+    ("another audience", claims(aud="somebody-else"), "token_audience"),
+    ("other audiences", claims(aud=["a", "b"]), "token_audience"),
+    ("no audience", claims(aud=None), "token_audience"),
+    ("an audience that begins like ours", claims(aud=f"{CLIENT_ID}2"), "token_audience"),
+    ("several audiences and no azp", claims(aud=[CLIENT_ID, "other"]), "token_azp"),
+    ("several audiences and another's azp", claims(aud=[CLIENT_ID, "other"], azp="other"), "token_azp"),
+    ("our audience, another's azp", claims(azp="other"), "token_azp"),
+    ("another nonce", claims(nonce="x" * 43), "token_nonce"),
+    ("no nonce", claims(nonce=None), "token_nonce"),
+    ("a nonce that is no text", claims(nonce=["x"]), "token_nonce"),
+    ("expired", claims(exp=at(-61)), "token_expired"),
+    ("no expiry", claims(exp=None), "token_expired"),
+    ("an expiry that is no number", claims(exp="2099-01-01"), "token_expired"),
+    ("an expiry that is true", claims(exp=True), "token_expired"),
+    ("issued in the future", claims(iat=at(61)), "token_issued_at"),
+    ("issued long ago", claims(iat=at(-3600)), "token_issued_at"),
+    ("not issued", claims(iat=None), "token_issued_at"),
+    ("not valid yet", claims(nbf=at(61)), "token_not_before"),
+    ("no subject", claims(sub=None), "token_subject"),
+    ("an empty subject", claims(sub=""), "token_subject"),
+    ("a subject that is a number", claims(sub=1), "token_subject"),
+    ("a subject without end", claims(sub="x" * 256), "token_subject"),
+    ("the hash of another access token", claims(at_hash="x" * 22), "token_at_hash"),
+    ("the algorithm none", made(lambda said: by_hand({"alg": "none"}, said)), "token_algorithm"),
+    ("the algorithm NoNe", made(lambda said: by_hand({"alg": "NoNe", "kid": "one"}, said)), "token_algorithm"),
+    ("no signature", made(lambda said: by_hand({"alg": "RS256", "kid": "one"}, said)), "token_signature"),
+    ("HS256 with the public key in PEM", by_secret(pem), "token_algorithm"),
+    ("HS256 with the public JWK", by_secret(lambda: json.dumps(public(rsa_key())).encode()), "token_algorithm"),
+    ("HS256 with the client's secret", by_secret(CLIENT_SECRET.encode), "token_algorithm"),
+    ("claims that were exchanged", made(altered), "token_signature"),
+    ("an unknown key", header(kid="unknown"), "token_unknown_key"),
+    ("another's key by our key's id", signed_by(lambda: rsa_key("two")), "token_signature"),
+    ("a key in the token's own header", made(own_key_in_header), "token_signature"),
+    ("a key of another kind", signed_by(ec_key, alg="ES256"), "token_unknown_key"),
+    ("a key of 1024 bits", small_key, "keys"),
+    ("a key for encryption", for_encryption, "token_unknown_key"),
+    ("two keys, and no telling which", two_without_id, "token_unknown_key"),
+    ("a critical header", made(critical), "token_critical_header"),
+    ("an access token", header(typ="at+jwt"), "token_type"),
+    ("no token", made(lambda said: ""), "token_malformed"),
+    ("no JSON", made(lambda said: f"{to_text(b'{')}.{to_text(b'{}')}.x"), "token_malformed"),
+    ("five parts", made(lambda said: "a.b.c.d.e"), "token_malformed"),
+    ("a token of 40 KB", claims(more="x" * 30_000), "token_malformed"),
+]
+
+
+def begin_anew(api: Api, provider: Provider) -> None:
+    """The provider is honest again, and nothing is known of it."""
+    honest = Provider()
+    for name in ("document", "keys", "header", "claims", "signer", "make_token", "userinfo", "answers"):
+        setattr(provider, name, getattr(honest, name))
+    provider.seen.clear()
+    api.app.openid = OpenId(api.app.outbound)
+
+
+async def test_a_bad_token_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+    for name, prepare, why in TOKENS:
+        begin_anew(api, provider)
+        there = await visitor.begin(provider)
+        prepare(provider)
+        answer = await there.come_back(provider, provider.authorize(there.location))
+        await refused(api, answer, "UNAVAILABLE" if why == "keys" else "INVALID_CREDENTIALS", why, name)
+
+
+def without_key_id(provider: Provider) -> None:
+    provider.header = {"alg": "RS256"}
+
+
+GOOD: list[tuple[str, Prepare]] = [
+    ("as it comes", claims()),
+    ("audiences with our azp", claims(aud=[CLIENT_ID, "other"], azp=CLIENT_ID)),
+    ("the right hash of the access token", claims(at_hash=to_text(hashlib.sha256(b"at").digest()[:16]))),
+    ("a clock that is a minute ahead", claims(iat=at(59), nbf=at(59))),
+    ("a clock that is a minute behind", claims(exp=at(-59), iat=at(-359))),
+    ("a token without key id where there is one key", without_key_id),
+    ("typ JWT", header(typ="JWT")),
+]
+
+
+def by_curve(provider: Provider) -> None:
+    provider.keys.append(public(ec_key()))
+    provider.signer, provider.header = ec_key(), {"alg": "ES256", "kid": "curve"}
+
+
+def by_pss(provider: Provider) -> None:
+    provider.header = provider.header | {"alg": "PS256"}
+
+
+async def test_a_good_token_opens_a_session(api: Api, provider: Provider, visitor: Visitor):
+    for name, prepare in [*GOOD, ("ES256", by_curve), ("PS256", by_pss)]:
+        begin_anew(api, provider)
+        prepare(provider)
+        assert ended(await visitor.log_in(provider)) == ("/", {}), name
+
+
+# What the browser brings back
+
+
+async def test_a_code_that_was_used_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
+    parameters = provider.authorize(there.location)
+    assert ended(await there.come_back(provider, parameters)) == ("/", {})
+    await api.sql("DELETE FROM sessions WHERE user_agent IS NULL")
+    # Of the same login: its state is used up. Of another login: the provider doesn't know the code any more.
+    await refused(api, await there.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
+    again = await visitor.begin(provider)
+    replayed = provider.authorize(again.location) | {"code": parameters["code"]}
+    await refused(api, await again.come_back(provider, replayed), "INVALID_CREDENTIALS", "code")
+
+
+async def test_a_code_of_another_login_is_tied_to_that_ones_verifier(api: Api, provider: Provider, visitor: Visitor):
+    """A stolen code that somebody injects into a login of their own (RFC 9700 §4.5)."""
+    victim = provider.authorize((await visitor.begin(provider)).location)
+    attacker = await visitor.begin(provider)
+    injected = provider.authorize(attacker.location) | {"code": victim["code"]}
+    await refused(api, await attacker.come_back(provider, injected), "INVALID_CREDENTIALS", "code")
+
+
+ANSWERS: list[tuple[dict[str, Any], str, str]] = [
+    ({"state": None}, "INVALID_CREDENTIALS", "no_state"),
+    ({"state": ""}, "INVALID_CREDENTIALS", "no_state"),
+    ({"state": "x" * 43}, "SESSION_INVALID", "unknown_state"),
+    ({"state": "x" * 201}, "INVALID_CREDENTIALS", "too_long"),
+    ({"state": "ÿ\ud800"}, "SESSION_INVALID", "unknown_state"),
+    ({"code": None}, "INVALID_CREDENTIALS", "no_code"),
+    ({"code": ""}, "INVALID_CREDENTIALS", "no_code"),
+    ({"code": "made-up"}, "INVALID_CREDENTIALS", "code"),
+    ({"code": "x" * 8193}, "INVALID_CREDENTIALS", "too_long"),
+    ({"iss": "https://evil.test"}, "INVALID_CREDENTIALS", "mix_up"),
+    ({"iss": ""}, "INVALID_CREDENTIALS", "mix_up"),
+    ({"error": "something_else", "code": None}, "FORBIDDEN", "provider_refused"),
+    ({"error": "<script>", "code": None}, "FORBIDDEN", "provider_refused"),
+]
+
+
+async def test_a_bad_answer_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+    for changes, code, why in ANSWERS:
+        there = await visitor.begin(provider)
+        given = provider.authorize(there.location) | {"session_state": "whatever", "scope": "openid"} | changes
+        sent = {name: value.encode("utf-8", "surrogatepass") for name, value in given.items() if value is not None}
+        answer = await there.come_back(provider, sent)
+        if why == "provider_refused":  # people may know
+            assert ended(answer) == ("/login", {"error": code, "reason": why})
+            assert (await api.audited("auth.login"))[-1]["details"]["reason"] == why
+        else:
+            await refused(api, answer, code, why, str(changes))
+
+
+async def test_the_person_may_say_no(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
+    parameters = {"state": provider.authorize(there.location)["state"], "error": "access_denied"}
+    answer = await there.come_back(provider, parameters)
+    assert ended(answer) == ("/login", {"error": "FORBIDDEN", "reason": "access_denied"})
+    assert (await api.audited("auth.login"))[-1]["details"]["reason"] == "access_denied"
+
+
+async def test_a_parameter_that_stands_twice_is_refused(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
+    given = provider.authorize(there.location)
+    query = f"state={given['state']}&code={given['code']}&code=other"
+    answer = await there.client("GET", f"/auth/oidc/callback/acme?{query}")
+    await refused(api, answer, "INVALID_CREDENTIALS", "repeated_parameter")
+
+
+async def test_a_login_belongs_to_the_browser_that_began_it(api: Api, provider: Provider, visitor: Visitor):
+    """Login CSRF: the attacker's answer, brought by the victim's visitor."""
+    there = await visitor.begin(provider)
+    parameters = provider.authorize(there.location)
+    elsewhere = replace(there, client=api.nobody)
+    await refused(api, await elsewhere.come_back(provider, parameters), "SESSION_INVALID", "no_cookie")
+    another = await visitor.begin(provider)
+    await refused(api, await another.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
+    # Its own browser still has it.
+    assert ended(await there.come_back(provider, parameters)) == ("/", {})
+
+
+async def test_a_login_is_over_after_ten_minutes(api: Api, provider: Provider, visitor: Visitor):
+    there = await visitor.begin(provider)
+    parameters = provider.authorize(there.location)
+    api.clock.advance(minutes=10)
+    await refused(api, await there.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
+    await visitor.begin(provider)
+    assert len(await api.sql("SELECT 1 FROM oidc_logins")) == 1, "what was never finished is forgotten"
+
+
+async def test_no_providers_answer_passes_for_anothers(api: Api, provider: Provider, other: Provider, visitor: Visitor):
+    """Mix-up (RFC 9207 §1): begun at one provider, answered at the other's callback."""
+    there = await visitor.begin(other)
+    parameters = other.authorize(there.location)
+    await refused(api, await there.come_back(provider, parameters), "INVALID_CREDENTIALS", "mix_up")
+
+
+async def test_a_provider_that_names_itself_always_must(api: Api, provider: Provider, visitor: Visitor):
+    provider.document = {"authorization_response_iss_parameter_supported": True}
+    there = await visitor.begin(provider)
+    parameters = provider.authorize(there.location)
+    await refused(api, await there.come_back(provider, parameters), "INVALID_CREDENTIALS", "mix_up")
+    there = await visitor.begin(provider)
+    parameters = provider.authorize(there.location) | {"iss": provider.issuer}
+    assert ended(await there.come_back(provider, parameters)) == ("/", {})
+
+
+# What the provider publishes
+
+
+def answering(**more: Any) -> Callable[[web.Request], web.Response]:
+    return lambda request: web.Response(**more)
+
+
+def redirecting(request: web.Request) -> web.Response:
+    return web.Response(status=302, headers={"location": f"http://{request.host}/moved"})
+
+
+async def slow(request: web.Request) -> web.StreamResponse:
+    """A byte now and then, for ever."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    for _ in range(1000):
+        await response.write(b" ")
+        await asyncio.sleep(0.05)
+    return response
+
+
+DISCOVERY: list[tuple[str, dict[str, Any], str]] = [
+    ("oversized", {"answer": answering(body=b"[" + b" " * (256 * 1024))}, "oversized"),
+    ("slow", {"answer": slow}, "timeout"),
+    ("redirected to loopback", {"answer": redirecting}, "status"),
+    ("gone", {"answer": answering(status=404)}, "status"),
+    ("at fault", {"answer": answering(status=500)}, "status"),
+    ("no JSON", {"answer": answering(body=b"<html>")}, "malformed"),
+    ("no object", {"answer": answering(body=b"[]")}, "malformed"),
+    ("nested without end", {"answer": answering(body=b"[" * 100_000)}, "malformed"),
+    ("compressed", {"answer": answering(body=b"\x1f\x8b\x08", headers={"content-encoding": "gzip"})}, "malformed"),
+    ("another's", {"document": {"issuer": "https://evil.test"}}, "issuer"),
+    ("without issuer", {"document": {"issuer": None}}, "issuer"),
+    ("without keys", {"document": {"jwks_uri": None}}, "endpoint"),
+    ("a token endpoint on a plain host", {"document": {"token_endpoint": "http://evil.test/"}}, "endpoint"),
+    ("an endpoint with credentials", {"document": {"token_endpoint": "https://a:b@evil.test/"}}, "endpoint"),
+    ("an endpoint of another scheme", {"document": {"authorization_endpoint": "javascript:alert(1)"}}, "endpoint"),
+    ("an endpoint with a line break", {"document": {"authorization_endpoint": "https://a.test/\r\nx: y"}}, "endpoint"),
+    ("an endpoint that is a number", {"document": {"token_endpoint": "https://2130706433/"}}, "endpoint"),
+    ("an endpoint that is no text", {"document": {"token_endpoint": 1}}, "endpoint"),
+]
+
+
+async def test_a_bad_discovery_begins_nothing(
+    api: Api, provider: Provider, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+):
+    for name, changes, why in DISCOVERY:
+        # The others are to be answered however slow the machine is.
+        monkeypatch.setattr(openid, "_SECONDS", 0.5 if why == "timeout" else 60.0)
+        begin_anew(api, provider)
+        provider.document = changes.get("document", {})
+        if "answer" in changes:
+            provider.answers["/.well-known/openid-configuration"] = changes["answer"]
+        started = time.monotonic()
+        answer = await visitor.client.get("/auth/oidc/login/acme")
+        assert time.monotonic() - started < 30, name  # one that is slow would take 50
+        assert ended(answer) == ("/login", {"error": "UNAVAILABLE", "reason": "provider"}), name
+        await refused(api, answer, "UNAVAILABLE", why, name)
+        assert "/moved" not in provider.seen
+        assert not await api.sql("SELECT 1 FROM oidc_logins"), name
+
+
+INWARDS = [
+    ("jwks_uri", "https://127.0.0.1:1/keys"),
+    ("jwks_uri", "https://[::1]:1/keys"),
+    ("jwks_uri", "https://169.254.169.254/latest/meta-data"),
+    ("jwks_uri", "https://[::ffff:10.0.0.1]/keys"),
+    ("token_endpoint", "https://10.0.0.1/token"),
+    ("token_endpoint", "https://192.168.1.1/token"),
+]
+
+
+async def test_no_endpoint_leads_into_the_network(api: Api, provider: Provider, visitor: Visitor):
+    """Only what stands in `oidc.allowed_networks` is reached; at the end that is another address of loopback."""
+    known = api.app.settings
+    for name, url in INWARDS:
+        begin_anew(api, provider)
+        api.app.settings = known
+        provider.document = {name: url}
+        there = await visitor.begin(provider)
+        if "127.0.0.1" in url:
+            api.app.settings = settings_of(provider.settings(), networks=("127.0.0.2",))
+        answer = await there.come_back(provider, provider.authorize(there.location))
+        await refused(api, answer, "UNAVAILABLE", "address_refused", url)
+
+
+TOKEN_ANSWERS: list[tuple[Any, str, str]] = [
+    (answering(status=500), "UNAVAILABLE", "token_endpoint"),
+    (answering(status=400, body=b'{"error": "invalid_client"}'), "UNAVAILABLE", "token_endpoint"),
+    (answering(status=401, body=b'{"error": "invalid_client"}'), "UNAVAILABLE", "token_endpoint"),
+    (answering(status=400, body=b'{"error": "invalid_grant"}'), "INVALID_CREDENTIALS", "code"),
+    (answering(status=400, body=b"<html>"), "UNAVAILABLE", "malformed"),
+    (answering(body=b"{}"), "INVALID_CREDENTIALS", "token_missing"),
+    (answering(body=b'{"id_token": 1}'), "INVALID_CREDENTIALS", "token_missing"),
+    (answering(body=b" " * 300_000), "UNAVAILABLE", "oversized"),
+    (redirecting, "UNAVAILABLE", "token_endpoint"),
+]
+
+
+async def test_a_bad_token_endpoint_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+    for number, (answer, code, why) in enumerate(TOKEN_ANSWERS):
+        begin_anew(api, provider)
+        provider.answers["/token"] = answer
+        await refused(api, await visitor.log_in(provider), code, why, str(number))
+        assert "/moved" not in provider.seen
+
+
+@pytest.mark.parametrize("options", [{"trust_email": True}])
+async def test_more_claims_must_be_of_the_same_person(api: Api, provider: Provider, visitor: Visitor):
+    """Core §5.3.4: userinfo of another subject counts for nothing."""
+    provider.userinfo = {"sub": "somebody-else", "email": "sue@example.test", "email_verified": True}
+    await refused(api, await visitor.log_in(provider), "INVALID_CREDENTIALS", "token_userinfo_subject")
+
+
+# Keys that change, providers that go
+
+
+async def test_a_new_key_is_fetched_when_a_token_names_it(provider: Provider, visitor: Visitor, api: Api):
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    provider.keys = [public(rsa_key("two"))]
+    provider.signer, provider.header = rsa_key("two"), {"alg": "RS256", "kid": "two"}
+    api.clock.advance(seconds=30)
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    assert provider.seen.count("/keys") == 2
+    # The old key went with that.
+    provider.signer, provider.header = None, {"alg": "RS256", "kid": "one"}
+    assert ended(await visitor.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
+
+
+async def test_made_up_key_ids_do_not_have_the_keys_fetched_each_time(provider: Provider, visitor: Visitor, api: Api):
+    provider.header = {"alg": "RS256", "kid": "made-up"}
+    for _ in range(5):
+        assert ended(await visitor.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
+    assert provider.seen.count("/keys") == 1
+    api.clock.advance(seconds=30)
+    await visitor.log_in(provider)
+    assert provider.seen.count("/keys") == 2
+
+
+async def test_what_is_published_is_kept_for_an_hour(provider: Provider, visitor: Visitor, api: Api):
+    for _ in range(3):
+        assert ended(await visitor.log_in(provider)) == ("/", {})
+    api.clock.advance(minutes=60)
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    assert provider.seen.count("/.well-known/openid-configuration") == 2
+    assert provider.seen.count("/keys") == 2
+
+
+async def test_a_provider_that_is_down_is_told_as_that_and_comes_back(api: Api, provider: Provider, visitor: Visitor):
+    port = provider.port
+    await provider.stop()
+    answer = await visitor.client.get("/auth/oidc/login/acme")
+    await refused(api, answer, "UNAVAILABLE", "connect")
+    await provider.start()
+    assert provider.port == port
+    # Within 5 seconds nobody asks again.
+    assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
+    assert provider.seen == []
+    api.clock.advance(seconds=5)
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+
+
+async def test_old_keys_serve_while_a_provider_does_not_publish(api: Api, provider: Provider, visitor: Visitor):
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    provider.answers["/keys"] = provider.answers["/.well-known/openid-configuration"] = answering(status=503)
+    api.clock.advance(hours=23)
+    assert ended(await visitor.log_in(provider)) == ("/", {})
+    api.clock.advance(hours=1, seconds=1)
+    assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
+
+
+async def test_no_refusal_tells_a_secret(api: Api, provider: Provider, visitor: Visitor):
+    provider.answers["/token"] = answering(status=500)
+    await visitor.log_in(provider)
+    entries = json.dumps(await api.sql("SELECT details::text FROM audit_entries"))
+    assert "with% signs" not in entries
+    assert "subject-1" not in entries

@@ -1,0 +1,60 @@
+"""Passkeys of the cast, registered and used by the front door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.authenticator import SoftKey
+from tests.support.client import PASSWORD, Api, Client, email_of
+from tests.web.caller import Answer
+
+PROVEN = {"current_password": PASSWORD}
+
+
+async def options_for(client: Client, body: Any = PROVEN) -> dict[str, Any]:
+    """What a browser makes a passkey with."""
+    answer = await client.post("/auth/passkeys/register/options", body)
+    assert answer.status == 200, answer.body
+    return answer.data["options"]
+
+
+async def offer(client: Client, key: SoftKey, **more: Any) -> Answer:
+    """Register a passkey, or be refused."""
+    return await verify(client, key.create(await options_for(client)), **more)
+
+
+async def verify(client: Client, credential: dict[str, Any], **more: Any) -> Answer:
+    return await client.post("/auth/passkeys/register/verify", {"credential": credential, **more})
+
+
+async def register(client: Client, key: SoftKey | None = None, **more: Any) -> tuple[SoftKey, dict[str, Any]]:
+    """A passkey of the client's, and what was answered."""
+    key = key or SoftKey()
+    answer = await offer(client, key, **more)
+    assert answer.status == 201, answer.body
+    return key, answer.data
+
+
+async def login_options(client: Client, token: str | None = None) -> dict[str, Any]:
+    answer = await client.post("/auth/passkeys/login/options", {"totp_session": token} if token else None)
+    assert answer.status == 200, answer.body
+    return answer.data["options"]
+
+
+async def log_in(client: Client, key: SoftKey, token: str | None = None) -> Answer:
+    """Log in by a passkey: alone, or with the token of the password's step."""
+    credential = key.get(await login_options(client, token))
+    return await show(client, credential, token)
+
+
+async def show(client: Client, credential: dict[str, Any], token: str | None = None) -> Answer:
+    body = {"credential": credential} | ({"totp_session": token} if token else {})
+    return await client.post("/auth/passkeys/login/verify", body)
+
+
+async def by_password(api: Api, name: str, address: str = "192.0.2.1") -> Answer:
+    """The password's step."""
+    client = api.nobody.come_from(address)
+    answer = await client.post("/auth/login", {"email": email_of(name), "password": PASSWORD})
+    assert answer.status == 200, answer.body
+    return answer

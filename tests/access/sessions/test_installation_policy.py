@@ -1,0 +1,140 @@
+"""What the installation asks of administrators: second factors by role, and networks to call from."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from mailkeep.settings.tree import Auth
+from tests.support.client import KEY_IDS, PASSWORD, Api, reason
+
+SUE = {"email": "sue@example.test", "password": PASSWORD}
+Ask = Callable[[Auth], None]
+
+
+@pytest.fixture
+def ask(api: Api) -> Ask:
+    """Changes `auth.*` of the running application."""
+
+    def change(auth: Auth) -> None:
+        api.app.settings = replace(api.app.settings, auth=auth)
+
+    return change
+
+
+class TestSecondFactorRequired:
+    async def test_until_enrolled_only_enrolment_is_allowed(self, api: Api, ask: Ask):
+        ask(Auth(require_second_factor=("admin", "super_admin")))
+        answer = await api.nobody.post("/auth/login", SUE)
+        assert answer.data["admin"]["second_factor_required"] is True
+        sue = api.nobody.with_cookie(answer.headers["set-cookie"])
+        for method, path in (
+            ("GET", "/domains"),
+            ("GET", "/auth/sessions"),
+            ("GET", "/admins"),
+            ("POST", "/auth/logout-all"),
+            ("POST", "/auth/password"),
+            ("POST", "/api-keys"),
+            ("DELETE", "/auth/totp"),
+            ("POST", "/auth/totp/recovery-codes"),
+        ):
+            answer = await sue(method, path)
+            assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "second_factor_required"), path
+        assert (await sue.get("/auth/me")).data["second_factor_required"] is True
+        await api.enrol(sue)
+        assert (await sue.get("/auth/me")).data["second_factor_required"] is False
+        assert (await sue.get("/domains")).status == 200
+        assert (await sue.post("/auth/logout")).status == 200
+
+    async def test_who_has_not_enrolled_may_log_out(self, api: Api, ask: Ask):
+        ask(Auth(require_second_factor=("super_admin",)))
+        assert (await api.sue.post("/auth/logout")).status == 200
+
+    async def test_other_roles_are_not_asked(self, api: Api, ask: Ask):
+        ask(Auth(require_second_factor=("super_admin",)))
+        assert (await api.adam.get("/domains")).status == 200
+        assert (await api.dora.get("/auth/me")).data["second_factor_required"] is False
+        assert reason(await api.sue.get("/domains")) == "second_factor_required"
+
+    async def test_a_key_is_barred_as_its_owner_is(self, api: Api, ask: Ask):
+        ask(Auth(require_second_factor=("super_admin",)))
+        assert reason(await api.unscoped.get("/domains")) == "second_factor_required"
+        assert (await api.unscoped.get("/auth/me")).status == 200
+        assert (await api.scoped.get("/domains")).status == 200
+        await api.enrol(api.sue)
+        assert (await api.unscoped.get("/domains")).status == 200
+
+    async def test_the_role_of_now_counts(self, api: Api, ask: Ask):
+        ask(Auth(require_second_factor=("admin",)))
+        await api.sql("UPDATE admins SET role = 'domain_admin' WHERE email = 'adam@example.test'")
+        assert (await api.adam.get("/domains")).status == 200
+        await api.sql("UPDATE admins SET role = 'admin' WHERE email = 'dora@example.test'")
+        assert reason(await api.dora.get("/domains")) == "second_factor_required"
+
+    async def test_who_disables_it_has_to_enrol_again(self, api: Api, ask: Ask):
+        ask(Auth(require_second_factor=("super_admin",)))
+        sue = await api.enrol(api.sue)
+        assert (await api.sue("DELETE", "/auth/totp", {"code": sue.next_code()})).status == 200
+        assert reason(await api.sue.get("/domains")) == "second_factor_required"
+
+    async def test_a_refused_change_is_audited(self, api: Api, ask: Ask):
+        ask(Auth(require_second_factor=("admin",)))
+        await api.adam.post("/domains", {"name": "new.test"})
+        (entry,) = await api.audited("domain.create")
+        assert (entry["outcome"], entry["details"]) == ("denied", {"reason": "second_factor_required"})
+        assert await api.sql("SELECT id FROM domains WHERE name = 'new.test'") == []
+
+
+class TestAllowedNetworks:
+    INSIDE, OUTSIDE = "198.51.100.7", "203.0.113.7"
+
+    @pytest.fixture(autouse=True)
+    def bound(self, ask: Ask) -> None:
+        ask(Auth(allowed_networks=("198.51.100.0/24", "2001:db8::/32")))
+
+    async def test_outside_of_them_no_session_and_no_key_does_anything(self, api: Api):
+        for client in (api.sue, api.dora, api.unscoped, api.scoped):
+            for path in ("/auth/me", "/domains", f"/admins/{KEY_IDS['scoped']}"):
+                answer = await client.come_from(self.OUTSIDE).get(path)
+                assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "network")
+            assert (await client.come_from(self.INSIDE).get("/domains")).status == 200
+            assert (await client.come_from("2001:db8:7::1").get("/domains")).status == 200
+
+    async def test_nor_does_a_login_tell_whether_its_password_is_right(self, api: Api):
+        outside = api.nobody.come_from(self.OUTSIDE)
+        for body in (SUE, SUE | {"password": "wrong"}, {"totp_session": "x", "totp_code": "123456"}):
+            answer = await outside.post("/auth/login", body)
+            assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "network")
+        assert await api.sql("SELECT failures FROM login_failures") == []
+        await api.log_in("sue@example.test", address=self.INSIDE)
+
+    async def test_what_is_open_stays_open(self, api: Api):
+        assert (await api.nobody.come_from(self.OUTSIDE).get("/health")).status == 200
+        assert (await api.sue.come_from(self.OUTSIDE).get("/health")).status == 200
+
+    async def test_a_key_is_bound_to_its_own_networks_besides(self, api: Api):
+        key, _ = await api.key(api.sue.come_from(self.INSIDE), allowed_networks=["198.51.100.0/28", self.OUTSIDE])
+        assert (await key.come_from(self.INSIDE).get("/domains")).status == 200
+        for address in ("198.51.100.77", self.OUTSIDE):
+            assert reason(await key.come_from(address).get("/domains")) == "network"
+
+    async def test_calls_from_outside_do_not_use_up_a_key(self, api: Api):
+        key, _ = await api.key(api.sue.come_from(self.INSIDE), rate_limit=2)
+        assert {reason(await key.come_from(self.OUTSIDE).get("/domains")) for _ in range(4)} == {"network"}
+        assert [(await key.come_from(self.INSIDE).get("/domains")).status for _ in range(3)] == [200, 200, 429]
+
+    async def test_the_network_comes_before_all_that_is_to_be_learnt(self, api: Api):
+        outside = api.dora.come_from(self.OUTSIDE)
+        for method, path in (("POST", "/admins"), ("GET", "/sandbox/messages"), ("DELETE", "/domains/x")):
+            assert reason(await outside(method, path)) == "network"
+        assert (await api.nobody.come_from(self.OUTSIDE).get("/domains")).code == "AUTH_REQUIRED"
+
+
+async def test_a_forged_address_opens_no_network(api: Api, ask: Ask):
+    ask(Auth(allowed_networks=("198.51.100.0/24",)))
+    forged = {"x-forwarded-for": "198.51.100.7"}
+    assert reason(await api.sue("GET", "/domains", headers=forged)) == "network"
+    api.app.settings = replace(api.app.settings, http=replace(api.app.settings.http, trusted_proxies=("192.0.2.0/24",)))
+    assert (await api.sue("GET", "/domains", headers=forged)).status == 200
+    forwarded = {"x-forwarded-for": "198.51.100.7, 203.0.113.7"}
+    assert reason(await api.sue("GET", "/domains", headers=forwarded)) == "network"

@@ -1,0 +1,59 @@
+"""Whether an email is an administrator's can't be told from how long a login takes.
+
+Wrong passwords for accounts that there are and for such that there aren't, each account tried once, in an order drawn
+by lot: were there no difference, any outcome would be as likely for either, however noisy the machine. A rank test
+that can't tell them apart has to be able to: where the unknown account's hash is left out, it does.
+`make prove-login-timing` does the same with many more, against a whole instance.
+"""
+
+import random
+import time
+from typing import Any
+
+import pytest
+
+from mailkeep.core.ids import uuid7
+from mailkeep.features.access.admins import service as admins
+from tests.support.client import START, Api, insert_row
+from tests.support.ranks import Compared, mann_whitney
+
+EACH = 25
+CERTAIN = 1e-6
+"""What chance alone brings about once in a million runs."""
+
+
+async def compare(api: Api, prefix: str) -> Compared:
+    """Known against unknown accounts: seconds of a login with a wrong password."""
+    stored = await admins.hash_password("some password of theirs")
+    known = [f"{prefix}-known{number}@example.test" for number in range(EACH)]
+    unknown = [f"{prefix}-other{number}@example.test" for number in range(EACH)]
+    async with api.app.db.tx() as conn:
+        for email in known:
+            account: dict[str, Any] = {"id": uuid7(START), "email": email, "email_key": email, "role": "admin"}
+            await insert_row(
+                conn, "admins", account | {"password_hash": stored, "created_at": START, "updated_at": START}
+            )
+    order = [*known, *unknown]
+    random.shuffle(order)
+    seconds: dict[str, float] = {}
+    for email in ["warm@example.test", "up@example.test", *order]:
+        start = time.perf_counter()
+        answer = await api.nobody.post("/auth/login", {"email": email, "password": "not this one"})
+        seconds[email] = time.perf_counter() - start
+        assert answer.code == "INVALID_CREDENTIALS"
+    return mann_whitney([seconds[email] for email in known], [seconds[email] for email in unknown])
+
+
+@pytest.mark.timeout(300)
+async def test_a_login_takes_as_long_for_an_account_that_is_not_there(api: Api, monkeypatch: pytest.MonkeyPatch):
+    honest = await compare(api, "honest")
+    assert honest.p > CERTAIN, honest
+    verify = admins.verify_password
+
+    async def hasty(stored: str | None, password: str) -> bool:
+        return await verify(stored, password) if stored else False
+
+    monkeypatch.setattr(admins, "verify_password", hasty)
+    leaky = await compare(api, "leaky")
+    assert leaky.p < 0.001, leaky
+    assert leaky.superiority > 0.5

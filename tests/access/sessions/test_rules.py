@@ -1,0 +1,83 @@
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mailkeep.core.principal import Role
+from mailkeep.core.secret import Vault
+from mailkeep.features.access.sessions import rules
+
+VAULT = Vault(b"v" * 32)
+
+
+def seconds(count: float) -> timedelta:
+    return timedelta(seconds=count)
+
+
+LAN, OFFICE = ("10.0.0.0/8",), ("192.0.2.0/24", "2001:db8::/32")
+
+
+@pytest.mark.parametrize(
+    "address, allowed, bar",
+    [
+        ("192.0.2.1", [], None),
+        ("192.0.2.1", [()], None),
+        ("192.0.2.1", [(), ()], None),
+        ("192.0.2.1", [OFFICE], None),
+        ("2001:db8::7", [OFFICE], None),
+        ("192.0.2.1", [LAN], "network"),
+        ("192.0.2.1", [OFFICE, LAN], "network"),
+        ("192.0.2.1", [OFFICE, ()], None),
+        ("192.0.2.1", [(), LAN], "network"),
+        ("no address", [OFFICE], "network"),
+        ("", [("0.0.0.0/0", "::/0")], "network"),
+    ],
+)
+def test_every_list_of_networks_must_have_the_address(address: str, allowed: list[tuple[str, ...]], bar: str | None):
+    assert rules.network_bar(address, *allowed) == bar
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_role_that_needs_a_second_factor_is_barred_without_one(role: Role):
+    others = [other.value for other in Role if other is not role]
+    assert rules.factor_bar(role, False, [role.value]) == "second_factor_required"
+    assert rules.factor_bar(role, True, [role.value]) is None
+    assert rules.factor_bar(role, False, others) is None
+    assert rules.factor_bar(role, False, ()) is None
+
+
+@pytest.mark.parametrize(
+    "email, key, label",
+    [
+        ("Sue@Example.test", "sue@example.test", "Sue@example.test"),
+        ("straße@example.test", "strasse@example.test", "straße@example.test"),
+        ("hunter2", "malformed:hunter2", "(no address)"),
+        (" sue@example.test", "malformed: sue@example.test", "(no address)"),
+        ("x" * 1000, "malformed:" + "x" * 320, "(no address)"),
+    ],
+)
+def test_failures_are_counted_by_the_folded_email(email: str, key: str, label: str):
+    assert rules.account_key(email) == (key, label)
+
+
+def test_a_cookie_opens_to_the_token_that_was_signed():
+    assert rules.open_token(VAULT, rules.sign_token(VAULT, "a-token")) == "a-token"
+
+
+@given(st.text())
+def test_no_other_text_opens(text: str):
+    assert rules.open_token(VAULT, text) is None
+
+
+@given(st.text(max_size=50), st.text(max_size=50))
+def test_a_signature_fits_one_token_only(token: str, other: str):
+    signature = rules.sign_token(VAULT, "a-token").rpartition(".")[2]
+    assert rules.open_token(VAULT, f"{token}.{signature}") is None or token == "a-token"
+    assert rules.open_token(VAULT, f"a-token.{other}") is None
+
+
+def test_the_cookie_is_for_this_site_and_no_script():
+    cookie = rules.set_cookie("value", timedelta(hours=24))
+    assert cookie == "svc_session=value; Max-Age=86400; Path=/; HttpOnly; Secure; SameSite=Strict"
+    assert "Max-Age=1;" in rules.set_cookie("value", seconds(0.36))
+    assert rules.clear_cookie().startswith("svc_session=; Max-Age=0;")

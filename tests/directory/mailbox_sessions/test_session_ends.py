@@ -1,0 +1,69 @@
+"""Which changes end which sessions, as the database writes it and the rules read it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mailkeep.features.directory.mailbox_sessions import rules, service
+from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
+from tests.support.client import DOMAIN_IDS, EXAMPLE, START, Api
+
+ALICE = f"alice@{EXAMPLE}"
+ALL = ("imap", "pop3", "sieve", "smtp")
+
+
+async def pending(api: Api) -> list[SessionEnd]:
+    async with api.app.db.autocommit() as conn:
+        return await service.pending_ends(conn)
+
+
+@pytest.mark.parametrize(
+    "change, protocols",
+    [
+        ({"password": "another password, a long one"}, ALL),
+        ({"active": False}, ALL),
+        ({"local_part": "alicia"}, ALL),
+        ({"protocols": {"imap": False}}, ("imap",)),
+        ({"protocols": {"pop3": False, "sieve": False}}, ("pop3", "sieve")),
+        ({"name": "Alice", "quota_bytes": 1000}, ()),
+        ({"protocols": {"imap": True}}, ()),
+    ],
+)
+async def test_a_change_of_access_ends_the_sessions_that_had_it(
+    api: Api, change: dict[str, Any], protocols: tuple[str, ...]
+) -> None:
+    mailbox_id = await api.mailbox(ALICE)
+    api.clock.now += timedelta(seconds=5)
+    assert (await api.sue.patch(f"/mailboxes/{mailbox_id}", change)).status == 200
+    found = [(each.subject, each.protocols, each.changed_at) for each in await pending(api)]
+    assert found == ([(ALICE, protocols, api.clock())] if protocols else [])
+
+
+@pytest.mark.parametrize("query", ["", "?purge=true"])
+async def test_a_mailbox_that_is_deleted_ends_its_sessions(api: Api, query: str) -> None:
+    mailbox_id = await api.mailbox(ALICE)
+    assert (await api.sue.delete(f"/mailboxes/{mailbox_id}{query}")).status == 200
+    assert [(each.subject, each.protocols) for each in await pending(api)] == [(ALICE, ALL)]
+
+
+async def test_a_domain_that_is_deactivated_ends_the_sessions_of_all_its_mailboxes(api: Api) -> None:
+    await api.mailbox(ALICE)
+    assert (await api.sue.patch(f"/domains/{DOMAIN_IDS[EXAMPLE]}", {"active": False})).status == 200
+    (end,) = await pending(api)
+    assert (end.subject, end.protocols) == (f"@{EXAMPLE}", ALL)
+    assert rules.ends(end, ALICE, "imap", end.changed_at)
+    assert not rules.ends(end, f"alice@sub.{EXAMPLE}", "imap", end.changed_at)
+    async with api.app.db.tx() as conn:
+        await service.prune(conn, api.clock() + timedelta(days=31))
+    assert await pending(api) == []
+
+
+def test_sessions_of_others_other_protocols_and_later_ones_stay() -> None:
+    end = SessionEnd(1, ALICE, ("imap",), START)
+    assert rules.ends(end, ALICE, "imap", START)
+    assert not rules.ends(end, f"bob@{EXAMPLE}", "imap", START)
+    assert not rules.ends(end, ALICE, "pop3", START)
+    assert not rules.ends(end, ALICE, "imap", START + timedelta(seconds=11))

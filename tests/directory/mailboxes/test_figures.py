@@ -1,0 +1,169 @@
+"""What Dovecot says of mailboxes, written to their rows: nobody is waited for, who is gone passed over."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from mailkeep.features.directory.mailboxes import service
+from mailkeep.features.directory.mailboxes.model import Arrivals, Figures, Login
+from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
+
+NOBODY = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
+
+State = tuple[int, float | None, float | None]
+
+
+async def test_figures_show_in_the_mailbox_and_its_domain_and_change_nothing_else(api: Api) -> None:
+    alice, bob = [await api.mailbox(f"{name}@{EXAMPLE}") for name in ("alice", "bob")]
+    before = (await api.sue.get(f"/mailboxes/{alice}")).data
+    api.clock.advance(hours=1)
+    at = api.clock()
+    async with api.app.db.tx() as conn:
+        told = [Figures(alice, at, 700, 2), Figures(bob, at, 300, 1), Figures(NOBODY, at, 1, 1)]
+        assert await service.tell_figures(conn, told) == []
+    assert (await api.sue.get(f"/mailboxes/{alice}")).data == before | {"used_bytes": 700, "message_count": 2}
+    assert (await api.sue.get(f"/domains/{DOMAIN_IDS[EXAMPLE]}")).data["usage"]["bytes"] == 1000
+
+
+class Row:
+    """Alice's row, after words and counts of so many seconds from the start."""
+
+    def __init__(self, api: Api, alice: UUID) -> None:
+        self.api, self.alice, self.start = api, alice, api.clock()
+
+    def at(self, later: float) -> datetime:
+        return self.start + timedelta(seconds=later)
+
+    async def told(self, later: float, used: int, *, doubtful: bool = False) -> State:
+        async with self.api.app.db.tx() as conn:
+            assert await service.tell_figures(conn, [Figures(self.alice, self.at(later), used, 1, doubtful)]) == []
+        return await self.now()
+
+    async def counted(self, later: float, used: int) -> State:
+        async with self.api.app.db.tx() as conn:
+            await service.count_figures(conn, [Figures(self.alice, self.at(later), used, 1)])
+        return await self.now()
+
+    async def came(self, later: float, size: int) -> State:
+        async with self.api.app.db.tx() as conn:
+            assert await service.add_figures(conn, [Arrivals(self.alice, self.at(later), size, 1)]) == []
+        return await self.now()
+
+    async def now(self) -> State:
+        """Its bytes, when it was counted, and since when it is due."""
+        (row,) = await self.api.sql("SELECT used_bytes, figures_counted_at, figures_due_at FROM mailboxes")
+        counted, due = (
+            at and (at - self.start).total_seconds() for at in (row["figures_counted_at"], row["figures_due_at"])
+        )
+        return row["used_bytes"], counted, due
+
+
+@pytest.fixture
+async def row(api: Api) -> Row:
+    return Row(api, await api.mailbox())
+
+
+async def test_words_and_counts_come_in_their_order(row: Row) -> None:
+    assert await row.told(10, 100) == (100, None, None)
+    assert await row.told(5, 50) == (100, None, None)
+    assert await row.counted(10, 50) == (100, None, None)
+    assert await row.counted(20, 200) == (200, 20, None)
+    assert await row.told(15, 150) == (200, 20, None)
+    assert await row.told(30, 300) == (300, 20, None)
+    assert await row.told(40, 310, doubtful=True) == (310, 20, 40)
+    assert await row.told(45, 320) == (320, 20, 40)
+    assert await row.counted(46, 330) == (330, 46, None)
+
+
+async def test_what_came_is_added_and_makes_due_until_it_is_counted(row: Row) -> None:
+    await row.counted(0, 1000)
+    assert await row.came(10, 100) == (1100, 0, 10)
+    assert await row.came(12, 100) == (1200, 0, 10)
+    assert await row.counted(11, 1110) == (1200, 0, 10)
+    assert await row.counted(13, 1230) == (1230, 13, None)
+    assert await row.came(12.5, 100) == (1230, 13, None)
+    assert await row.told(14, 900) == (900, 13, None)
+    assert await row.came(15, 100) == (1000, 13, 15)
+    assert await row.told(14.5, 800) == (1000, 13, 15)
+
+
+async def test_where_something_comes_all_the_time_a_count_is_taken_after_ten_seconds(row: Row) -> None:
+    for second in range(1, 11):
+        assert await row.came(second, 100) == (100 * second, None, 1)
+        assert (await row.counted(second - 0.5, 7))[0] == 100 * second
+    await row.came(11, 100)
+    assert await row.counted(11, 2222) == (2222, 11, 11)
+    assert await row.came(12, 100) == (2322, 11, 11)
+    assert await row.counted(12, 7) == (2322, 11, 11)
+
+
+async def test_who_can_not_be_counted_is_not_due_for_a_while(api: Api) -> None:
+    boxes = [await api.mailbox(f"box{number}@{EXAMPLE}") for number in range(4)]
+    at = api.clock()
+
+    async def due(later: float, most: int = 10) -> list[int]:
+        async with api.app.db.autocommit() as conn:
+            found = await service.due_for_count(conn, at + timedelta(seconds=later), most)
+        return [boxes.index(each.mailbox_id) for each in found]
+
+    async with api.app.db.tx() as conn:
+        came = [Arrivals(box, at - timedelta(seconds=number), 1, 1) for number, box in enumerate(boxes[:3])]
+        await service.add_figures(conn, came)
+    assert await due(0) == [2, 1, 0]
+    assert await due(0, most=2) == [2, 1]
+    async with api.app.db.tx() as other, api.app.db.tx() as conn:
+        await other.execute("SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", {"id": boxes[0]})
+        await service.put_off_count(conn, [boxes[2], boxes[3], boxes[0], NOBODY], at + timedelta(seconds=60))
+    assert await due(59) == [1, 0]
+    async with api.app.db.tx() as conn:
+        await service.add_figures(conn, [Arrivals(boxes[2], at, 1, 1)])
+    assert await due(59) == [1, 0]
+    assert await due(60) == [1, 0, 2]
+    await api.sql("UPDATE mailboxes SET active = false WHERE id = %(id)s RETURNING id", id=boxes[1])
+    await api.sql("UPDATE mailboxes SET deleted_at = %(at)s WHERE id = %(id)s RETURNING id", id=boxes[2], at=at)
+    assert await due(60) == [0]
+    await api.sql("UPDATE domains SET active = false RETURNING id")
+    assert await due(60) == []
+
+
+async def test_who_is_held_is_told_and_not_waited_for(api: Api) -> None:
+    alice, bob = [await api.mailbox(f"{name}@{EXAMPLE}") for name in ("alice", "bob")]
+    at = api.clock()
+    async with api.app.db.tx() as other, api.app.db.tx() as conn:
+        await other.execute("SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", {"id": alice})
+        assert await service.tell_figures(conn, [Figures(alice, at, 1, 1), Figures(bob, at, 2, 2)]) == [alice]
+        came = [Arrivals(alice, at, 1, 1), Arrivals(bob, at, 5, 1), Arrivals(NOBODY, at, 1, 1)]
+        assert await service.add_figures(conn, came) == [alice]
+        logins = [Login(alice, at, "imap", "192.0.2.1"), Login(bob, at, "pop3", "192.0.2.1")]
+        assert await service.set_logins(conn, logins) == [alice]
+    rows = await api.sql("SELECT used_bytes, last_login_protocol AS protocol FROM mailboxes ORDER BY local_key")
+    assert [(row["used_bytes"], row["protocol"]) for row in rows] == [(0, None), (7, "pop3")]
+
+
+async def test_the_last_login_is_the_newest(api: Api) -> None:
+    alice = await api.mailbox()
+    at = api.clock()
+    for later, protocol, ip in ((0, "imap", "192.0.2.1"), (60, "smtp", "2001:db8::1"), (30, "pop3", "192.0.2.2")):
+        async with api.app.db.tx() as conn:
+            login = Login(alice, at + timedelta(seconds=later), protocol, ip)
+            assert await service.set_logins(conn, [login, Login(NOBODY, at, "imap", "")]) == []
+    shown = (await api.sue.get(f"/mailboxes/{alice}")).data["last_login"]
+    assert shown == {"at": "2026-03-01T12:01:00.000Z", "protocol": "smtp", "ip": "2001:db8::1"}
+
+
+async def test_a_walk_sees_all_that_can_be_used(api: Api) -> None:
+    asleep = await api.domain("asleep.test", active=False)
+    boxes = [await api.mailbox(f"box{number}@{EXAMPLE}", used_bytes=number) for number in range(5)]
+    await api.mailbox(f"off@{EXAMPLE}", active=False)
+    await api.mailbox(f"gone@{EXAMPLE}", deleted_at=api.clock())
+    await api.mailbox("alice@asleep.test", domain_id=asleep)
+    seen: list[tuple[UUID, str, bool]] = []
+    last: UUID | None = None
+    async with api.app.db.autocommit() as conn:
+        while page := await service.kept(conn, last, 2):
+            seen += [(each.mailbox_id, each.login, each.holds_any) for each in page]
+            last = page[-1].mailbox_id
+    assert seen == [(box, f"box{number}@{EXAMPLE}", number > 0) for number, box in enumerate(boxes)]

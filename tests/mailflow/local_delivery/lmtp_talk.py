@@ -1,0 +1,188 @@
+"""The lmtp agent between a test that speaks like Postfix and a stand-in for Dovecot that says what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from uuid import UUID
+
+from mailkeep.features.mailflow.local_delivery.journal import Journal
+from mailkeep.mail.smtp.connection import Connection
+from mailkeep.mail.smtp.lmtp_client import TIMEOUTS, LmtpClient
+from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.server import Server
+from mailkeep.mail.smtp.session import Envelope, Limits, Session
+from mailkeep.mail.smtp.spool import Received
+from mailkeep.run.processes.lmtp import LmtpHandler
+from tests.support.client import Api
+
+SETTLING = 0.05
+LETTER = (
+    b"Received: from far.test by mx.test; Fri, 01 Jan 2100 00:00:00 +0000\r\n"
+    b"From: Someone <someone@far.test>\r\nSubject: Hello\r\nMessage-ID: <1@far.test>\r\n\r\nHi.\r\n"
+)
+
+
+@dataclass
+class Mailboxes:
+    """Dovecot's part: keeps what it takes, but of what may have come before, as the field says, no second copy.
+
+    `gone` is how many deliveries it takes without an answer, `ending` how many with the answer that it is ending.
+    """
+
+    copies: list[bytes] = field(default_factory=list[bytes])
+    has: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    doubts: list[bool] = field(default_factory=list[bool])
+    gone: int = 0
+    ending: int = 0
+    taken: asyncio.Event = field(default_factory=asyncio.Event)
+    senders: list[str] = field(default_factory=list[str])
+    says: dict[str, Reply] = field(default_factory=dict[str, Reply])
+
+    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+        return None
+
+    async def rcpt(self, session: Session, address: str) -> Reply:
+        return Reply(250, "2.1.5", "Ok")
+
+    async def data(self, session: Session, message: Received) -> Sequence[Reply]:
+        envelope = session.envelope
+        assert envelope is not None
+        content = b"".join(message.chunks())
+        delivery, since, _ = content.split(b"\r\n", 1)[0].decode().partition(" since ")
+        self.senders.append(envelope.mail_from)
+        assert delivery.startswith("X-Mailkeep-Delivery: ")
+        self.doubts.append(bool(since))
+        replies: list[Reply] = []
+        for address in envelope.rcpt_to:
+            reply = self.says.get(address, Reply(250, "2.0.0", "Saved"))
+            if reply.accepted:
+                if not since or (address, delivery) not in self.has:
+                    self.copies.append(content)
+                self.has.add((address, delivery))
+            replies.append(reply)
+        if self.ending:
+            self.ending -= 1
+            return [Reply(421, "4.3.2", "Shutting down") for _ in replies]
+        if self.gone:
+            self.gone -= 1
+            self.taken.set()
+            await asyncio.Event().wait()
+        return replies
+
+    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+        pass
+
+
+class Client(LmtpClient):
+    """The agent's, which waits long for an answer that is to come, and a second for one that is not, from when the
+    message is there on: however long the machine stands still meanwhile, nothing else ends before its time.
+    """
+
+    def __init__(self, path: Path, dovecot: Mailboxes) -> None:
+        super().__init__(path, "localhost")
+        self._dovecot = dovecot
+
+    async def _transaction(
+        self, connection: Connection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+    ) -> list[Reply]:
+        self._timeouts = replace(TIMEOUTS, acceptance=1.0 if self._dovecot.gone else 60.0)
+        return await super()._transaction(connection, mail_from, rcpt_to, body)
+
+    async def _send(self, connection: Connection, body: Iterable[bytes]) -> None:
+        await super()._send(connection, body)
+        if self._dovecot.gone:
+            await self._dovecot.taken.wait()
+
+
+@dataclass
+class Agent:
+    """A running agent; `bring` speaks to it as Postfix does."""
+
+    api: Api
+    path: Path
+    dovecot: Mailboxes
+    client: LmtpClient
+    came: list[tuple[UUID, int]]
+    journal: Path
+    server: Server = field(init=False)
+    dovecot_server: Server = field(init=False)
+
+    async def start_dovecot(self) -> None:
+        """Start the stand-in, or start it again after its end."""
+        limits = Limits(recipients=5000, sessions_per_source=0)
+        self.dovecot_server = Server(self.dovecot, limits, "lmtp", "dovecot")
+        await self.dovecot_server.listen_unix(self.path.with_name("dovecot"), 0o600, os.getgid())
+
+    async def start(self) -> None:
+        """Start it, or start it again as one that was killed: it knows what stands in its journal."""
+        if hasattr(self, "server"):
+            await self.server.close(0.1)
+        journal = Journal(self.journal, self.api.app.clock, settling=SETTLING)
+        handler = LmtpHandler(self.api.app, self.client, self.client, lambda *told: self.came.append(told), journal)
+        self.server = Server(handler, Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
+        await self.server.listen_unix(self.path, 0o600, os.getgid())
+
+    async def bring(
+        self,
+        *recipients: str,
+        queue_id: str = "4jW9T1xz0bz1",
+        content: bytes = LETTER,
+        asked: dict[str, str] | None = None,
+        forwarded: str | None = None,
+        sender: str = "someone@far.test",
+    ) -> list[str]:
+        """A message in a session of its own; the reply for each recipient."""
+        reader, writer = await asyncio.open_unix_connection(self.path)
+        known = forwarded or f"NAME=far.test ADDR=192.0.2.1 PORT=4711 IDENT={queue_id} SOURCE=REMOTE"
+        lines = ["LHLO mx.test", f"XFORWARD {known}"]
+        lines.append(f"MAIL FROM:<{sender}> SIZE=100 RET=HDRS ENVID=x+2By")
+        for each in recipients:
+            original = (asked or {}).get(each)
+            lines.append(f"RCPT TO:<{each}>" + (f" ORCPT=rfc822;{original} NOTIFY=FAILURE" if original else ""))
+        lines.append("DATA")
+        answers: list[str] = []
+        try:
+            async with asyncio.timeout(90):
+                await reader.readline()
+                for line in lines:
+                    writer.write(f"{line}\r\n".encode())
+                    answers.append(await _reply(reader))
+                    if answers[-1][0] in "45":
+                        return answers[-1:]
+                writer.write(content + b".\r\n")
+                return [await _reply(reader) for _ in recipients]
+        finally:
+            writer.close()
+
+
+async def _reply(reader: asyncio.StreamReader) -> str:
+    while True:
+        line = (await reader.readline()).decode()
+        if not line:
+            raise ConnectionError("the agent closed the connection")
+        if line[3:4] != "-":
+            return line.strip()
+
+
+@asynccontextmanager
+async def running(api: Api, folder: Path) -> AsyncIterator[Agent]:
+    """An agent and its Dovecot on sockets in `folder`."""
+    (api.app.data_dir / "tmp").mkdir(exist_ok=True)
+    api.app.db._pool.timeout = 60  # each of many has its turn
+    dovecot = Mailboxes()
+    client = Client(folder / "dovecot", dovecot)
+    agent = Agent(api, folder / "agent", dovecot, client, [], folder / "journal")
+    await agent.start_dovecot()
+    await agent.start()
+    try:
+        yield agent
+    finally:
+        await agent.server.close(1)
+        await client.close()
+        await agent.dovecot_server.close(1)
+        await api.app.parser.close()

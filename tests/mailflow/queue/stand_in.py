@@ -1,0 +1,72 @@
+"""A node's agent whose Postfix is a list: the use cases and routes of the queue without a mail server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mailkeep.app import App
+from mailkeep.features.mailflow.queue import service as queue
+from mailkeep.features.record.node_tasks import service as operations
+from mailkeep.jobs.ending import end
+from mailkeep.mail.message import srs
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.postfix.queue import Action, Queued, Waiting
+
+
+class Waiters:
+    """Postfix's queue."""
+
+    def __init__(self, messages: list[Queued]) -> None:
+        self.messages = messages
+        self.done: list[tuple[str, list[str]]] = []
+
+    async def listing(self, conf: Path) -> list[Queued]:
+        return list(self.messages)
+
+    async def act(self, conf: Path, action: Action, queue_ids: list[str]) -> None:
+        self.done.append((action, list(queue_ids)))
+        if action == "delete":
+            self.messages = [each for each in self.messages if each.queue_id not in queue_ids]
+        state = {"hold": "hold", "release": "deferred"}.get(action)
+        if state is not None:
+            self.messages = [
+                msgspec.structs.replace(each, queue_name=state) if each.queue_id in queue_ids else each
+                for each in self.messages
+            ]
+
+
+def waiting(number: int, state: str = "deferred", *to: str, sender: str = "shop@example.test") -> Queued:
+    recipients = [Waiting(each, "try later") for each in to or ("a@far.test",)]
+    return Queued(state, f"4jW9T1xz{number:04d}", 1_770_000_000 + number, 512, sender, recipients)
+
+
+@asynccontextmanager
+async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued]) -> AsyncIterator[Waiters]:
+    """The application as in the full profile, with an agent that answers."""
+    waiters = Waiters(messages)
+    before = app.settings
+    app.settings = replace(before, mta=replace(before.mta, mode="postfix"))
+    performers = queue.performers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).original)
+
+    async def work() -> None:
+        while True:
+            if not await operations.perform_next(app, performers):
+                await asyncio.sleep(0.01)
+
+    task = asyncio.create_task(work())
+    try:
+        with patch.context() as patched:
+            patched.setattr(postfix_queue, "listing", waiters.listing)
+            patched.setattr(postfix_queue, "act", waiters.act)
+            patched.setattr(operations.answer, "__defaults__", (50.0,))  # the agent may stand still
+            yield waiters
+    finally:
+        await end(task, again=0.2)
+        app.settings = before

@@ -1,0 +1,116 @@
+"""What the sandbox caught, taken apart for people."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from urllib.parse import quote
+from uuid import UUID
+
+import pytest
+
+from mailkeep.features.mailflow.sandbox.model import content_path
+from tests.plugins.post import Post
+from tests.web.caller import Answer
+
+pytestmark = pytest.mark.usefixtures("unhurried")
+
+PIXEL = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+HOSTILE = '<script src="https://evil.test/x.js"></script><img src="https://evil.test/pixel.gif"><p>Hello</p>'
+
+
+async def read(post: Post, rest: str = "") -> Answer:
+    [caught, *_] = await post.caught()
+    return await post.api.sue.get(f"/sandbox/messages/{caught['id']}{rest}")
+
+
+async def test_a_caught_message_is_listed_by_its_subject_and_read_in_parts(post: Post):
+    attachment = {"filename": "list.txt", "content_type": "text/plain", "content": "b25lIHNvZmE="}
+    await post.send(subject="Żółw — 注文", html_body="<b>Bold</b>", attachments=[attachment])
+    assert (await post.caught())[0]["subject"] == "Żółw — 注文"
+    told = (await read(post)).data
+    assert (told["body_text"].strip(), told["body_html"].strip()) == ("It is on its way.", "<b>Bold</b>")
+    described = {"number": 1, "filename": "list.txt", "content_type": "text/plain", "size": 8, "content_id": None}
+    assert told["attachments"] == [described]
+    assert told["parse_error"] is None
+    assert not told["truncated"]
+    fields = {field["name"]: field["value"] for field in told["header"]}
+    assert fields["Subject"] == "Żółw — 注文"
+    assert "DKIM-Signature" in fields
+
+
+async def test_its_html_is_shown_as_written_where_it_can_do_nothing(post: Post):
+    await post.send(html_body=HOSTILE)
+    shown = await read(post, "/html")
+    assert HOSTILE in shown.body.decode()
+    assert shown.headers["content-type"] == "text/html; charset=utf-8"
+    policy = shown.headers["content-security-policy"].split("; ")
+    assert {"sandbox", "default-src 'none'", "frame-ancestors 'self'"} <= set(policy)
+    assert not [each for each in policy if "script-src" in each or "http" in each]
+    assert shown.headers["x-frame-options"] == "SAMEORIGIN"
+
+
+async def test_a_message_without_html_has_none_to_see(post: Post):
+    await post.send()
+    assert (await read(post, "/html")).code == "NOT_FOUND"
+    assert (await read(post)).data["body_html"] is None
+
+
+async def test_what_cannot_be_taken_apart_is_told_by_its_header(post: Post):
+    await post.send()
+    [caught, *_] = await post.caught()
+    path = content_path(post.api.app.data_dir, UUID(caught["id"]))
+    path.write_bytes(b"Subject: Broken\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!!")
+    told = (await read(post)).data
+    assert "Base64" in told["parse_error"]
+    assert (told["subject"], told["body_text"], told["attachments"]) == ("Broken", None, [])
+    assert (await read(post, "/html")).code == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    "name, shown",
+    [
+        ("list.txt", "list.txt"),
+        ("Übersicht 5 %.pdf", "%C3%9Cbersicht%205%20%25.pdf"),
+        ('"><img src=x onerror=alert(1)>;.html', "%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E%3B.html"),
+        ("../../etc/passwd", "passwd"),
+    ],
+)
+async def test_an_attachment_is_saved_by_its_name_and_never_shown(post: Post, name: str, shown: str):
+    content = bytes(range(256)) * 4096
+    other = {"filename": "other.txt", "content_type": "text/plain", "content": "b3RoZXI="}
+    attachment = {"filename": name, "content_type": "text/html", "content": b64encode(content).decode()}
+    await post.send(attachments=[other, attachment])
+    saved = await read(post, "/attachments/2")
+    assert (saved.status, saved.body) == (200, content)
+    assert saved.headers["content-disposition"] == f"attachment; filename*=UTF-8''{shown}"
+    assert saved.headers["content-type"] == "application/octet-stream"
+    assert saved.headers["content-length"] == str(len(content))
+    assert saved.headers["x-content-type-options"] == "nosniff"
+    assert (await read(post, "/attachments/1")).body == b"other"
+
+
+@pytest.mark.parametrize("number", ["0", "2", "-1", "01", "1000000", "1.0", "\u0661", "last"])
+async def test_an_attachment_that_is_not_there_is_not_found(post: Post, number: str):
+    await post.send(attachments=[{"filename": "a.txt", "content_type": "text/plain", "content": "YQ=="}])
+    assert (await read(post, f"/attachments/{quote(number)}")).code == "NOT_FOUND"
+
+
+async def test_images_of_the_message_itself_are_shown_in_its_html(post: Post):
+    html = '<img src="cid:logo@shop"><img src="cid:drawing"><img src="cid:gone"><a href="https://shop.test">cid:</a>'
+    logo = {"filename": "logo.png", "content_type": "image/png", "content": PIXEL, "content_id": "logo@shop"}
+    drawing = logo | {"content_type": "image/svg+xml", "content_id": "drawing"}
+    await post.send(html_body=html, attachments=[each | {"disposition": "inline"} for each in (logo, drawing)])
+    told = (await read(post)).data
+    assert [each["content_id"] for each in told["attachments"]] == ["logo@shop", "drawing"]
+    assert told["body_html"].strip() == html
+    shown = (await read(post, "/html")).body.decode()
+    assert shown.strip() == html.replace("cid:logo@shop", f"data:image/png;base64,{PIXEL}")
+
+
+@pytest.mark.parametrize("rest", ["", "/html", "/raw", "/attachments/1"])
+async def test_what_was_cleared_meanwhile_is_not_found(post: Post, rest: str):
+    await post.send()
+    [caught] = await post.caught()
+    content_path(post.api.app.data_dir, UUID(caught["id"])).unlink()
+    assert (await post.caught())[0]["subject"] == ""
+    assert (await post.api.sue.get(f"/sandbox/messages/{caught['id']}{rest}")).code == "NOT_FOUND"

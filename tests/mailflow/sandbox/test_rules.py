@@ -1,0 +1,64 @@
+"""How a caught message is shown: images of its own, names of attachments."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mailkeep.features.mailflow.sandbox.rules import Image, disposition, place, with_images
+
+PNG = Image("image/png", "iVBORw0KGgo=")
+SHOWN = "data:image/png;base64,iVBORw0KGgo="
+
+
+@pytest.mark.parametrize(
+    "html, expected",
+    [
+        ('<img src="cid:a@b">', f'<img src="{SHOWN}">'),
+        ("<img src='CID:a@b'>", f"<img src='{SHOWN}'>"),
+        ("<img src=cid:a@b>", f"<img src={SHOWN}>"),
+        ('<img src="cid:a%40b">', f'<img src="{SHOWN}">'),
+        ('<img src="cid:a&#64;b">', f'<img src="{SHOWN}">'),
+        ("<p style=\"background:url('cid:a@b')\">", f"<p style=\"background:url('{SHOWN}')\">"),
+        ('<img src="cid:a@b"><img src="cid:a@b">', f'<img src="{SHOWN}"><img src="{SHOWN}">'),
+        ('<img src="cid:other">', '<img src="cid:other">'),
+        ('<img src="acid:a@b">', '<img src="acid:a@b">'),
+        ('<img src="cid:page">', '<img src="cid:page">'),
+        ("", ""),
+    ],
+)
+def test_what_is_named_by_cid_is_put_in_its_place(html: str, expected: str):
+    assert with_images(html, {"a@b": PNG, "page": Image("text/html", "PGI+")}) == expected
+
+
+def test_one_image_named_often_does_not_make_a_page_without_bounds():
+    large = Image("image/png", "A" * (4 << 20))
+    html = '<img src="cid:large">' * 1000
+    shown = with_images(html, {"large": large})
+    assert shown.count("data:image/png") == 4
+    assert shown.count("cid:large") == 996
+
+
+@given(st.text(max_size=200), st.text(min_size=1, max_size=20))
+def test_nothing_else_of_the_html_is_changed(html: str, content_id: str):
+    shown = with_images(html, {content_id: PNG})
+    pieces = re.split(r"(?i)\bcid:[^\s\"'<>()\\]{1,800}", html)
+    assert [piece for piece in pieces if piece not in shown] == []
+    assert with_images(html, {}) == html
+
+
+@given(st.text(max_size=300))
+def test_a_name_is_one_parameter_that_is_read_back_as_it_was(name: str):
+    name = name.encode("utf-8", "ignore").decode()
+    written = disposition(name)
+    assert re.fullmatch(r"attachment; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+", written)
+    assert unquote(written.partition("''")[2]) == (name or "attachment")
+
+
+@given(st.text(max_size=8))
+def test_a_place_is_a_number_from_1(written: str):
+    found = place(written)
+    assert found is None or (str(found + 1) == written and 0 <= found < 9999)

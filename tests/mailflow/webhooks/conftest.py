@@ -1,0 +1,75 @@
+"""`hooks`: the application with a sink that its webhooks reach, and a worker that delivers when it is told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mailkeep.features.mailflow.webhooks import service
+from mailkeep.features.mailflow.webhooks.jobs import Deliveries
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.events.model import Event
+from mailkeep.settings import Settings
+from tests.plugins.api import UNHURRIED
+from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
+from tests.support.webhook_sink import Sink, sink, trusting
+
+
+@dataclass
+class Hooks:
+    api: Api
+    sink: Sink
+    worker: Deliveries
+
+    async def webhook(self, path: str = "/200", events: tuple[str, ...] = ("*",), **more: Any) -> dict[str, Any]:
+        """A webhook of Sue's at a path of the sink, global unless a domain is named."""
+        kind = more.pop("kind", "good")
+        url = more.pop("url", None) or self.sink.url(path, kind)
+        answer = await self.api.sue.post("/webhooks", {"url": url, "events": list(events), **more})
+        assert answer.status == 201, answer.body
+        return answer.data
+
+    async def emit(self, kind: str = "mail.sent", domain: str | None = EXAMPLE, **data: Any) -> None:
+        """An event out of nothing."""
+        domain_id = DOMAIN_IDS[domain] if domain else None
+        async with self.api.app.db.tx() as conn:
+            await events.emit(conn, self.api.clock(), Event(kind, domain_id, None, data))
+
+    async def deliver(self, seconds: float = 0) -> int:
+        """Deliver what is due after so many seconds; how many attempts that took."""
+        self.api.clock.advance(seconds=seconds)
+        return await self.worker.drain()
+
+    async def deliveries(self, webhook: dict[str, Any] | UUID | str, **query: Any) -> list[dict[str, Any]]:
+        """As the API shows them, newest first."""
+        webhook_id = webhook["id"] if isinstance(webhook, dict) else webhook
+        answer = await self.api.sue.get(f"/webhooks/{webhook_id}/deliveries", **query)
+        assert answer.status == 200, answer.body
+        return answer.data
+
+    async def delivery(self, webhook: dict[str, Any]) -> dict[str, Any]:
+        """The only one."""
+        [found] = await self.deliveries(webhook)
+        return found
+
+
+@pytest.fixture
+def api_settings(tmp_path: Path) -> Settings:
+    return replace(UNHURRIED, webhooks=trusting(tmp_path))
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attempt may take longer than a test waits: one that a gate holds is not over since the machine stood still."""
+    monkeypatch.setattr(service, "TIMEOUT_SECONDS", 90.0)
+
+
+@pytest.fixture
+async def hooks(api: Api) -> AsyncIterator[Hooks]:
+    async with sink("wrong", "expired", "self-signed") as receiver:
+        yield Hooks(api, receiver, Deliveries(api.app))

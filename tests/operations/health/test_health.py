@@ -1,0 +1,230 @@
+"""Health and version: open, quick, and true also while the database is away."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mailkeep
+from mailkeep.core.errors import Unavailable
+from mailkeep.features.operations.health import rules, service
+from mailkeep.features.operations.health.model import Check, Status
+from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SendingAddress
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from tests.support.client import Api
+from tests.web.caller import Caller
+
+
+@pytest.mark.parametrize(
+    "statuses, whole",
+    [
+        (["ok", "ok"], "ok"),
+        (["ok", "degraded"], "degraded"),
+        (["degraded", "down"], "down"),
+        (["down", "degraded"], "down"),
+        ([], "ok"),
+    ],
+)
+def test_the_whole_is_as_bad_as_its_worst_part(statuses: list[Status], whole: Status):
+    assert rules.overall([Check("part", status) for status in statuses]).status == whole
+
+
+@pytest.mark.parametrize(
+    "free, total, status",
+    [(50 << 30, 100 << 30, "ok"), (4 << 30, 100 << 30, "degraded"), (10 << 20, 100 << 20, "down"), (0, 0, "down")],
+)
+def test_a_disk_that_fills(free: int, total: int, status: Status):
+    assert rules.disk(free, total) == status
+
+
+async def ask(api: Api, path: str) -> Any:
+    return await Caller(api.pipeline)("GET", path)
+
+
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("path", ["/health", "/api/v1/health"])
+async def test_health_is_open_and_names_the_parts(api: Api, path: str):
+    answer = await ask(api, path)
+    assert answer.status == 200
+    assert answer.data["status"] in ("ok", "degraded")  # the disk of a machine that runs tests may be nearly full
+    assert [check["component"] for check in answer.data["checks"]] == ["database", "disk"]
+    assert answer.data["checks"][0]["status"] == "ok"
+
+
+@pytest.mark.parametrize("path", ["/version", "/api/v1/version"])
+async def test_version(api: Api, path: str):
+    answer = await ask(api, path)
+    assert (answer.data["version"], answer.data["api"]) == (mailkeep.__version__, "v1")
+    assert answer.data["profile"] == "embedded"
+
+
+@pytest.mark.usefixtures("unhurried")
+async def test_lives_and_is_ready(api: Api):
+    for path in ("/healthz", "/readyz"):
+        assert (await ask(api, path)).data == {"status": "ok"}
+        assert (await ask(api, f"/api/v1{path}")).status == 404
+
+
+class Away:
+    """A database that is away at once, or never answers."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def autocommit(self) -> AsyncIterator[None]:
+        try:
+            await asyncio.sleep(self._seconds)
+        except asyncio.CancelledError:
+            await asyncio.sleep(1)  # it does not let go at once
+            raise
+        raise Unavailable
+        yield
+
+
+@pytest.mark.parametrize("seconds", [0, 60])
+async def test_without_the_database_it_is_down_and_says_so_quickly(api: Api, seconds: float):
+    api.app.db = Away(seconds)  # pyright: ignore[reportAttributeAccessIssue]
+    started = time.monotonic()
+    health, ready, lives = await asyncio.gather(ask(api, "/health"), ask(api, "/readyz"), ask(api, "/healthz"))
+    assert time.monotonic() - started < 30
+    assert (health.status, health.code, health.headers["retry-after"]) == (503, "UNAVAILABLE", "2")
+    details = health.json["error"]["details"]
+    assert details["status"] == "down"
+    assert {"component": "database", "status": "down"} in details["checks"]
+    assert (ready.status, lives.status) == (503, 200)
+
+
+async def test_a_schema_of_another_version_is_not_ready(api: Api, monkeypatch: pytest.MonkeyPatch):
+    known = service.read_migrations()
+    monkeypatch.setattr(service, "_read_migrations", lambda: known[:-1])
+    assert (await ask(api, "/readyz")).status == 503
+    monkeypatch.setattr(service, "_read_migrations", lambda: [*known, known[-1]])
+    assert (await ask(api, "/readyz")).status == 503
+
+
+@pytest.mark.usefixtures("unhurried")
+async def test_the_sandbox_is_a_part_where_there_is_one(api: Api):
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))  # ours from now on, and nobody listens there yet
+        api.app.mta = SmtpPool(Relay("127.0.0.1", server.getsockname()[1]))
+        answer = await ask(api, "/health")
+        assert answer.status == 200
+        assert {"component": "mta", "status": "degraded"} in answer.data["checks"]
+        server.listen()
+        assert {"component": "mta", "status": "ok"} in (await ask(api, "/health")).data["checks"]
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_the_commit_is_read_from_a_clone_of_any_kind(tmp_path: Path):
+    assert service.commit_of(tmp_path) is None
+    git = tmp_path / ".git"
+    (git / "refs/heads").mkdir(parents=True)
+    (git / "HEAD").write_text(f"{COMMIT}\n")
+    assert service.commit_of(tmp_path) == COMMIT
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    assert service.commit_of(tmp_path) is None
+    (git / "packed-refs").write_text(f"# pack-refs with: peeled\n{COMMIT} refs/heads/main\n")
+    assert service.commit_of(tmp_path) == COMMIT
+    (git / "refs/heads/main").write_text(f"{COMMIT[::-1]}\n")
+    assert service.commit_of(tmp_path) == COMMIT[::-1]
+    tree, own = tmp_path / "tree", git / "worktrees/tree"
+    tree.mkdir()
+    own.mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {own}\n")
+    (own / "HEAD").write_text("ref: refs/heads/main\n")
+    (own / "commondir").write_text("../..\n")
+    assert service.commit_of(tree) == COMMIT[::-1]
+
+
+@pytest.mark.usefixtures("unhurried")
+async def test_in_the_full_profile_each_part_is_told_as_its_supervisor_tells(api: Api):
+    api.app.parts = lambda: {"postfix": True, "lmtp": False, "supervisor": True}
+    answer = await ask(api, "/health")
+    assert answer.status == 200
+    assert answer.data["status"] == "degraded"
+    assert answer.data["checks"][2:] == [
+        {"component": "lmtp", "status": "degraded"},
+        {"component": "postfix", "status": "ok"},
+        {"component": "supervisor", "status": "ok"},
+    ]
+
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+def certificate(days: float, lifetime: float = 90, problem: str | None = None) -> Certificate:
+    ends = NOW + timedelta(days=days)
+    return Certificate(ends - timedelta(days=lifetime), ends, False, problem)
+
+
+@pytest.mark.parametrize(
+    "found, status, advice",
+    [
+        (certificate(60), "ok", None),
+        (certificate(20), "degraded", "expires at 2026-12-13"),
+        (certificate(2.5, lifetime=6), "ok", None),
+        (certificate(1.5, lifetime=6), "degraded", "expires at"),
+        (
+            certificate(60, problem="tls.key_file is not the key."),
+            "degraded",
+            "not the key. The one before is served on",
+        ),
+        (certificate(-1), "down", "expired at 2026-11-22"),
+        (None, "degraded", "No certificate"),
+    ],
+)
+def test_health_reports_expiry_and_failed_renewals(found: Certificate | None, status: str, advice: str | None):
+    component = rules.certificates(found, NOW)
+    assert component.status == status
+    assert advice is None or advice in (component.advice or "")
+
+
+@pytest.mark.parametrize("deferred, status", [(10, "ok"), (1000, "degraded")])
+def test_health_reports_the_queue_length(deferred: int, status: str):
+    component = rules.queue({"incoming": 0, "active": 1, "deferred": deferred, "hold": 5000})
+    assert (component.status, component.details["messages"]) == (status, deferred + 1)
+
+
+def test_health_reports_an_unset_host_name_and_wrong_ptr_records():
+    assert "server.hostname" in (rules.dns("", None).advice or "")
+    assert rules.dns("mx.example.test", [SendingAddress("192.0.2.1", ["mx.example.test"], "ok")]).status == "ok"
+    wrong = rules.dns("mx.example.test", [SendingAddress("192.0.2.1", ["host1.isp.test"], "mismatch")])
+    assert wrong.status == "degraded"
+    assert "192.0.2.1 is host1.isp.test" in (wrong.advice or "")
+
+
+def test_health_reports_too_few_inodes():
+    assert rules.disk_component(50 << 30, 100 << 30, 10, 1000).status == "degraded"
+    assert rules.disk_component(50 << 30, 100 << 30, 0, 0).status == "ok"  # a file system without a fixed number
+
+
+def test_a_node_that_is_silent_is_degraded():
+    report = NodeReport(NOW - timedelta(minutes=2), {"deferred": 0}, certificate(60), [])
+    assert {each.status for each in rules.from_node(report, "mx.example.test", NOW)} == {"degraded"}
+
+
+async def test_health_details_explain_each_component(api: Api):
+    answer = await api.sue.get("/health/details")
+    assert answer.status == 200
+    found = {each["component"]: each for each in answer.data["components"]}
+    assert set(found) == {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns"}
+    assert found["database"]["status"] == "ok"
+    assert found["database"]["latency_ms"] >= 0
+    assert found["database"]["version"]
+    assert found["queue"]["status"] == "disabled"
+    assert found["disk"]["details"]["free_bytes"] > 0
+    again = await api.sue.get("/health/details")
+    since = {each["component"]: each["since"] for each in again.data["components"]}
+    assert since["database"] == found["database"]["since"]

@@ -1,0 +1,161 @@
+"""GET /messages: each filter against a model, page by page; the walk and the index agree."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mailkeep.core.address import fold_local
+from mailkeep.core.ids import uuid7
+from mailkeep.features.record.history import rules
+from mailkeep.features.record.history.model import INBOUND, OUTBOUND
+from mailkeep.features.record.messages import service
+from mailkeep.features.record.messages.model import Message, Recipient
+from tests.record.messages.test_fates import outbound
+from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, START, Api
+
+WORDS = ["Straße", "order", "100%", "a_b", "Приказ", "订单", "invoice", "Ω", "back\\slash", "ab", "'quote"]
+PEOPLE = ["jörg@müller.example", "bob@out.test", "shop@example.test", "x_y@out.test"]
+BOXES = [UUID(int=(7 << 76) | n) for n in range(3)]
+
+
+def some(api: Api, chance: random.Random, number: int) -> Message:
+    """A message of the tests' history; `number` orders them."""
+    at = START - timedelta(days=100) + timedelta(hours=number)
+    inbound = chance.random() < 0.3
+    status = chance.choice(INBOUND if inbound else OUTBOUND)
+    domain = chance.choice([EXAMPLE, EXAMPLE, OTHER, None])
+    to = chance.sample(PEOPLE, chance.randint(1, 3))
+    one = uuid7(at)
+    return replace(
+        outbound(api, *to),
+        id=one,
+        message_id=f"<{number % 50}@x.test>",
+        queue_id=f"Q{number % 40}",
+        direction="inbound" if inbound else "outbound",
+        status=status,
+        domain_id=DOMAIN_IDS[domain] if domain else None,
+        mailbox_id=chance.choice([*BOXES, None]),
+        from_address=chance.choice(PEOPLE),
+        to_addresses=to[:1],
+        cc_addresses=to[1:2],
+        recipients=[Recipient(each, status) for each in to],
+        subject=" ".join(chance.choices(WORDS, k=chance.randint(0, 4))),
+        tags=chance.sample(["news", "bill", "Ω"], chance.randint(0, 2)),
+        created_at=at,
+    )
+
+
+def has(text: str, part: str) -> bool:
+    return fold_local(part) in fold_local(text)
+
+
+def matches(one: Message, query: dict[str, str]) -> bool:
+    """The filters, said in Python."""
+    recipients = " ".join([each.address for each in one.recipients] + one.to_addresses + one.cc_addresses)
+    tests = {
+        "direction": lambda v: one.direction == v,
+        "status": lambda v: one.status == v,
+        "domain_id": lambda v: str(one.domain_id) == v,
+        "mailbox_id": lambda v: str(one.mailbox_id) == v,
+        "message_id": lambda v: one.message_id.strip("<>") == v.strip("<>"),
+        "queue_id": lambda v: one.queue_id == v,
+        "tag": lambda v: v in one.tags,
+        "from": lambda v: has(one.from_address, v),
+        "to": lambda v: has(recipients, v),
+        "subject": lambda v: has(one.subject, v),
+        "q": lambda v: all(
+            any(has(text, word) for text in (one.subject, one.from_address, recipients)) for word in v.split()
+        ),
+        "since": lambda v: one.created_at.isoformat() >= v,
+        "until": lambda v: one.created_at.isoformat() < v,
+    }
+    return all(tests[name](value) for name, value in query.items())
+
+
+def queries(chance: random.Random, filed: list[Message]) -> Iterator[dict[str, str]]:
+    """Each filter alone, then together at random."""
+    times = [one.created_at.isoformat() for one in filed]
+    values: dict[str, list[str]] = {
+        "direction": ["inbound", "outbound"],
+        "status": [*INBOUND, *OUTBOUND],
+        "domain_id": [str(DOMAIN_IDS[EXAMPLE]), str(DOMAIN_IDS[OTHER])],
+        "mailbox_id": [str(box) for box in BOXES],
+        "message_id": ["<7@x.test>", "8@x.test", "<none@x.test>"],
+        "queue_id": ["Q3", "Q99"],
+        "tag": ["news", "Ω", "none"],
+        "from": ["JÖRG", "müller", "x_y", "x%", "@", "shop@example.test", "nobody"],
+        "to": ["Jörg@MÜLLER", "out.test", "x_y@", "zz"],
+        "subject": ["STRASSE", "straße ord", "%", "100%", "_", "приказ", "订单", "ω", "\\", "k\\s", "ab", "'"],
+        "q": ["order shop@", "PRIC приказ", "订 order", "ab", "invoice order jörg", "a_b  out.test", "nothing"],
+        "since": chance.sample(times, 4),
+        "until": chance.sample(times, 4),
+    }
+    for name, each in values.items():
+        yield from ({name: value} for value in each)
+    for _ in range(120):
+        names = chance.sample(sorted(values), chance.randint(2, 4))
+        yield {name: chance.choice(values[name]) for name in names}
+
+
+async def listed(client: Any, query: dict[str, str], limit: int, order: str) -> list[str]:
+    """All pages of a list."""
+    ids: list[str] = []
+    cursor = ""
+    while True:
+        answer = await client.get("/messages", **query, limit=limit, order=order, cursor=cursor or None)
+        assert answer.status == 200, answer.body
+        assert len(answer.data) <= limit
+        ids += [each["id"] for each in answer.data]
+        page = answer.json["meta"]["pagination"]
+        if not page["has_more"]:
+            return ids
+        cursor = page["next_cursor"]
+
+
+@pytest.mark.parametrize("first_walk, longest_walk", [(10, 40), (1000, 40000)], ids=["index early", "walk"])
+async def test_every_filter_finds_what_the_model_says(
+    api: Api, monkeypatch: pytest.MonkeyPatch, first_walk: int, longest_walk: int
+):
+    monkeypatch.setattr(rules, "FIRST_WALK", first_walk)
+    monkeypatch.setattr(rules, "LONGEST_WALK", longest_walk)
+    chance = random.Random(first_walk)
+    filed = [some(api, chance, number) for number in range(300)]
+    async with api.app.db.tx() as conn:
+        await service.begin(conn, filed)
+    await api.sql("ANALYZE messages")
+    for query in queries(chance, filed):
+        order, limit = chance.choice(["asc", "desc"]), chance.choice([7, 50, 200])
+        expected = [str(one.id) for one in filed if matches(one, query)]
+        assert await listed(api.sue, query, limit, order) == (expected if order == "asc" else expected[::-1]), query
+        own = [str(one.id) for one in filed if one.domain_id == DOMAIN_IDS[EXAMPLE] and matches(one, query)]
+        if query.get("domain_id") != str(DOMAIN_IDS[OTHER]):
+            assert await listed(api.dora, query, 200, "asc") == own, query
+
+
+async def test_what_a_caller_sees_of_several_domains(api: Api):
+    chance = random.Random(3)
+    filed = [some(api, chance, number) for number in range(100)]
+    async with api.app.db.tx() as conn:
+        await service.begin(conn, filed)
+    both = await api.key(api.sue, scoped_domain_ids=[str(each) for each in DOMAIN_IDS.values()])
+    expected = [str(one.id) for one in filed if one.domain_id is not None][::-1]
+    assert await listed(both[0], {}, 30, "desc") == expected
+    assert (await api.otto.get("/messages", domain_id=DOMAIN_IDS[EXAMPLE])).code == "FORBIDDEN"
+    assert (await api.scoped.get("/messages", domain_id=DOMAIN_IDS[OTHER])).code == "API_KEY_DOMAIN_SCOPE"
+    assert (await api.sue.get("/messages", domain_id=uuid7(START))).code == "DOMAIN_NOT_FOUND"
+
+
+def test_how_far_a_search_walks():
+    assert rules.next_walk(1000, 0, 51) is None  # nothing so far: the index knows better
+    assert rules.next_walk(1000, 10, 41) == 8200
+    assert rules.next_walk(1000, 1, 50) is None  # it would take longer than a walk may
+    assert rules.next_walk(40_000, 50, 1) is None
+    assert rules.index_pays(5_000, 10)
+    assert not rules.index_pays(5_000, 1_000_000)  # a common word, but in a short list

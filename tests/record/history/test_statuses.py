@@ -1,0 +1,77 @@
+"""GET /messages by status: messages whose recipients differ are found by each of their statuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg.sql import SQL
+
+from mailkeep.features.record.history import store
+from mailkeep.features.record.history.model import Filter
+from tests.record.messages.test_fates import accepted, begun, do, fate, outbound
+from tests.support.client import DOMAIN_IDS, OTHER, Api, Client
+
+
+async def test_a_status_finds_messages_of_which_one_recipient_has_it(api: Api):
+    """Issue 17, number 23: a message of which one recipient bounced was in no list of bounces."""
+    mixed = await begun(api, outbound(api, "a@far.test", "b@far.test", "c@far.test"))
+    plain = await begun(api, outbound(api, "a@far.test"))
+    foreign = outbound(
+        api, "a@far.test", "b@far.test", domain_id=DOMAIN_IDS[OTHER], domain_name=OTHER, tags=["monthly"]
+    )
+    await begun(api, foreign)
+    for message in (mixed, plain, foreign):
+        await do(api, message, accepted(api), fate(api, "a@far.test", "bounced"))
+    await do(api, mixed, fate(api, "b@far.test", "deferred"), fate(api, "c@far.test", "delivered"))
+
+    async def listed(status: str, client: Client | None = None, **query: Any) -> set[str]:
+        caller = client or api.sue
+        found: list[str] = []
+        cursor = ""
+        while True:
+            page = await caller.get("/messages", status=status, limit=1, cursor=cursor, **query)
+            assert page.status == 200, page
+            found += [row["id"] for row in page.data]
+            cursor = page.json["meta"]["pagination"]["next_cursor"]
+            if not cursor:
+                assert len(found) == len(set(found))
+                return set(found)
+
+    ids = {name: str(each.id) for name, each in (("mixed", mixed), ("plain", plain), ("foreign", foreign))}
+    assert await listed("bounced") == set(ids.values())
+    assert await listed("bounced", direction="outbound") == set(ids.values())
+    assert await listed("bounced", direction="inbound") == set()
+    assert await listed("bounced", api.dora) == {ids["mixed"], ids["plain"]}
+    assert await listed("bounced", domain_id=str(DOMAIN_IDS[OTHER])) == {ids["foreign"]}
+    assert await listed("bounced", tag="monthly") == {ids["foreign"]}
+    assert await listed("bounced", q="b@far.test") == {ids["mixed"], ids["foreign"]}
+    assert await listed("deferred") == {ids["mixed"]}
+    assert await listed("delivered") == {ids["mixed"]}
+    assert await listed("queued") == {ids["foreign"]}
+    assert await listed("partial") == {ids["mixed"], ids["foreign"]}
+    [row] = (await api.sue.get("/messages", status="deferred")).data
+    assert row["status"] == "partial"
+
+    # What was deferred ends, and then agrees with the rest.
+    await do(api, mixed, fate(api, "b@far.test", "delivered", 2))
+    await do(api, foreign, fate(api, "b@far.test", "bounced"))
+    assert await listed("deferred") == set()
+    assert await listed("queued") == set()
+    assert await listed("bounced") == set(ids.values())
+    assert await listed("partial") == {ids["mixed"]}
+    rows = await api.sql("SELECT message_id, status FROM message_statuses ORDER BY status")
+    assert [(row["message_id"], row["status"]) for row in rows] == [(mixed.id, "bounced"), (mixed.id, "delivered")]
+
+
+async def test_the_list_of_a_status_reads_no_more_than_its_page(api: Api):
+    """By the plan: each list is read by an index in its order, also the one of messages whose recipients differ."""
+    async with api.app.db.autocommit() as conn:
+        await conn.execute("SET enable_seqscan TO off")
+        composed = store._in_order(Filter(None, status="bounced"), None, down=True)
+        named = store._named(Filter(None, status="bounced"), None) | {"rows": 51}
+        cursor = await conn.execute(SQL("EXPLAIN ") + composed, named)
+        plan = "\n".join(next(iter(row.values())) for row in await cursor.fetchall())
+        await conn.execute("RESET enable_seqscan")
+    assert "Index Only Scan" in plan or "Index Scan" in plan
+    assert "message_statuses" in plan
+    assert "Seq Scan" not in plan.replace("Function Scan", "")

@@ -1,0 +1,515 @@
+"""The application in the process, over HTTP as a client sees it, with a fixed cast and a clock that stands still.
+
+The cast: Sue (super_admin), Adam (admin), Dora (domain_admin of example.test), Otto (domain_admin of other.test), all
+with the password `PASSWORD` and a session each; Sue's unscoped key and Adam's key, scoped to example.test. Builders
+put rows where a test needs something to be there that is not what it is about.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b32decode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, LiteralString
+from urllib.parse import parse_qs, urlencode, urlsplit
+from uuid import UUID
+
+import cbor2
+from psycopg import AsyncConnection
+from psycopg.pq import ExecStatus
+from psycopg.sql import SQL, Identifier, Placeholder
+
+from mailkeep.app import App
+from mailkeep.core import totp
+from mailkeep.core.address import fold_local, parse_address
+from mailkeep.core.ids import uuid7
+from mailkeep.core.secret import Vault, token_hash
+from mailkeep.settings import OidcProvider
+from mailkeep.settings.tree import Oidc
+from mailkeep.web.pipeline import Pipeline
+from tests.support.authenticator import SoftKey
+from tests.web.caller import Answer, Caller
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+VAULT = Vault(b"the master secret of all tests, 32+")
+PASSWORD = "correct horse battery staple"
+# Of PASSWORD, with parameters that cost nothing.
+PASSWORD_HASH = "$argon2id$v=19$m=8,t=1,p=1$P7JIiysfHrfbZHbJnfpKAA$XNi4K4Z0OkPAw/8bGcEMMBbYjAJFxGq9+WDBHKVfxcc"
+
+EXAMPLE, OTHER = "example.test", "other.test"
+ADMINS = {"sue": "super_admin", "adam": "admin", "dora": "domain_admin", "otto": "domain_admin"}
+ASSIGNED = {"dora": EXAMPLE, "otto": OTHER}
+KEYS = {"unscoped": ("sue", None), "scoped": ("adam", EXAMPLE)}
+
+
+def fixed_id(number: int) -> UUID:
+    """An id of the cast: the same in every test, older than all that tests make."""
+    return UUID(int=(int((START - timedelta(days=1)).timestamp() * 1000) << 80) | (7 << 76) | (2 << 62) | number)
+
+
+DOMAIN_IDS = {EXAMPLE: fixed_id(1), OTHER: fixed_id(2)}
+ADMIN_IDS = {name: fixed_id(10 + index) for index, name in enumerate(ADMINS)}
+SESSION_IDS = {name: fixed_id(20 + index) for index, name in enumerate(ADMINS)}
+KEY_IDS = {name: fixed_id(30 + index) for index, name in enumerate(KEYS)}
+
+
+def email_of(name: str) -> str:
+    return f"{name}@{EXAMPLE}"
+
+
+def token_of(name: str) -> str:
+    """The token of a session, the random part of a key, of somebody of the cast."""
+    return f"{name:_<43}"
+
+
+def cookie_of(token: str) -> str:
+    return f"svc_session={token}.{VAULT.sign('session', token.encode())}"
+
+
+def key_of(name: str) -> str:
+    return f"svc_sk_{token_of(name)}"
+
+
+class StandingClock:
+    """The time of a test: it moves when told."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **delta: float) -> None:
+        self.now += timedelta(**delta)
+
+
+def reason(answer: Answer) -> Any:
+    """`error.details.reason` of a refusal."""
+    return (answer.json["error"]["details"] or {}).get("reason")
+
+
+def faults(answer: Answer) -> list[str]:
+    """The names of the faulty or missing fields of a refusal, sorted."""
+    return sorted(fault["field"] for fault in answer.json["error"]["details"]["fields"])
+
+
+@dataclass(frozen=True)
+class Client:
+    """Somebody who calls: `headers` go with every call, `address` is where it comes from."""
+
+    app: Pipeline
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    address: str = "192.0.2.1"
+
+    async def __call__(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """One call below /api/v1; `body` as JSON (bytes as they are), `query` with what is not None."""
+        sent = dict(self.headers)
+        pieces: list[bytes] = []
+        if body is not None:
+            raw = body if isinstance(body, bytes) else json.dumps(body, default=str).encode()
+            pieces = [raw]
+            sent |= {"content-type": "application/json", "content-length": str(len(raw))}
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        target = f"/api/v1{path}" + (f"?{urlencode(given)}" if given else "")
+        return await Caller(self.app, self.address)(method, target, sent | dict(headers or {}), pieces)
+
+    async def get(self, path: str, **query: Any) -> Answer:
+        return await self("GET", path, query=query)
+
+    async def post(self, path: str, body: Any = None) -> Answer:
+        return await self("POST", path, body)
+
+    async def put(self, path: str, body: Any = None) -> Answer:
+        return await self("PUT", path, body)
+
+    async def patch(self, path: str, body: Any) -> Answer:
+        return await self("PATCH", path, body)
+
+    async def delete(self, path: str, **query: Any) -> Answer:
+        return await self("DELETE", path, query=query)
+
+    def come_from(self, address: str) -> Client:
+        return replace(self, address=address)
+
+    def with_key(self, key: str) -> Client:
+        return replace(self, headers={"authorization": f"Bearer {key}"})
+
+    def with_cookie(self, cookie: str) -> Client:
+        """`cookie` as `name=value`, or a whole Set-Cookie."""
+        return replace(self, headers={"cookie": cookie.partition(";")[0]})
+
+
+@dataclass(frozen=True)
+class Authenticator:
+    """Somebody's authenticator, and the recovery codes that came with it."""
+
+    secret: bytes
+    clock: StandingClock
+    recovery_codes: tuple[str, ...] = ()
+
+    def code(self, drift: int = 0) -> str:
+        """The code of the present step, or of one so many steps away."""
+        return totp.hotp(self.secret, totp.step_of(self.clock()) + drift)
+
+    def next_code(self) -> str:
+        """The code of the next step, when that has come: one that was not used yet."""
+        self.clock.advance(seconds=totp.STEP_SECONDS)
+        return self.code()
+
+    def wrong_code(self) -> str:
+        """Six digits that no step takes now."""
+        right = {self.code(drift) for drift in (-1, 0, 1)}
+        return next(code for number in range(4) if (code := f"{number:06}") not in right)
+
+
+@dataclass
+class Api:
+    """A running application on a database of its own."""
+
+    app: App
+    pipeline: Pipeline
+    clock: StandingClock
+
+    @property
+    def nobody(self) -> Client:
+        return Client(self.pipeline)
+
+    def session(self, name: str) -> Client:
+        """Somebody of the cast with the session that it has from the beginning."""
+        return self.nobody.with_cookie(cookie_of(token_of(name)))
+
+    @property
+    def sue(self) -> Client:
+        return self.session("sue")
+
+    @property
+    def adam(self) -> Client:
+        return self.session("adam")
+
+    @property
+    def dora(self) -> Client:
+        return self.session("dora")
+
+    @property
+    def otto(self) -> Client:
+        return self.session("otto")
+
+    @property
+    def scoped(self) -> Client:
+        """Adam's key, scoped to example.test."""
+        return self.nobody.with_key(key_of("scoped"))
+
+    @property
+    def unscoped(self) -> Client:
+        """Sue's key, without a scope."""
+        return self.nobody.with_key(key_of("unscoped"))
+
+    @property
+    def callers(self) -> dict[str, Client]:
+        """The whole cast, by name."""
+        return {name: self.session(name) for name in ADMINS} | {"scoped": self.scoped, "unscoped": self.unscoped}
+
+    async def log_in(self, email: str, password: str = PASSWORD, address: str = "192.0.2.1") -> Client:
+        """A new session, by the front door."""
+        client = self.nobody.come_from(address)
+        answer = await client.post("/auth/login", {"email": email, "password": password})
+        assert answer.status == 200, answer.body
+        return client.with_cookie(answer.headers["set-cookie"])
+
+    async def set_up(self, client: Client) -> Authenticator:
+        """An authenticator that has the secret of a setup, not enrolled yet."""
+        answer = await client.post("/auth/totp/setup")
+        assert answer.status == 200, answer.body
+        (secret,) = parse_qs(urlsplit(answer.data["provisioning_uri"]).query)["secret"]
+        return Authenticator(b32decode(secret), self.clock)
+
+    async def enrol(self, client: Client) -> Authenticator:
+        """Enrol a second factor by the front door; the code of the present step is used up by it."""
+        authenticator = await self.set_up(client)
+        answer = await client.post("/auth/totp/verify", {"code": authenticator.code()})
+        assert answer.status == 200, answer.body
+        return replace(authenticator, recovery_codes=tuple(answer.data["recovery_codes"]))
+
+    async def factor(self, name: str, **columns: Any) -> Authenticator:
+        """An authenticator of somebody of the cast, by SQL; pending unless `enabled_at` is given."""
+        admin_id, at, secret = ADMIN_IDS[name], self.clock(), b"12345678901234567890"
+        row = {"admin_id": admin_id, "secret": VAULT.seal("totp", secret, admin_id.bytes), "created_at": at}
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, "totp_secrets", row | columns)
+        if columns.get("enabled_at"):
+            await self.sql("UPDATE admins SET totp_enabled = true WHERE id = %(id)s", id=admin_id)
+        return Authenticator(secret, self.clock)
+
+    async def passkey(self, name: str, key: SoftKey | None = None, **columns: Any) -> tuple[SoftKey, UUID]:
+        """A passkey of somebody of the cast, by SQL, and its id."""
+        key, at, admin_id = key or SoftKey(), self.clock(), ADMIN_IDS[name]
+        key.user_handle = admin_id.bytes
+        row = {
+            "id": uuid7(at),
+            "admin_id": admin_id,
+            "credential_id": key.credential_id,
+            "public_key": cbor2.dumps(key.public_key()),
+            "sign_count": key.counter,
+            "name": "A key",
+            "aaguid": UUID(int=0),
+            "transports": ["internal"],
+            "backup_eligible": False,
+            "backed_up": False,
+            "created_at": at,
+        }
+        return key, await self._insert("passkeys", row | columns)
+
+    async def key(self, owner: Client, **wanted: Any) -> tuple[Client, UUID]:
+        """A new key of somebody: who shows it, and its id."""
+        answer = await owner.post("/api-keys", {"name": "a key", **wanted})
+        assert answer.status == 201, answer.body
+        return self.nobody.with_key(answer.data["key"]), UUID(answer.data["api_key"]["id"])
+
+    async def sql(self, statement: LiteralString, **named: Any) -> list[dict[str, Any]]:
+        """Whatever the application's role may do; the rows, if there are any."""
+        async with self.app.db.autocommit() as conn:
+            cursor = await conn.execute(statement, named)
+            # Not by `description`, which a SELECT without columns has none of.
+            rows = cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.TUPLES_OK
+            return await cursor.fetchall() if rows else []
+
+    async def audited(self, action: str) -> list[dict[str, Any]]:
+        """The entries of the audit log for an action, oldest first."""
+        return await self.sql("SELECT * FROM audit_entries WHERE action = %(action)s ORDER BY id", action=action)
+
+    async def domain(self, name: str, **columns: Any) -> UUID:
+        """A domain, by SQL: without a DKIM key."""
+        async with self.app.db.tx() as conn:
+            return await insert_domain(conn, uuid7(self.clock()), name, self.clock(), **columns)
+
+    async def mailbox(self, address: str = f"alice@{EXAMPLE}", **columns: Any) -> UUID:
+        """A mailbox, by SQL, with `PASSWORD`; the domain exists."""
+        parsed, at = parse_address(address), self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": await self._domain_id(parsed.domain),
+            "local_part": parsed.local_part,
+            "local_key": fold_local(parsed.local_part),
+            "name": "",
+            "password_hash": "{ARGON2ID}" + PASSWORD_HASH,
+            "active": True,
+            "quota_bytes": 0,
+            "imap": True,
+            "pop3": True,
+            "smtp": True,
+            "sieve": True,
+            "created_at": at,
+            "updated_at": at,
+        }
+        return await self._insert("mailboxes", row | columns)
+
+    async def alias(self, source: str, destinations: Sequence[str], **columns: Any) -> UUID:
+        """An alias, by SQL, unchecked; `source` is an address, or `@domain` for a catch-all."""
+        local_part, _, domain = source.rpartition("@")
+        at = self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": await self._domain_id(domain),
+            "source_local_part": local_part,
+            "source_key": fold_local(local_part),
+            "destinations": list(destinations),
+            "destination_keys": [parse_address(text).key for text in destinations],
+            "active": True,
+            "created_at": at,
+            "updated_at": at,
+        }
+        return await self._insert("aliases", row | columns)
+
+    async def suspension(self, address: str, **columns: Any) -> UUID:
+        """A suspension by the abuse rules, by SQL; the domain exists."""
+        parsed, at = parse_address(address), self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": await self._domain_id(parsed.domain),
+            "address": parsed.text,
+            "address_key": parsed.key,
+            "reason": "too many",
+            "by_kind": "rules",
+            "by_label": "rules",
+            "by_rank": None,
+            "created_at": at,
+        }
+        return await self._insert("suspensions", row | columns)
+
+    async def webhook(self, domain: str | None = None, url: str = "https://127.0.0.1:1/", **columns: Any) -> UUID:
+        """A webhook of Sue's, by SQL, of all domains or one, with a delivery that waits and has the webhook's id."""
+        at = self.clock()
+        webhook_id = uuid7(at)
+        row: dict[str, Any] = {
+            "id": webhook_id,
+            "url": url,
+            "events": ["mail.sent"],
+            "domain_id": await self._domain_id(domain) if domain else None,
+            "active": True,
+            "secret": VAULT.seal("webhook secret", b"whsec_c2VjcmV0", webhook_id.bytes),
+            "created_by": ADMIN_IDS["sue"],
+            "created_at": at,
+            "updated_at": at,
+        }
+        waiting = {
+            "id": webhook_id,
+            "webhook_id": webhook_id,
+            "event_id": uuid7(at),
+            "kind": "mail.sent",
+            "state": "pending",
+            "next_attempt_at": at,
+            "created_at": at,
+        }
+        await self._insert("webhook_deliveries", waiting)
+        return await self._insert("webhooks", row | columns)
+
+    async def placeholders(self) -> dict[str, str]:
+        """What `{name}` stands for in the endpoints' examples, which Sue calls: rows that are made here."""
+        log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
+        # A code for Sue, who is setting up a second factor, and for Adam, who has the same one and is logging in.
+        await self.factor("sue")
+        authenticator = await self.factor("adam", enabled_at=self.clock())
+        half_way = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
+        passkeys = await self._passkeys_in_examples()
+        self.know_provider()
+        await self.identity(ADMIN_IDS["sue"])
+        made = {
+            "domain_id": DOMAIN_IDS[EXAMPLE],
+            "empty_domain_id": await self.domain("empty.test"),
+            "mailbox_id": await self.mailbox(f"alice@{EXAMPLE}"),
+            "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
+            "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
+            "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
+            "webhook_id": (webhook_id := await self.webhook()),
+            "delivery_id": webhook_id,
+            "admin_id": ADMIN_IDS["otto"],
+            "key_id": KEY_IDS["scoped"],
+            "session_id": log_in.data["session_id"],
+            "totp_session": half_way.data["totp_session"],
+            "totp_code": authenticator.code(),
+        }
+        return {name: str(value) for name, value in (made | passkeys).items()}
+
+    def know_provider(self) -> None:
+        """The settings have the identity provider `keycloak`, which is not to be reached."""
+        provider = OidcProvider(id="keycloak", name="Keycloak", issuer="https://127.0.0.1:1", client_id="mailkeep")
+        self.app.settings = replace(self.app.settings, oidc=Oidc(providers=(provider,)))
+
+    async def identity(self, admin_id: UUID) -> None:
+        """An identity at `keycloak` for an account, by SQL."""
+        row = {"admin_id": admin_id, "issuer": "https://127.0.0.1:1", "subject": str(admin_id)}
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, "oidc_identities", row | {"linked_at": self.clock()})
+        await self.sql("UPDATE admins SET oidc_provider = 'keycloak' WHERE id = %(id)s", id=admin_id)
+
+    async def _passkeys_in_examples(self) -> dict[str, Any]:
+        """Sue has a passkey, and a second one that she is registering; Adam logs in by his."""
+        _, passkey_id = await self.passkey("sue")
+        asked = await self.sue.post("/auth/passkeys/register/options", {"current_password": PASSWORD})
+        made = SoftKey().create(asked.data["options"])
+        adam, _ = await self.passkey("adam")
+        offered = await self.nobody.post("/auth/passkeys/login/options")
+        used = adam.get(offered.data["options"])
+        return {
+            "passkey_id": passkey_id,
+            "made_id": made["id"],
+            "made_client_data": made["response"]["clientDataJSON"],
+            "made_attestation": made["response"]["attestationObject"],
+            "used_id": used["id"],
+            "used_client_data": used["response"]["clientDataJSON"],
+            "used_data": used["response"]["authenticatorData"],
+            "used_signature": used["response"]["signature"],
+            "used_handle": used["response"]["userHandle"],
+        }
+
+    async def _domain_id(self, name: str) -> UUID:
+        return (await self.sql("SELECT id FROM domains WHERE name = %(name)s", name=name))[0]["id"]
+
+    async def _insert(self, table: LiteralString, row: Mapping[str, Any]) -> UUID:
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, table, row)
+        return row["id"]
+
+
+async def insert_row(conn: AsyncConnection[Any], table: LiteralString, row: Mapping[str, Any]) -> None:
+    statement = SQL("INSERT INTO {} ({}) VALUES ({})").format(
+        Identifier(table), SQL(", ").join(map(Identifier, row)), SQL(", ").join(map(Placeholder, row))
+    )
+    await conn.execute(statement, dict(row))
+
+
+async def insert_domain(conn: AsyncConnection[Any], domain_id: UUID, name: str, at: datetime, **columns: Any) -> UUID:
+    row: dict[str, Any] = {
+        "id": domain_id,
+        "name": name,
+        "active": True,
+        "sending_enabled": True,
+        "receiving_enabled": True,
+        "description": "",
+        "max_mailboxes": None,
+        "max_aliases": None,
+        "default_quota_bytes": 0,
+        "plus_delimiter": "+",
+        "dns_status": "unchecked",
+        "dns_checked_at": None,
+        "created_at": at,
+        "updated_at": at,
+    }
+    await insert_row(conn, "domains", row | columns)
+    return domain_id
+
+
+async def insert_cast(conn: AsyncConnection[Any]) -> None:
+    """The cast and its two domains, into a database that has nothing but tables."""
+    at = START - timedelta(days=1)
+    for name, domain_id in DOMAIN_IDS.items():
+        await insert_domain(conn, domain_id, name, at)
+    for name, role in ADMINS.items():
+        account = {
+            "id": ADMIN_IDS[name],
+            "email": email_of(name),
+            "email_key": email_of(name),
+            "password_hash": PASSWORD_HASH,
+            "role": role,
+            "created_at": at,
+            "updated_at": at,
+        }
+        await insert_row(conn, "admins", account)
+        session = {
+            "id": SESSION_IDS[name],
+            "admin_id": ADMIN_IDS[name],
+            "token_hash": token_hash(token_of(name)),
+            "credentials_epoch": 0,
+            "ip_address": "192.0.2.1",
+            "user_agent": "cast",
+            "created_at": at,
+            "expires_at": START + timedelta(days=3650),
+        }
+        await insert_row(conn, "sessions", session)
+    for name, domain in ASSIGNED.items():
+        assignment = {"admin_id": ADMIN_IDS[name], "domain_id": DOMAIN_IDS[domain]}
+        await insert_row(conn, "admin_domains", assignment)
+    for name, (owner, scope) in KEYS.items():
+        key = {
+            "id": KEY_IDS[name],
+            "admin_id": ADMIN_IDS[owner],
+            "name": f"{owner}'s {name} key",
+            "key_prefix": key_of(name)[:12],
+            "token_hash": token_hash(key_of(name)),
+            "is_scoped": scope is not None,
+            "rate_limit": 0,
+            "created_at": at,
+        }
+        await insert_row(conn, "api_keys", key)
+        if scope:
+            await insert_row(conn, "api_key_domains", {"key_id": KEY_IDS[name], "domain_id": DOMAIN_IDS[scope]})
