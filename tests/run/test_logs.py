@@ -12,7 +12,7 @@ from tests.support.instance import ROOT
 
 SAY = """
 import logging, sys
-from mailkeep.run import logs
+from mailkeep.run.runtime import logs
 if sys.argv[2] == "before":
     import psycopg
 logs.configure(sys.argv[1])

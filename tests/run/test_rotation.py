@@ -31,7 +31,7 @@ while n < 20_000 or len(list(Path(sys.argv[1]).parent.glob('*.gz'))) < 3:
 WRITES = """
 import asyncio, sys
 from pathlib import Path
-from mailkeep.run import logs
+from mailkeep.run.runtime import logs
 logs._LOOK_SECONDS = 0.01
 async def main():
     task = asyncio.create_task(logs.keep_open(Path(sys.argv[1])))

@@ -135,7 +135,7 @@ class Nursery:
 def main() -> None:
     """The nursery itself: import, then fork whom we are asked for, until the supervisor is gone."""
     for name in process.present():
-        importlib.import_module(f"mailkeep.run.{process.MODULES[name]}")
+        importlib.import_module(f"mailkeep.run.processes.{process.MODULES[name]}")
     # What is there now is shared; the collector would write to it, and so copy it into each child.
     gc.collect()
     gc.freeze()
