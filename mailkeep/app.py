@@ -1,4 +1,4 @@
-"""The toolbox that a use case receives: settings, clock, secrets, database, the mail clients and the HTTP client.
+"""The context that a use case receives: settings, clock, secrets, database, the mail clients and the HTTP client.
 
 `conn` as a parameter is the caller's transaction; `app` means that the use case opens short ones itself and holds
 none over the network.

@@ -15,9 +15,9 @@ import pytest
 
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import Queued, Waiting
+from mailkeep.run.runtime.context import attached
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.router import ENDPOINTS, Gate
-from mailkeep.run.runtime.toolbox import attached
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.browser.scene import EXAMPLE, Caller, Scene

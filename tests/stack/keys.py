@@ -13,7 +13,7 @@ from mailkeep.app import App
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.dkim.model import Key
 from mailkeep.features.directory.domains import service as domains
-from mailkeep.run.runtime.toolbox import opened
+from mailkeep.run.runtime.context import opened
 from tests.stack.stand import Stack
 
 

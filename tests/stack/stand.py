@@ -33,7 +33,7 @@ from urllib.parse import quote, urlsplit
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.processes.node import Node, rotation_of
-from mailkeep.run.runtime.toolbox import attached
+from mailkeep.run.runtime.context import attached
 from tests.stack import names
 from tests.support.instance import PROGRAM, ROOT
 from tests.support.ports import free_port

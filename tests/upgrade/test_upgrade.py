@@ -21,7 +21,7 @@ from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import FOLDER, migrate, missing_in, pending, read_migrations
 from mailkeep.db.postgres import Urls
-from mailkeep.run.runtime import toolbox
+from mailkeep.run.runtime import context
 from tests.plugins.api import UNHURRIED, running_on
 from tests.plugins.post import letter, with_mail
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, email_of, insert_cast
@@ -225,7 +225,7 @@ async def test_a_command_works_with_its_own_schema_only(
 ) -> None:
     """Beside an instance of another version, that is; without one the command brings the schema up to date."""
     monkeypatch.setenv("MAILKEEP_DATABASE__URL", f"postgresql://?{urlencode(conninfo_to_dict(database_urls.app))}")
-    async with toolbox.opened(tmp_path) as app, app.db.autocommit() as conn:
+    async with context.opened(tmp_path) as app, app.db.autocommit() as conn:
         assert await missing_in(conn) == []
     for change, words in (
         ("DELETE FROM schema_migrations WHERE number = %s", "schema is older than this program"),
@@ -234,4 +234,4 @@ async def test_a_command_works_with_its_own_schema_only(
         with psycopg.connect(database_urls.owner) as owner:
             owner.execute(change.encode(), [NEWEST] * change.count("%s"))
         with pytest.raises(Failure, match=words):
-            await toolbox.opened(tmp_path).__aenter__()
+            await context.opened(tmp_path).__aenter__()

@@ -94,16 +94,16 @@ async def _verify_file(data_dir: Path | None, file: Path, key: bytes | None) -> 
 def _own_key(data_dir: Path | None) -> bytes | None:
     """The key of the data directory, where there is one; one that is named must be there."""
     from mailkeep.features.record.audit.model import SIGNED
-    from mailkeep.run.runtime import toolbox
+    from mailkeep.run.runtime import context
     from mailkeep.settings import load
 
-    place = toolbox.resolve_data_dir(data_dir)
+    place = context.resolve_data_dir(data_dir)
     if data_dir is not None:
         refuse_absent(place)
     loaded = load(place)
-    if not loaded.first_start.secret_file and not (place / toolbox.SECRET).exists():
+    if not loaded.first_start.secret_file and not (place / context.SECRET).exists():
         return None
-    return toolbox.open_vault(place, loaded).public_key(SIGNED)
+    return context.open_vault(place, loaded).public_key(SIGNED)
 
 
 def _answer(verdict: Verdict, note: str | None) -> Answer:

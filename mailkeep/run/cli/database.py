@@ -49,8 +49,8 @@ def show(
 
 
 async def _migrate(data_dir: Path | None, dry_run: bool) -> Answer:
+    from mailkeep.run.runtime.context import resolve_data_dir
     from mailkeep.run.runtime.schema import migrate_data_dir
-    from mailkeep.run.runtime.toolbox import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
     if dry_run:
@@ -64,7 +64,7 @@ async def _migrate(data_dir: Path | None, dry_run: bool) -> Answer:
 async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Answer:
     from dataclasses import asdict
 
-    from mailkeep.run.runtime.toolbox import resolve_data_dir
+    from mailkeep.run.runtime.context import resolve_data_dir
     from mailkeep.settings import Described, Shown, describe, load, show as shown_settings
 
     settings: Sequence[Described | Shown]

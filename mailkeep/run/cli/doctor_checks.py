@@ -30,9 +30,9 @@ from mailkeep.net.client import Outbound
 from mailkeep.net.openid import OpenId, ProviderFailed, Reach
 from mailkeep.run.cli import doctor_mail, install
 from mailkeep.run.runtime import ports, state
+from mailkeep.run.runtime.context import SECRET
 from mailkeep.run.runtime.finding import Finding, Level
 from mailkeep.run.runtime.schema import pending_in
-from mailkeep.run.runtime.toolbox import SECRET
 from mailkeep.settings import Loaded, Settings, SettingsError, dns_servers, endpoint, load, networks
 
 _OLDEST_PYTHON = (3, 11)

@@ -81,7 +81,7 @@ def up(
     """
     given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
     with reported(as_json):
-        from mailkeep.run.runtime.toolbox import data_dir_to_start
+        from mailkeep.run.runtime.context import data_dir_to_start
 
         if profile == "full":
             from mailkeep.run.profiles import full as instance
@@ -174,7 +174,7 @@ async def _down(data_dir: Path | None) -> Answer:
     import signal
 
     from mailkeep.db.instance import lock_holder
-    from mailkeep.run.runtime.toolbox import resolve_data_dir
+    from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
     pid = lock_holder(place)
@@ -200,7 +200,7 @@ async def _status(data_dir: Path | None) -> Answer:
     from mailkeep.db.instance import lock_holder, run_folder
     from mailkeep.run.cli import inspection
     from mailkeep.run.runtime import service_status, state
-    from mailkeep.run.runtime.toolbox import resolve_data_dir
+    from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
     pid, running = lock_holder(place), state.read(place)
@@ -244,7 +244,7 @@ async def _status(data_dir: Path | None) -> Answer:
 
 async def _doctor(data_dir: Path | None) -> Answer:
     from mailkeep.run.cli.doctor_checks import Level, examine
-    from mailkeep.run.runtime.toolbox import resolve_data_dir
+    from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
     findings = await examine(place)

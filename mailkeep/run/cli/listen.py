@@ -154,7 +154,7 @@ async def _local(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
     from mailkeep.run.cli.accounts import operator
     from mailkeep.run.cli.output import opened, refuse_absent
     from mailkeep.run.runtime import state
-    from mailkeep.run.runtime.toolbox import resolve_data_dir
+    from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(asked.data_dir)
     refuse_absent(place)

@@ -126,14 +126,14 @@ async def opened(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator
     import os
 
     from mailkeep.db.instance import lock_holder
-    from mailkeep.run.runtime import toolbox
+    from mailkeep.run.runtime import context
 
-    place = toolbox.resolve_data_dir(data_dir)
+    place = context.resolve_data_dir(data_dir)
     if not make:
         refuse_absent(place)
     free, entered = not place.is_dir() or lock_holder(place) is None, False
     try:
-        async with toolbox.opened(place) as app:
+        async with context.opened(place) as app:
             entered = True
             yield app
     except Failure as failure:

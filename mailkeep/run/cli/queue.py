@@ -77,7 +77,7 @@ async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
 
     from mailkeep.core.errors import Failure
     from mailkeep.run.runtime import state
-    from mailkeep.run.runtime.toolbox import resolve_data_dir
+    from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
     refuse_absent(place)

@@ -23,7 +23,7 @@ def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         import os
 
         from mailkeep.run.processes import worker as process
-        from mailkeep.run.runtime.toolbox import resolve_data_dir
+        from mailkeep.run.runtime.context import resolve_data_dir
 
         place = resolve_data_dir(data_dir)
 

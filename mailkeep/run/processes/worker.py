@@ -15,8 +15,8 @@ import uvloop
 from mailkeep.app import App
 from mailkeep.features.mailflow.webhooks.jobs import Deliveries
 from mailkeep.run.runtime import logs
+from mailkeep.run.runtime.context import attached
 from mailkeep.run.runtime.metrics_flush import tallying
-from mailkeep.run.runtime.toolbox import attached
 from mailkeep.settings import load
 
 log = structlog.get_logger("mailkeep")

@@ -48,10 +48,10 @@ from mailkeep.net.client import Outbound
 from mailkeep.run.processes import sandbox, sendmail, smtp, worker
 from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, tasks
 from mailkeep.run.runtime.connection_limits import Bounds
+from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.metrics_flush import tallying
 from mailkeep.run.runtime.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
-from mailkeep.run.runtime.toolbox import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Pipeline

@@ -56,9 +56,9 @@ from mailkeep.run.runtime import (
     services,
     state,
 )
+from mailkeep.run.runtime.context import attached, make_data_dir, open_vault
 from mailkeep.run.runtime.prefork import Nursery
 from mailkeep.run.runtime.supervisor import Part, Supervisor
-from mailkeep.run.runtime.toolbox import attached, make_data_dir, open_vault
 from mailkeep.settings import Loaded, Settings, endpoint, environment, load
 
 log = structlog.get_logger("mailkeep.full")

@@ -22,9 +22,9 @@ from mailkeep.db.instance import run_folder, write_whole
 from mailkeep.jobs.ending import end
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.runtime import logs, privileges
+from mailkeep.run.runtime.context import Ground, ground, standing_on
 from mailkeep.run.runtime.metrics_flush import tallying
 from mailkeep.run.runtime.privileges import Standing
-from mailkeep.run.runtime.toolbox import Ground, ground, standing_on
 
 MODULES = {
     "keys": "keys",

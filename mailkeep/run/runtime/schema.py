@@ -11,7 +11,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, lock_holder
 from mailkeep.db.migrate import Migration, migrate, pending
-from mailkeep.run.runtime.toolbox import make_data_dir, open_vault
+from mailkeep.run.runtime.context import make_data_dir, open_vault
 from mailkeep.settings import load
 
 

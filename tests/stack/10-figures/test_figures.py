@@ -17,7 +17,7 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.runtime import service_status
-from mailkeep.run.runtime.toolbox import opened
+from mailkeep.run.runtime.context import opened
 from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 from tests.support.processes import children
 

@@ -17,7 +17,7 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
-from tests.run.test_certificate import Pair, pair_of
+from tests.run.runtime.test_certificate import Pair, pair_of
 from tests.stack import stand
 from tests.stack.stand import ADDRESS, Stack, eventually, trusting
 from tests.support.instance import PROGRAM

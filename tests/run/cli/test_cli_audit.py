@@ -19,8 +19,8 @@ from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.features.record.audit import rules, wire
 from mailkeep.features.record.audit.model import SIGNED, Entry, Recorded
-from mailkeep.run.runtime import toolbox
-from tests.run.test_cli import Running, inside, instance, mailkeep
+from mailkeep.run.runtime import context
+from tests.run.cli.test_cli import Running, inside, instance, mailkeep
 from tests.support.client import START, VAULT
 
 KEY = b64encode(VAULT.public_key(SIGNED)).decode()
@@ -31,7 +31,7 @@ STRANGER = b64encode(Vault(bytes(32)).public_key(SIGNED)).decode()
 def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three entries under one seal, and a fourth that has none yet."""
     monkeypatch.chdir(tmp_path)  # where no data directory has a key
-    monkeypatch.setattr(toolbox, "FULL_DATA_DIR", tmp_path / "full")
+    monkeypatch.setattr(context, "FULL_DATA_DIR", tmp_path / "full")
     entry = Entry(
         id=uuid7(START), created_at=START, admin_id=None, actor_type="cli", actor_label="root", key_id=None,
         action="domain.create", resource_type="domain", resource_id="1", domain_id=None, domain_name="example.test",

@@ -39,11 +39,11 @@ from mailkeep.core import totp
 from mailkeep.db.migrate import read_migrations
 from mailkeep.db.postgres import running_urls
 from mailkeep.run.cli.main import app
-from mailkeep.run.runtime import toolbox
+from mailkeep.run.runtime import context
 from mailkeep.settings import describe, load
 from tests.support.authenticator import SoftKey
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 FREE = "127.0.0.1:0"
 ABSENT = "/nonexistent/mailkeep"
 
@@ -211,7 +211,7 @@ def test_these_are_the_commands():
     ]  # fmt: skip
 
 
-# `sendmail` has the options of other mail servers' program: tests/run/test_sendmail.py.
+# `sendmail` has the options of other mail servers' program: tests/run/cli/test_sendmail.py.
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "sendmail"])
 def test_every_command_has_examples_that_can_be_typed_and_takes_json(name: str):
     command = COMMANDS[name]
@@ -359,14 +359,14 @@ def test_the_full_profile_is_meant_where_there_is_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: list[str], meant: str
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(toolbox, "FULL_DATA_DIR", tmp_path / "full")
+    monkeypatch.setattr(context, "FULL_DATA_DIR", tmp_path / "full")
     for name in there:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert inside("status", "--json").json["data_dir"] == str(tmp_path / meant)
     assert inside("status", "--json", data=tmp_path / "other").json["data_dir"] == str(tmp_path / "other")
-    assert toolbox.data_dir_to_start(None, "embedded") == tmp_path / "data", "up makes what is absent"
-    assert toolbox.data_dir_to_start(None, "full") == tmp_path / "full"
+    assert context.data_dir_to_start(None, "embedded") == tmp_path / "data", "up makes what is absent"
+    assert context.data_dir_to_start(None, "full") == tmp_path / "full"
 
 
 def test_a_data_directory_that_is_a_file_is_told_without_a_traceback(tmp_path: Path):

@@ -23,7 +23,7 @@ from mailkeep.run.cli.doctor_checks import Finding, Level, examine
 from mailkeep.run.runtime import certificate
 from mailkeep.settings import load
 from tests.access.oidc.provider import Provider
-from tests.run.test_certificate import pair_of
+from tests.run.runtime.test_certificate import pair_of
 from tests.stack import names
 from tests.support.ports import free_port
 

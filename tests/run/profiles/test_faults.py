@@ -35,10 +35,10 @@ from psycopg.conninfo import conninfo_to_dict
 from mailkeep.db import postgres
 from mailkeep.db.postgres_cluster import SHELTER
 from tests.crash.rounds import BACK_IN_THE_SUITE
-from tests.run.relocated import launch_as
 from tests.support import instance as instances
 from tests.support.instance import Instance, Launch
 from tests.support.processes import children, descendants
+from tests.support.relocation import launch_as
 from tests.support.scratch import new_directory
 
 pytestmark = pytest.mark.timeout(300)

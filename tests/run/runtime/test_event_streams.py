@@ -17,7 +17,7 @@ import pytest
 from bench.flood import ALICE, DOMAIN, House, furnish
 from bench.login_flood import SETTINGS
 from mailkeep.db import postgres
-from tests.run.test_listen import listening
+from tests.run.cli.test_listen import listening
 from tests.support import instance as instances
 from tests.support.scratch import new_directory
 
