@@ -21,7 +21,7 @@ from mailkeep.core.address import normalize_domain
 from mailkeep.core.secret import Vault
 from mailkeep.features.access.passkeys import store as passkey_store
 from mailkeep.features.access.second_factors import store as factor_store
-from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.directory.aliases import rules as alias_rules
 from mailkeep.features.record.audit import store as audit_store
 from mailkeep.mail.message import headers
@@ -215,7 +215,7 @@ async def test_t3_a_loop_that_nobody_looks_for(api: Api, monkeypatch: pytest.Mon
 
 
 async def test_t12_a_session_that_outlives_the_next_login(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(auth, "_end_shown", nothing_later)
+    monkeypatch.setattr(sessions, "_end_shown", nothing_later)
     await fails("SESSION_INVALID", passkeys.test_a_session_shown_is_replaced, api)
 
 

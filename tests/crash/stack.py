@@ -39,7 +39,7 @@ from tests.support.ports import free_port
 ALICE, DOMAIN = "alice@stack.test", "stack.test"
 ADMIN, PASSWORD = "root@stack.test", "correct-horse-battery"
 FAR = "127.0.7.3"
-OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys", "figures")
+OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys", "usage")
 DAEMONS = ("postfix", "dovecot", "rspamd", "redis")
 STAGES = ("api", "smtp", "mail.sent", "mail.delivered", "mail.received")
 """Which mail that was begun after a kill has to reach: taken by the API and by Postfix, and told of."""

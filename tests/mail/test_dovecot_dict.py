@@ -75,7 +75,7 @@ def test_lines_of_any_kind_are_understood_or_malformed(lines: list[bytes]) -> No
 async def test_on_a_socket_one_that_is_malformed_is_cut_off_and_others_go_on() -> None:
     told: list[Written] = []
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
-        path = Path(folder) / "figures"
+        path = Path(folder) / "usage"
         path.write_text("left over")
         server = await serve_dict(path, told.append, mode=0o600, group=os.getgid())
         assert path.stat().st_mode & 0o777 == 0o600
@@ -97,7 +97,7 @@ async def test_one_that_hangs_is_told_from_one_that_answers_and_one_that_is_gone
     monkeypatch.setattr(dovecot_dict, "_ANSWER_SECONDS", 60)
     told: list[Written] = []
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
-        path = Path(folder) / "figures"
+        path = Path(folder) / "usage"
         assert not await hangs(path)
         async with await serve_dict(path, told.append, mode=0o600, group=os.getgid()):
             assert not await hangs(path)

@@ -164,7 +164,7 @@ def test_a_value_with_a_line_break_is_a_bug():
 
 def test_dovecot_tells_what_a_mailbox_holds_by_its_id_and_logins_without_a_password():
     files = render.dovecot(settings(), FACTS)
-    told = f"'proxy:{PLACES.figures_socket}:' || mailbox_id AS"
+    told = f"'proxy:{PLACES.usage_socket}:' || mailbox_id AS"
     assert files["sql.conf"].count(told) == 2
     asked = values(files["dovecot.conf"])
     assert asked["auth_policy_server_url"] == "http://127.0.0.1:4712/logins"

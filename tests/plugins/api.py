@@ -20,7 +20,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Refusal
 from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
-from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit import service as audit
 from mailkeep.mail.message import parse_process
@@ -39,10 +39,10 @@ class Gate:
     """Identity and audit, as the pipeline asks for them."""
 
     async def authenticate(self, app: Any, call: Call) -> None:
-        await auth.authenticate(app, call)
+        await sessions.authenticate(app, call)
 
     async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
-        await auth.prove_password(app, call, current, action)
+        await sessions.prove_password(app, call, current, action)
 
     async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
         await audit.refused(app, call, wrong)

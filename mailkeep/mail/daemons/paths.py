@@ -129,9 +129,9 @@ class Places:
         return self.run / "sessions"
 
     @property
-    def figures_socket(self) -> Path:
+    def usage_socket(self) -> Path:
         """Where Dovecot tells what a mailbox holds."""
-        return self.for_dovecot / "figures.sock"
+        return self.for_dovecot / "usage.sock"
 
     @property
     def dovecot_run(self) -> Path:

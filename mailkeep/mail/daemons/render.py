@@ -98,7 +98,7 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
         "dovecot_answering": str(places.dovecot_answering),
         "sieve_before": str(places.dovecot_conf / "before.sieve"),
         "mail_root": str(places.mail_root),
-        "figures_socket": str(places.figures_socket),
+        "usage_socket": str(places.usage_socket),
         "logins_port": str(facts.logins_port),
         "logins_token": facts.logins_token,
         "mail_uid": str(facts.mail_uid),

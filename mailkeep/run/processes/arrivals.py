@@ -53,7 +53,7 @@ class Keeper:
         held = list(came)
         try:
             async with self.app.db.autocommit() as conn:
-                held = await mailboxes.add_figures(conn, list(came.values()))
+                held = await mailboxes.add_arrivals(conn, list(came.values()))
         finally:
             for each in held:
                 self._include(came[each])

@@ -25,7 +25,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.directory.mailboxes import service as mailboxes
-from mailkeep.features.directory.mailboxes.model import Figures, Kept, maildir_of
+from mailkeep.features.directory.mailboxes.model import MailboxUsage, TrackedMailbox, maildir_of
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.dovecot import count as dovecot_count
 
@@ -71,7 +71,7 @@ class Walk:
         """Count who is due now; how many seconds it took."""
         loop = asyncio.get_running_loop()
         async with self.app.db.autocommit() as conn:
-            due = await mailboxes.due_for_count(conn, self.app.clock(), _DUE)
+            due = await mailboxes.list_due_for_count(conn, self.app.clock(), _DUE)
         if not due:
             return 0.0
         began = loop.time()
@@ -80,7 +80,7 @@ class Walk:
         uncounted = await self._count([each for each in due if folders[each]], gone)
         if uncounted:
             async with self.app.db.tx() as conn:
-                await mailboxes.put_off_count(conn, uncounted, self.app.clock() + _AGAIN)
+                await mailboxes.defer_count(conn, uncounted, self.app.clock() + _AGAIN)
         return loop.time() - began
 
     async def keep_going(self) -> None:
@@ -101,7 +101,7 @@ class Walk:
         last: UUID | None = None
         while True:
             async with self.app.db.autocommit() as conn:
-                page = await mailboxes.kept(conn, last, _PAGE)
+                page = await mailboxes.list_tracked(conn, last, _PAGE)
             await self._count(*await asyncio.to_thread(self._due, page))
             if len(page) < _PAGE:
                 self._is_first = False
@@ -109,44 +109,44 @@ class Walk:
             last = page[-1].mailbox_id
             await asyncio.sleep(_PAGE_SECONDS)
 
-    async def _count(self, due: Collection[Kept], gone: Collection[Kept]) -> list[UUID]:
+    async def _count(self, due: Collection[TrackedMailbox], gone: Collection[TrackedMailbox]) -> list[UUID]:
         """Have these counted, and write that nothing is where the folder is gone; answers who could not be counted."""
         at = self.app.clock()
-        counted = await self.count(self.places.dovecot_conf / "dovecot.conf", [each.login for each in due])
-        found = [Figures(each.mailbox_id, at, 0, 0) for each in gone]
+        counted = await self.count(self.places.dovecot_conf / "dovecot.conf", [each.address for each in due])
+        found = [MailboxUsage(each.mailbox_id, at, 0, 0) for each in gone]
         found += [
-            Figures(each.mailbox_id, at, holds.size, holds.messages)
+            MailboxUsage(each.mailbox_id, at, holds.size, holds.messages)
             for each in due
-            if (holds := counted.get(each.login))
+            if (holds := counted.get(each.address))
         ]
         if found:
             async with self.app.db.tx() as conn:
-                await mailboxes.count_figures(conn, found)
-        return [each.mailbox_id for each in due if each.login not in counted]
+                await mailboxes.write_counted_usage(conn, found)
+        return [each.mailbox_id for each in due if each.address not in counted]
 
-    def _folder(self, kept: Kept) -> Path:
+    def _folder(self, kept: TrackedMailbox) -> Path:
         return maildir_of(self.app.data_dir, kept.mailbox_id)
 
-    def _due(self, page: list[Kept]) -> tuple[list[Kept], list[Kept]]:
+    def _due(self, page: list[TrackedMailbox]) -> tuple[list[TrackedMailbox], list[TrackedMailbox]]:
         """Who is to be counted, and whose folder is gone though something should be in it."""
-        due: list[Kept] = []
-        gone: list[Kept] = []
+        due: list[TrackedMailbox] = []
+        gone: list[TrackedMailbox] = []
         for each in page:
             changed = dovecot_count.changed_at(self._folder(each))
             if changed is None:
-                if each.holds_any:
+                if each.has_mail:
                     gone.append(each)
             elif self._is_due(each, datetime.fromtimestamp(changed, UTC)):
                 due.append(each)
         return due, gone
 
-    def _is_due(self, kept: Kept, changed: datetime) -> bool:
+    def _is_due(self, kept: TrackedMailbox, changed: datetime) -> bool:
         """Whether a mailbox is to be counted now, by when its folder last changed."""
         if kept.counted_at is None:
             return True
         if changed < kept.counted_at - _SLACK:
             return False
         since = self.app.clock() - kept.counted_at
-        if kept.told_at and changed <= kept.told_at:
+        if kept.reported_at and changed <= kept.reported_at:
             return since >= _TOLD
         return self._is_first or since >= _UNTOLD

@@ -1,4 +1,4 @@
-"""The process `figures`: what a mailbox holds and who logged in to it last, as Dovecot tells it (docs/decisions/0020).
+"""The process `usage`: what a mailbox holds and who logged in to it last, as Dovecot tells it (docs/decisions/0020).
 
 Dovecot tells on a Unix socket (dict `quota_clone`) what a mailbox holds after each change by a session, and by HTTP on
 loopback each attempt to log in. Both go on with this process or the database away: what was told is kept in memory, and
@@ -24,7 +24,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.ids import parse_uuid
 from mailkeep.features.directory.mailboxes import service as mailboxes
-from mailkeep.features.directory.mailboxes.model import Figures, Login
+from mailkeep.features.directory.mailboxes.model import MailboxLogin, MailboxUsage
 from mailkeep.jobs.ending import end
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.dovecot.auth import Report, serve_reports
@@ -34,7 +34,7 @@ from mailkeep.run.runtime.process import Process
 
 TOKEN_FILE = "logins-token"
 
-log = structlog.get_logger("mailkeep.figures")
+log = structlog.get_logger("mailkeep.usage")
 
 _WRITE_SECONDS = 1.0
 _AWAY_SECONDS = 5.0
@@ -53,9 +53,9 @@ class Keeper:
 
     app: App
     places: Places
-    _told: dict[UUID, Figures] = field(default_factory=dict[UUID, Figures])
+    _told: dict[UUID, MailboxUsage] = field(default_factory=dict[UUID, MailboxUsage])
     _heard: OrderedDict[UUID, datetime] = field(default_factory=OrderedDict[UUID, datetime])
-    _logins: dict[UUID, Login] = field(default_factory=dict[UUID, Login])
+    _logins: dict[UUID, MailboxLogin] = field(default_factory=dict[UUID, MailboxLogin])
     _noted: OrderedDict[tuple[UUID, str, str], datetime] = field(
         default_factory=OrderedDict[tuple[UUID, str, str], datetime]
     )
@@ -69,9 +69,9 @@ class Keeper:
             return
         at = self.app.clock()
         last, before = self._told.get(mailbox_id), self._heard.get(mailbox_id)
-        doubtful = (last is not None and last.doubtful) or (before is not None and at - before < _CLOSE)
+        doubtful = (last is not None and last.may_be_stale) or (before is not None and at - before < _CLOSE)
         if last or len(self._told) < _MOST:
-            self._told[mailbox_id] = Figures(mailbox_id, at, size, messages, doubtful)
+            self._told[mailbox_id] = MailboxUsage(mailbox_id, at, size, messages, doubtful)
             _remember(self._heard, mailbox_id, at)
 
     def attempt(self, report: Report) -> None:
@@ -83,7 +83,7 @@ class Keeper:
         if at - self._noted.get(kind, at - _AGAIN) < _AGAIN:
             return
         if mailbox_id in self._logins or len(self._logins) < _MOST:
-            self._logins[mailbox_id] = Login(mailbox_id, at, kind[1], kind[2])
+            self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, kind[1], kind[2])
             _remember(self._noted, kind, at)
 
     def _mailbox(self, folder: str) -> UUID | None:
@@ -98,7 +98,7 @@ class Keeper:
         try:
             if told:
                 async with self.app.db.tx() as conn:
-                    held = await mailboxes.tell_figures(conn, list(told.values()))
+                    held = await mailboxes.report_usage(conn, list(told.values()))
                 told = {each: told[each] for each in held}
             if logins:
                 async with self.app.db.tx() as conn:
@@ -143,7 +143,7 @@ async def serve(app: App, process: Process) -> None:
     try:
         token = (process.places.run / TOKEN_FILE).read_text("ascii").strip()
         group = grp.getgrnam(install.MAIL_ACCOUNT).gr_gid
-        told = await serve_dict(process.places.figures_socket, keeper.tell, mode=0o660, group=group)
+        told = await serve_dict(process.places.usage_socket, keeper.tell, mode=0o660, group=group)
     except (OSError, KeyError) as error:
         raise Failure(f"The figures' process can't listen: {error}", permanent=True) from error
     reports = await serve_reports(process.sockets["logins"], token, keeper.attempt)

@@ -32,7 +32,7 @@ MODULES = {
     "policy": "policy",
     "relay": "relay",
     "sendmail": "sendmail",
-    "figures": "usage",
+    "usage": "usage",
     "reinjection": "reinjection",
     "logs": "logs_agent",
     "node": "node",

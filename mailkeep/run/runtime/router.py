@@ -9,7 +9,7 @@ from mailkeep.features.access.admins.routes import ENDPOINTS as ADMINS
 from mailkeep.features.access.api_keys.routes import ENDPOINTS as APIKEYS
 from mailkeep.features.access.oidc.routes import ENDPOINTS as OIDC
 from mailkeep.features.access.passkeys.routes import ENDPOINTS as PASSKEYS
-from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.routes import ENDPOINTS as AUTH
 from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
@@ -66,11 +66,11 @@ class Gate:
 
     async def authenticate(self, app: Any, call: Call) -> None:
         """Who calls."""
-        await auth.authenticate(app, call)
+        await sessions.authenticate(app, call)
 
     async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
         """Check the caller's password."""
-        await auth.prove_password(app, call, current, action)
+        await sessions.prove_password(app, call, current, action)
 
     async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
         """Record a refused change."""

@@ -30,7 +30,7 @@ _CALLS = ("api", "worker", "sendmail")
 # `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
 _GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postdrop"]}
-_SOCKETS = {"keys": ["keys"], "figures": ["logins"], "api": ["public", "internal"]}
+_SOCKETS = {"keys": ["keys"], "usage": ["logins"], "api": ["public", "internal"]}
 
 
 def all_parts(
@@ -67,11 +67,11 @@ def _own(
         process.ready_file(places.run, name).unlink(missing_ok=True)
 
     async def alive() -> bool:
-        return not await dovecot_dict.hangs(places.figures_socket)
+        return not await dovecot_dict.hangs(places.usage_socket)
 
     wave = _ABOVE if name in _CALLS else _BENEATH
     # A session that changes what a mailbox holds waits for this one, for half a minute where it hangs.
-    look = alive if name == "figures" else None
+    look = alive if name == "usage" else None
     return Part(name, wave, launch, log, ready, prepare, look, patience=6.0)
 
 

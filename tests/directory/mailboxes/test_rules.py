@@ -4,15 +4,15 @@ import pytest
 
 from mailkeep.core.errors import InvalidField, MissingFields
 from mailkeep.features.directory.mailboxes import rules
-from mailkeep.features.directory.mailboxes.model import Secret
+from mailkeep.features.directory.mailboxes.model import PasswordOrHash
 
 
 def test_one_of_password_and_hash_is_needed_and_not_both():
     with pytest.raises(MissingFields):
-        rules.check_secret(Secret(), required=True)
+        rules.check_secret(PasswordOrHash(), required=True)
     with pytest.raises(InvalidField):
-        rules.check_secret(Secret("long enough", "{SHA}x"), required=True)
-    rules.check_secret(Secret(), required=False)
+        rules.check_secret(PasswordOrHash("long enough", "{SHA}x"), required=True)
+    rules.check_secret(PasswordOrHash(), required=False)
 
 
 @pytest.mark.parametrize("text", ["alice", "a.b", "a+b", "Ünal", "straße", "o'neil", "a" * 64])

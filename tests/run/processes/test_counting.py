@@ -14,7 +14,7 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.directory.mailboxes import service as mailboxes
-from mailkeep.features.directory.mailboxes.model import Arrivals, Figures
+from mailkeep.features.directory.mailboxes.model import Arrivals, MailboxUsage
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.dovecot.count import Holds
 from mailkeep.mail.mailbox.homes import MAILDIR
@@ -33,7 +33,7 @@ class Dovecot:
         self.holds: dict[str, Holds] = {}
         self.asked: list[str] = []
         self.walk = Walk(api.app, Places(api.app.data_dir, Path("/nowhere")), self.count)
-        self.meanwhile: Figures | None = None
+        self.meanwhile: MailboxUsage | None = None
 
     async def count(self, conf: Path, logins: Collection[str]) -> Mapping[str, Holds]:
         self.asked += logins
@@ -41,14 +41,14 @@ class Dovecot:
             await self.tell(self.meanwhile)
         return {login: self.holds[login] for login in logins if login in self.holds}
 
-    async def tell(self, told: Figures) -> None:
+    async def tell(self, told: MailboxUsage) -> None:
         """What was told is written."""
         async with self.api.app.db.tx() as conn:
-            assert await mailboxes.tell_figures(conn, [told]) == []
+            assert await mailboxes.report_usage(conn, [told]) == []
 
     async def says(self, mailbox_id: UUID, size: int, messages: int) -> None:
         """A word of now."""
-        await self.tell(Figures(mailbox_id, self.api.clock(), size, messages))
+        await self.tell(MailboxUsage(mailbox_id, self.api.clock(), size, messages))
 
     def change(self, mailbox_id: UUID, ago: float = 0) -> None:
         """The mailbox's folder changed that many seconds ago."""
@@ -62,7 +62,7 @@ class Dovecot:
     async def came(self, mailbox_id: UUID, size: int) -> None:
         """A message has come into a mailbox."""
         async with self.api.app.db.tx() as conn:
-            assert await mailboxes.add_figures(conn, [Arrivals(mailbox_id, self.api.clock(), size, 1)]) == []
+            assert await mailboxes.add_arrivals(conn, [Arrivals(mailbox_id, self.api.clock(), size, 1)]) == []
 
     async def look(self) -> tuple[list[str], tuple[int, int]]:
         """Who is counted by a look a second later, and what the first mailbox holds then."""
@@ -153,7 +153,7 @@ async def test_what_is_told_while_dovecot_counts_stays_and_is_counted_again(api:
     alice = await api.mailbox(ALICE)
     dovecot.change(alice)
     dovecot.holds[ALICE] = Holds(1, 500)
-    dovecot.meanwhile = Figures(alice, api.clock(), 900, 2)
+    dovecot.meanwhile = MailboxUsage(alice, api.clock(), 900, 2)
     assert await dovecot.round() == ([ALICE], (900, 2))
     dovecot.holds[ALICE], dovecot.meanwhile = Holds(2, 901), None
     api.clock.advance(minutes=1)
@@ -191,7 +191,7 @@ async def test_what_came_in_is_counted_once_and_soon(api: Api, dovecot: Dovecot)
 
 async def test_words_that_may_have_overtaken_each_other_are_counted_soon(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
-    await dovecot.tell(Figures(alice, api.clock(), 1000, 3, doubtful=True))
+    await dovecot.tell(MailboxUsage(alice, api.clock(), 1000, 3, may_be_stale=True))
     assert await dovecot.look() == ([ALICE], (900, 2))
 
 
@@ -199,7 +199,7 @@ async def test_what_comes_while_dovecot_counts_is_counted_again(api: Api, doveco
     alice = await counted(api, dovecot)
     await dovecot.came(alice, 100)
     dovecot.holds[ALICE] = Holds(3, 1005)
-    dovecot.meanwhile = Figures(alice, api.clock() + timedelta(seconds=1), 1010, 4)
+    dovecot.meanwhile = MailboxUsage(alice, api.clock() + timedelta(seconds=1), 1010, 4)
     assert await dovecot.look() == ([ALICE], (1010, 4))
     dovecot.holds[ALICE], dovecot.meanwhile = Holds(4, 1011), None
     assert await dovecot.look() == ([ALICE], (1011, 4))
@@ -211,7 +211,7 @@ async def test_a_mailbox_that_something_comes_into_all_the_time_is_counted_even_
     seen: list[tuple[int, int]] = []
     for _ in range(12):
         await dovecot.came(alice, 100)
-        dovecot.meanwhile = Figures(alice, api.clock() + timedelta(seconds=1), 7, 7)
+        dovecot.meanwhile = MailboxUsage(alice, api.clock() + timedelta(seconds=1), 7, 7)
         seen.append((await dovecot.look())[1])
     assert (50, 1) in seen[9:]
 

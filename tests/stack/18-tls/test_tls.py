@@ -115,7 +115,7 @@ def test_random_loopback_ports_are_unix_sockets(stack: Stack) -> None:
     open_ports = {part.name: listening_ports(part.pid) for part in service_status.parts_of(run) if part.pid}
     own = {name: found - set(stack.ports.values()) for name, found in open_ports.items()}
     # The API and its internal listener, and logins: Dovecot reports them by HTTP over TCP alone.
-    assert {name: len(found) for name, found in own.items() if found} == {"api": 2, "figures": 1}
+    assert {name: len(found) for name, found in own.items() if found} == {"api": 2, "usage": 1}
     assert stat.S_IMODE((run / "filter" / "keys.sock").stat().st_mode) == 0o660
 
 

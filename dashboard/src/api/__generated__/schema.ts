@@ -2233,15 +2233,15 @@ export interface components {
             problem: "altered" | "inserted" | "removed" | "seal_altered" | "seal_removed" | "truncated";
             seal: number | null;
         };
-        /** @description A forward; an empty list of destinations ends it. */
-        ForwardGiven: {
-            destinations?: string[];
-            keep_copy?: boolean;
-        };
         /** @description Where mail is sent on to; `keep_copy`: the mailbox gets it too. */
         ForwardRecord: {
             destinations: string[];
             keep_copy: boolean;
+        };
+        /** @description A forward; an empty list of destinations ends it. */
+        ForwardRequest: {
+            destinations?: string[];
+            keep_copy?: boolean;
         };
         /** @description The newest seal. */
         Head: {
@@ -2429,7 +2429,7 @@ export interface components {
             active?: boolean;
             /** Format: uuid */
             domain_id: string;
-            forward?: components["schemas"]["ForwardGiven"];
+            forward?: components["schemas"]["ForwardRequest"];
             local_part: string;
             /** @default  */
             name?: string;
@@ -2437,12 +2437,12 @@ export interface components {
             password?: string;
             /** Format: password */
             password_hash?: string;
-            protocols?: components["schemas"]["ProtocolsGiven"];
+            protocols?: components["schemas"]["ProtocolsRequest"];
             /** @description Bytes; 0 is no limit */
             quota_bytes?: number;
         };
         /** @description What became of a deleted mailbox; `kept_until`: as long as it can be restored. */
-        MailboxesDeleted: {
+        MailboxDeletion: {
             /** Format: uuid */
             id: string;
             /**
@@ -2458,14 +2458,14 @@ export interface components {
             active?: boolean;
             /** Format: uuid */
             domain_id?: string;
-            forward?: components["schemas"]["ForwardGiven"];
+            forward?: components["schemas"]["ForwardRequest"];
             local_part?: string;
             name?: string;
             /** Format: password */
             password?: string;
             /** Format: password */
             password_hash?: string;
-            protocols?: components["schemas"]["ProtocolsGiven"];
+            protocols?: components["schemas"]["ProtocolsRequest"];
             /** @description Bytes; 0 is no limit */
             quota_bytes?: number;
         };
@@ -2796,19 +2796,19 @@ export interface components {
             /** Format: password */
             new_password: string;
         };
-        /** @description Protocols to switch; those left out stay as they are, or on in a new mailbox. */
-        ProtocolsGiven: {
-            imap?: boolean;
-            pop3?: boolean;
-            sieve?: boolean;
-            smtp?: boolean;
-        };
         /** @description By which protocols the mailbox may be used; `smtp` is submission. */
         ProtocolsRecord: {
             imap: boolean;
             pop3: boolean;
             sieve: boolean;
             smtp: boolean;
+        };
+        /** @description Protocols to switch; those left out stay as they are, or on in a new mailbox. */
+        ProtocolsRequest: {
+            imap?: boolean;
+            pop3?: boolean;
+            sieve?: boolean;
+            smtp?: boolean;
         };
         /** @description A change of how one logs in. */
         Proven: {
@@ -6645,7 +6645,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["MailboxesDeleted"];
+                        data: components["schemas"]["MailboxDeletion"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };

@@ -29,7 +29,7 @@ from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import NO_PASSWORD, NewAdmin
 from mailkeep.features.access.oidc import rules, store
 from mailkeep.features.access.oidc.model import COOKIE, LIFETIME, Answer, End, Flow, Linking, Person, Start
-from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.model import LoggedIn, SecondFactorAsked
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import Deed, Target
@@ -67,7 +67,7 @@ async def start(app: App, call: Call, provider_id: str, next_path: str | None, *
     """
     attempt = _Attempt(_provider(app, provider_id))
     try:
-        auth.refuse_network(app, call)
+        sessions.refuse_network(app, call)
         if link:
             attempt.linking = await _linking(app, call)
         return await _begin(app, call, attempt, rules.next_path(next_path))
@@ -77,10 +77,10 @@ async def start(app: App, call: Call, provider_id: str, next_path: str | None, *
 
 
 async def _linking(app: App, call: Call) -> Linking:
-    await auth.authenticate(app, call)
+    await sessions.authenticate(app, call)
     who = call.caller()
     allow(who, "account.change")
-    await auth.refuse_stale(app, call, None, "oidc.link")
+    await sessions.refuse_stale(app, call, None, "oidc.link")
     async with app.db.autocommit() as conn:
         linking = await store.find_linking(conn, who.session_id, app.clock()) if who.session_id else None
         if linking is None:
@@ -116,7 +116,7 @@ async def finish(app: App, call: Call, provider_id: str) -> End:
     """End a login with what the browser brings back; NOT_FOUND for an unknown provider, else a page of ours."""
     attempt = _Attempt(_provider(app, provider_id))
     try:
-        auth.refuse_network(app, call)
+        sessions.refuse_network(app, call)
         answer = rules.read_answer(call.query_pairs)
         flow = await _take_flow(app, call, attempt, answer)
         person = await _vouched(app, attempt.provider, answer)
@@ -130,7 +130,7 @@ async def finish(app: App, call: Call, provider_id: str) -> End:
         return End(rules.error_location(wrong))
     if isinstance(done, SecondFactorAsked):
         return End(rules.factor_location(done.token, done.methods, flow.next))
-    auth.forget_initial_password(app)
+    sessions.forget_initial_password(app)
     return End(flow.next, done.cookie)
 
 
@@ -176,11 +176,11 @@ async def _enter(app: App, conn: Conn, call: Call, attempt: _Attempt, person: Pe
     if admin_id is None:
         attempt.label = person.email.text if person.email else _UNKNOWN
         admin_id = await _newcomer(conn, call, provider, person, at)
-    account = await auth.find_account(conn, call, admin_id)
+    account = await sessions.find_account(conn, call, admin_id)
     if account is None:
         raise Forbidden("No account is linked to this identity.", reason="no_account")
     attempt.label, attempt.admin_id = account.email, account.id
-    go_on = auth.open_session if rules.skips_second_factor(provider, person) else auth.go_on
+    go_on = sessions.open_session if rules.skips_second_factor(provider, person) else sessions.go_on
     done = await go_on(app, conn, call, account, at, f"oidc:{provider.id}")
     if done is None:
         raise SessionInvalid(reason="credentials_changed")
@@ -233,7 +233,7 @@ async def disconnect(app: App, call: Call) -> None:
         raise SessionInvalid
     async with app.db.tx() as conn:
         await admins.hold(conn, who.admin_id)
-        account = await auth.find_account(conn, call, who.admin_id)
+        account = await sessions.find_account(conn, call, who.admin_id)
         if account is None:
             raise SessionInvalid
         if not await store.is_linked(conn, account.id):
@@ -278,7 +278,7 @@ async def _record_refusal(app: App, call: Call, attempt: _Attempt, wrong: Refusa
                 await audit.record(conn, _principal(call, attempt.linking), at, deed)
             elif not isinstance(wrong, AuthRequired):
                 method = f"oidc:{attempt.provider.id}"
-                await auth.record_failed_login(
+                await sessions.record_failed_login(
                     conn, call, at, attempt.label, attempt.admin_id, type(wrong), method=method, reason=reason
                 )
     except Unavailable:

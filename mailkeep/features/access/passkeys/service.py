@@ -21,8 +21,8 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.passkeys import rules, store, wire
 from mailkeep.features.access.passkeys.model import CHALLENGE_LIFETIME, Offer, Owner, Passkey, Purpose, Registered
-from mailkeep.features.access.second_factors import service as factors
-from mailkeep.features.access.sessions import service as auth
+from mailkeep.features.access.second_factors import service as second_factors
+from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.model import Account, LoggedIn
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import Deed, Target
@@ -36,12 +36,12 @@ _NOBODY = UUID(int=0)
 async def offer_registration(app: App, call: Call, current_password: str | None) -> tuple[Offer, Owner]:
     """A challenge to make a passkey for the caller with, and the caller; the offer has the passkeys that are there.
 
-    CONFLICT `limit_reached`; refusals as of `auth.refuse_stale`; UNAVAILABLE where `http.public_url` allows none.
+    CONFLICT `limit_reached`; refusals as of `sessions.refuse_stale`; UNAVAILABLE where `http.public_url` allows none.
     """
     party, who = _party(app), call.caller()
-    await auth.refuse_stale(app, call, current_password, "passkey.setup")
+    await sessions.refuse_stale(app, call, current_password, "passkey.setup")
     async with app.db.tx() as conn:
-        owner = await auth.me(conn, who)
+        owner = await sessions.me(conn, who)
         rules.refuse_more(owner)
         own = await store.list_of(conn, owner.id)
         offer = await _offer(conn, party, app.clock(), Purpose.REGISTER, _session_of(who), own)
@@ -63,7 +63,7 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
     made = await asyncio.to_thread(webauthn.verify_made, shown, party)
     async with app.db.tx() as conn:
         admin_id = await _hold_own(conn, who)
-        owner = await auth.me(conn, who)
+        owner = await sessions.me(conn, who)
         rules.refuse_more(owner)
         passkey = Passkey(
             id=uuid7(at),
@@ -80,7 +80,7 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
             last_used_at=None,
         )
         await store.insert(conn, passkey)
-        codes = None if owner.second_factor else await factors.new_recovery_codes(conn, admin_id)
+        codes = None if owner.second_factor else await second_factors.new_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
         deed = Deed("passkey.register", Target("passkey", passkey.id), after=wire.audited(passkey))
         await audit.record(conn, who, at, deed)
@@ -89,7 +89,7 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
 
 async def list_own(conn: Conn, who: Principal) -> list[Passkey]:
     """The caller's passkeys, the newest first."""
-    return await store.list_of(conn, (await auth.me(conn, who)).id)
+    return await store.list_of(conn, (await sessions.me(conn, who)).id)
 
 
 async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passkey:
@@ -107,21 +107,21 @@ async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passk
 async def delete(app: App, call: Call, passkey_id: UUID, current_password: str | None) -> Passkey:
     """Delete one of the caller's passkeys, and end its other sessions; the recovery codes go with the last factor.
 
-    NOT_FOUND; CONFLICT `last_factor`, `last_way_in`; refusals as of `auth.refuse_stale`.
+    NOT_FOUND; CONFLICT `last_factor`, `last_way_in`; refusals as of `sessions.refuse_stale`.
     """
     who = call.caller()
-    await auth.refuse_stale(app, call, current_password, "passkey.delete")
+    await sessions.refuse_stale(app, call, current_password, "passkey.delete")
     at = app.clock()
     async with app.db.tx() as conn:
         admin_id = await _hold_own(conn, who)
         passkey = await _own(conn, admin_id, passkey_id)
-        owner = await auth.me(conn, who)
+        owner = await sessions.me(conn, who)
         rules.refuse_last_factor(owner, app.settings.auth.require_second_factor)
-        account = await auth.find_account(conn, call, admin_id)
+        account = await sessions.find_account(conn, call, admin_id)
         rules.refuse_last_way_in(owner, account.password_hash if account else "")
         await store.delete(conn, passkey_id)
         if owner.passkeys <= 1 and not owner.totp_enabled:
-            await factors.forget_recovery_codes(conn, admin_id)
+            await second_factors.forget_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
         deed = Deed("passkey.delete", Target("passkey", passkey_id), before=wire.audited(passkey))
         await audit.record(conn, who, at, deed)
@@ -129,7 +129,7 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
 
 
 async def remove_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> int:
-    """Delete an account's passkeys, for the operator; how many there were. The recovery codes stay: see `factors`."""
+    """Delete an account's passkeys, for the operator; how many there were. The recovery codes stay."""
     removed = await store.delete_all(conn, admin_id)
     if removed:
         await admins.end_sessions(conn, who, at, admin_id)
@@ -141,16 +141,16 @@ async def remove_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -
 async def renew_recovery_codes(app: App, call: Call, current_password: str | None) -> list[str]:
     """New recovery codes for the caller in place of the old ones; ends its other sessions.
 
-    CONFLICT `no_passkey`; refusals as of `auth.refuse_stale`.
+    CONFLICT `no_passkey`; refusals as of `sessions.refuse_stale`.
     """
     who, action = call.caller(), "passkey.recovery_codes"
-    await auth.refuse_stale(app, call, current_password, action)
+    await sessions.refuse_stale(app, call, current_password, action)
     at = app.clock()
     async with app.db.tx() as conn:
         admin_id = await _hold_own(conn, who)
-        if not (await auth.me(conn, who)).passkeys:
+        if not (await sessions.me(conn, who)).passkeys:
             raise Conflict("You have no passkey.", reason="no_passkey")
-        codes = await factors.new_recovery_codes(conn, admin_id)
+        codes = await second_factors.new_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
         await audit.record(conn, who, at, Deed(action, Target("admin", admin_id)))
     return codes
@@ -161,12 +161,12 @@ async def offer_login(app: App, call: Call, token: str | None) -> Offer:
 
     SESSION_INVALID where that login is over; FORBIDDEN `network`; UNAVAILABLE as of `offer_registration`.
     """
-    auth.refuse_network(app, call)
+    sessions.refuse_network(app, call)
     party, at = _party(app), app.clock()
     async with app.db.tx() as conn:
         if token is None:
             return await _offer(conn, party, at, Purpose.LOGIN, b"", [])
-        account = await auth.find_waiting(conn, call, token, at)
+        account = await sessions.find_waiting(conn, call, token, at)
         if account is None:
             raise SessionInvalid
         own = await store.list_of(conn, account.id)
@@ -189,7 +189,7 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
     SESSION_INVALID where the challenge, or that login, is unknown, used or over; INVALID_CREDENTIALS for a passkey
     that is unknown, of another account or site, or whose counter has not risen; FORBIDDEN `network`.
     """
-    auth.refuse_network(app, call)
+    sessions.refuse_network(app, call)
     party, at = _party(app), app.clock()
     shown = webauthn.read_used(credential)
     async with app.db.tx() as conn:
@@ -204,7 +204,7 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
         opened = await _conclude(app, conn, call, tried, used, at)
     if isinstance(opened, Refusal):
         raise opened
-    auth.forget_initial_password(app)
+    sessions.forget_initial_password(app)
     return opened
 
 
@@ -212,7 +212,7 @@ async def _begin(conn: Conn, call: Call, shown: Shown, token: str | None, at: da
     """Use up the challenge, and one of a waiting login's tries; None where either is over."""
     account = None
     if token is not None:
-        account = await auth.use_try(conn, call, token, at)
+        account = await sessions.use_try(conn, call, token, at)
         if account is None:
             return None
     purpose, bound_to = (Purpose.SECOND_FACTOR, token_hash(token)) if token else (Purpose.LOGIN, b"")
@@ -220,7 +220,7 @@ async def _begin(conn: Conn, call: Call, shown: Shown, token: str | None, at: da
         return None
     passkey = await store.find_by_credential(conn, shown.credential_id)
     if account is None:  # asked for in any case: an unknown passkey takes as long as a known one
-        account = await auth.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
+        account = await sessions.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
     foreign = passkey is not None and account is not None and passkey.admin_id != account.id
     return _Try(shown, token, account, None if foreign else passkey)
 
@@ -237,16 +237,16 @@ async def _conclude(
         return await _refuse(conn, call, tried, at, "unknown")
     if not await store.note_use(conn, passkey.id, used, at):
         return await _refuse(conn, call, tried, at, "counter")
-    if tried.token is not None and not await auth.end_waiting(conn, tried.token):
+    if tried.token is not None and not await sessions.end_waiting(conn, tried.token):
         return SessionInvalid()
     method = "passkey" if alone else "password+passkey"
-    return await auth.open_session(app, conn, call, account, at, method) or SessionInvalid()
+    return await sessions.open_session(app, conn, call, account, at, method) or SessionInvalid()
 
 
 async def _refuse(conn: Conn, call: Call, tried: _Try, at: datetime, reason: str) -> Refusal:
     account = tried.account
     label, admin_id = (account.email, account.id) if account else (_UNKNOWN, None)
-    await auth.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
+    await sessions.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
     return InvalidCredentials("The passkey was not accepted.")
 
 

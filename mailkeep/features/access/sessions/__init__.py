@@ -4,7 +4,7 @@ A login answers a random 256-bit token in the cookie `svc_session`, signed, and 
 session and opens nothing. A session ends at its absolute end, at logout, or when the account's credentials change;
 one that is shown at login is replaced. Rights are never stored with it: every request reads the account as it is.
 
-An unknown email and a wrong password answer alike and take alike. Tries are counted (see `factors`): from the tenth
+An unknown email and a wrong password answer alike and take alike. Tries are counted: from the tenth
 failure of an account within 15 minutes, sources that never logged into it wait. Sources that did log in before, and
 sessions that give the current password, have 50 failures of their own in 15 minutes: no stranger locks anybody out.
 Passwords are hashed a few at a time, over all callers; a flood of logins fills a queue

@@ -13,7 +13,7 @@ from mailkeep.core.errors import (
     TotpInvalid,
     WeakPassword,
 )
-from mailkeep.features.access.second_factors import service as factors
+from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.second_factors.model import Proof
 from mailkeep.features.access.sessions import rules, service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
@@ -71,12 +71,12 @@ async def _password(app: App, call: Call) -> Reply:
 
 
 async def _set_up_totp(app: App, call: Call) -> Reply:
-    made = await factors.setup(app, call.caller())
+    made = await second_factors.setup(app, call.caller())
     return Reply(wire.TotpSetup(made.provisioning_uri, iso(made.expires_at)))
 
 
 async def _verify_totp(app: App, call: Call) -> Reply:
-    codes = await factors.verify(app, call.caller(), call.body.code)
+    codes = await second_factors.verify(app, call.caller(), call.body.code)
     return Reply(wire.RecoveryCodes("Your second factor is enabled. Keep the recovery codes safe.", True, codes))
 
 
@@ -84,12 +84,12 @@ async def _disable_totp(app: App, call: Call) -> Reply:
     given = call.body
     by_recovery = isinstance(given, wire.OwnRecoveryCode)
     proof = Proof(given.recovery_code, is_recovery=True) if by_recovery else Proof(given.code)
-    await factors.disable(app, call.caller(), proof)
+    await second_factors.disable(app, call.caller(), proof)
     return Reply(wire.TotpState("Your second factor is disabled.", False))
 
 
 async def _renew_recovery_codes(app: App, call: Call) -> Reply:
-    codes = await factors.renew_recovery_codes(app, call.caller(), call.body.code)
+    codes = await second_factors.renew_recovery_codes(app, call.caller(), call.body.code)
     return Reply(wire.RecoveryCodes("The recovery codes that you had no longer work.", True, codes))
 
 

@@ -26,9 +26,9 @@ from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import Admin
-from mailkeep.features.access.api_keys import service as apikeys
+from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.api_keys.model import Presented
-from mailkeep.features.access.second_factors import service as factors
+from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.second_factors.model import Proof
 from mailkeep.features.access.sessions import rules, store, wire
 from mailkeep.features.access.sessions.model import (
@@ -86,7 +86,7 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
     at, auth = app.clock(), app.settings.auth
     count = not call.counted and not rules.network_bar(call.ip_address, auth.allowed_networks)
     async with app.db.autocommit() as conn:
-        key = await apikeys.authenticate(conn, raw, at, call.ip_address, count=count)
+        key = await api_keys.authenticate(conn, raw, at, call.ip_address, count=count)
     call.counted = True
     _count(call, key)
     call.who = replace(
@@ -174,8 +174,8 @@ async def _second_step(app: App, conn: Conn, call: Call, token: str, proof: Proo
         return SessionInvalid()
     # Nobody is exempt here, but a source that has logged in before is counted by itself: who only knows the password
     # can't keep the account's owner waiting.
-    key = factors.failures_key(account.id, source_of(call.ip_address) if account.familiar else None)
-    wrong = await factors.prove(conn, app.vault, account.id, proof, at, key)
+    key = second_factors.failures_key(account.id, source_of(call.ip_address) if account.familiar else None)
+    wrong = await second_factors.prove(conn, app.vault, account.id, proof, at, key)
     if isinstance(wrong, TotpInvalid):
         await record_failed_login(conn, call, at, account.email, account.id, TotpInvalid)
     if wrong is not None:
@@ -233,12 +233,12 @@ async def _try_password(
                 familiar = account is not None and account.familiar
             else:
                 account, familiar = await store.find_own_account(conn, admin_id, source), False
-            wait = await factors.count_try(conn, key, at, familiar=familiar)
+            wait = await second_factors.count_try(conn, key, at, familiar=familiar)
             known = None
             if account is not None and (familiar or admin_id is not None):
                 # Of sources that have logged in before, and of sessions: theirs alone, so that no stranger uses it up.
                 known = rules.known_key(account.email)
-                wait = wait or await factors.count_known_try(conn, known, at)
+                wait = wait or await second_factors.count_known_try(conn, known, at)
         if wait:
             raise RateLimitExceeded("Too many failed logins; try again later.", retry_after=wait)
         possible = account.password_hash if account and len(password) <= MAX_LENGTH else None
@@ -246,7 +246,7 @@ async def _try_password(
         if right:
             async with app.db.tx() as conn:
                 for each in (key, known) if known else (key,):
-                    await factors.take_back(conn, each)
+                    await second_factors.take_back(conn, each)
     return account, right
 
 

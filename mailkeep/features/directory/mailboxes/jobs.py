@@ -18,7 +18,7 @@ from mailkeep.app import App
 from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.directory.mailboxes import store, wire
-from mailkeep.features.directory.mailboxes.model import TRASH_KEPT, mail_folder, mail_root
+from mailkeep.features.directory.mailboxes.model import TRASH_RETENTION, mail_folder, mail_root
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import Deed, Target
 
@@ -39,10 +39,10 @@ async def purge_trash(app: App) -> int:
     while confirmed and batch == _BATCH:
         at = app.clock()
         async with app.db.tx() as conn:
-            gone = await store.delete_trash(conn, confirmed - TRASH_KEPT, _BATCH)
+            gone = await store.delete_trash(conn, confirmed - TRASH_RETENTION, _BATCH)
             for mailbox in gone:
                 target = Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
-                await audit.record(conn, _SYSTEM, at, Deed("mailbox.purge", target, before=wire.audited(mailbox)))
+                await audit.record(conn, _SYSTEM, at, Deed("mailbox.purge", target, before=wire.audit_fields(mailbox)))
         batch = len(gone)
         ended += batch
     await remove_mail(app)
@@ -58,7 +58,7 @@ async def remove_mail(app: App) -> int:
         return removed
     while True:
         async with app.db.autocommit() as conn:
-            waiting = await store.removals(conn, _BATCH, last)
+            waiting = await store.list_removals(conn, _BATCH, last)
         for mailbox_id in waiting:
             removed += await remove_mail_of(app, mailbox_id)
         if len(waiting) < _BATCH:
@@ -76,7 +76,7 @@ async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
         log.warning("mail not removed", mailbox_id=str(mailbox_id), error=str(error))
         return False
     async with app.db.autocommit() as conn:
-        await store.removed(conn, mailbox_id)
+        await store.finish_removal(conn, mailbox_id)
     return True
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from mailkeep.core.address import Address
 from mailkeep.mail.mailbox.homes import MAILDIR
 
-TRASH_KEPT = timedelta(days=30)
+TRASH_RETENTION = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Protocols:
 
 
 @dataclass(frozen=True, slots=True)
-class Forward:
+class MailboxForward:
     """Where mail is sent on to: addresses as written, their keys, and whether a copy stays in the mailbox."""
 
     destinations: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Forward:
 
 
 @dataclass(frozen=True, slots=True)
-class Suspension:
+class MailboxSuspension:
     """That sending is suspended for the mailbox's address; `by` is an administrator's email (a key's name) or `rules`.
 
     `by_rank` is the administrator's, None where the rules did it.
@@ -55,7 +55,7 @@ class LastLogin:
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class MailboxLogin:
     """A login to a mailbox that succeeded; `protocol` is imap, pop3, sieve or smtp (submission)."""
 
     mailbox_id: UUID
@@ -65,14 +65,14 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MailboxUsage:
     """What a mailbox holds, in all its folders, as of `at`; `doubtful`: this may be older than what was told before."""
 
     mailbox_id: UUID
     at: datetime
     used_bytes: int
     message_count: int
-    doubtful: bool = False
+    may_be_stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,13 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TrackedMailbox:
     """A mailbox whose figures are kept: when they were last told, and counted, None where they never were."""
 
     mailbox_id: UUID
-    login: str
-    holds_any: bool
-    told_at: datetime | None
+    address: str
+    has_mail: bool
+    reported_at: datetime | None
     counted_at: datetime | None
 
 
@@ -110,11 +110,11 @@ class Mailbox:
     used_bytes: int
     message_count: int
     protocols: Protocols
-    forward: Forward
+    forward: MailboxForward
     created_at: datetime
     updated_at: datetime
     last_login: LastLogin = LastLogin()
-    suspension: Suspension | None = None
+    suspension: MailboxSuspension | None = None
     deleted_at: datetime | None = None
 
     @property
@@ -124,7 +124,7 @@ class Mailbox:
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class PasswordOrHash:
     """What a mailbox is opened with: a password, or the hash of one in Dovecot's format."""
 
     password: str | None = None
@@ -138,21 +138,21 @@ class NewMailbox:
     domain_id: UUID
     local_part: str
     name: str
-    secret: Secret
+    secret: PasswordOrHash
     active: bool
     quota_bytes: int | None
     protocols: Protocols
-    forward: Forward
+    forward: MailboxForward
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class MailboxChanges:
     """What to change of a mailbox; None leaves a thing as it is. `protocols` and `keep_copy` by name."""
 
     domain_id: UUID | None = None
     local_part: str | None = None
     name: str | None = None
-    secret: Secret | None = None
+    secret: PasswordOrHash | None = None
     active: bool | None = None
     quota_bytes: int | None = None
     protocols: dict[str, bool] | None = None
@@ -177,7 +177,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class MailboxFilter:
     """Which mailboxes a list shows; `domains` are those that the caller sees, None for all.
 
     `part` is a folded part of the address, `trashed` shows the trash instead.

@@ -18,7 +18,13 @@ from mailkeep.core.errors import (
     WeakPassword,
 )
 from mailkeep.features.directory.mailboxes import jobs, service, wire
-from mailkeep.features.directory.mailboxes.model import TRASH_KEPT, Filter, Forward, NewMailbox, Protocols
+from mailkeep.features.directory.mailboxes.model import (
+    TRASH_RETENTION,
+    MailboxFilter,
+    MailboxForward,
+    NewMailbox,
+    Protocols,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 
@@ -26,10 +32,10 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
 async def _list(app: App, call: Call) -> Reply:
     who, query, asked = call.caller(), call.query, call.page
     assert asked is not None
-    wanted = Filter(who.domains(), query.domain_id, query.active, query.q, query.trashed)
+    wanted = MailboxFilter(who.domains(), query.domain_id, query.active, query.q, query.trashed)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, wanted, asked)
-    return Reply([wire.record(mailbox, who) for mailbox in page.rows], page)
+    return Reply([wire.to_record(mailbox, who) for mailbox in page.rows], page)
 
 
 async def _create(app: App, call: Call) -> Reply:
@@ -40,25 +46,25 @@ async def _create(app: App, call: Call) -> Reply:
         domain_id=body.domain_id,
         local_part=body.local_part,
         name=body.name,
-        secret=wire.secret(body),
+        secret=wire.read_password(body),
         active=body.active,
         quota_bytes=None if body.quota_bytes is UNSET else body.quota_bytes,
-        protocols=Protocols(**wire.switched(body.protocols)),
-        forward=Forward(keep_copy=keep_copy),
+        protocols=Protocols(**wire.read_protocols(body.protocols)),
+        forward=MailboxForward(keep_copy=keep_copy),
     )
     who = call.caller()
-    return Reply(wire.record(await service.create(app, who, new, destinations), who))
+    return Reply(wire.to_record(await service.create(app, who, new, destinations), who))
 
 
 async def _get(app: App, call: Call) -> Reply:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        return Reply(wire.record(await service.get(conn, who, call.id()), who))
+        return Reply(wire.to_record(await service.get(conn, who, call.id()), who))
 
 
 async def _change(app: App, call: Call) -> Reply:
     who = call.caller()
-    return Reply(wire.record(await service.change(app, who, call.id(), wire.changes(call.body)), who))
+    return Reply(wire.to_record(await service.change(app, who, call.id(), wire.read_changes(call.body)), who))
 
 
 async def _delete(app: App, call: Call) -> Reply:
@@ -66,15 +72,15 @@ async def _delete(app: App, call: Call) -> Reply:
     mailbox = await service.delete(app, call.caller(), call.id(), purge=purge)
     if purge:
         await jobs.remove_mail_of(app, mailbox.id)
-        return Reply(wire.Deleted("The mailbox and its mail are deleted.", mailbox.id, True, None))
+        return Reply(wire.MailboxDeletion("The mailbox and its mail are deleted.", mailbox.id, True, None))
     assert mailbox.deleted_at is not None
-    until = mailbox.deleted_at + TRASH_KEPT
-    return Reply(wire.Deleted("The mailbox is in the trash.", mailbox.id, False, iso(until)))
+    until = mailbox.deleted_at + TRASH_RETENTION
+    return Reply(wire.MailboxDeletion("The mailbox is in the trash.", mailbox.id, False, iso(until)))
 
 
 async def _restore(app: App, call: Call) -> Reply:
     who = call.caller()
-    return Reply(wire.record(await service.restore(app, who, call.id()), who))
+    return Reply(wire.to_record(await service.restore(app, who, call.id()), who))
 
 
 _NEW: dict[str, Any] = {
@@ -150,7 +156,7 @@ ENDPOINTS = (
         description="Into the trash for 30 days, or with `purge` at once and for ever. Its address is free.",
         tag="Mailboxes",
         query=wire.DeleteQuery,
-        data=wire.Deleted,
+        data=wire.MailboxDeletion,
         audit="mailbox.delete",
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{mailbox_id}"}),),

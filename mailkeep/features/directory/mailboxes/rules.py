@@ -9,17 +9,17 @@ from mailkeep.core.address import Address, AddressError, parse_address, parse_de
 from mailkeep.core.errors import Conflict, FieldFault, Forbidden, InvalidField, MissingFields, invalid_field
 from mailkeep.core.password_hash import fault_of
 from mailkeep.core.principal import Actor, Principal, Role
-from mailkeep.features.directory.mailboxes.model import Forward, Mailbox, Secret
+from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxForward, PasswordOrHash
 
 MAX_DESTINATIONS = 10
 
 
-def parse_local_part(text: str, *, ascii_alone: bool = False) -> str:
+def parse_local_part(text: str, *, ascii_only: bool = False) -> str:
     """A local part in NFC, or INVALID_FIELD; the length of the whole address is `address_in`'s to check.
 
     `ascii_alone`: for Dovecot, which has no SMTPUTF8 (RFC 6531) and could be handed no mail for another one.
     """
-    if ascii_alone and not text.isascii():
+    if ascii_only and not text.isascii():
         raise invalid_field("local_part", "must be of ASCII characters in the full profile")
     if "@" in text:
         raise invalid_field("local_part", "must not contain @")
@@ -58,13 +58,13 @@ def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
     return tuple(found.values())
 
 
-def forward_to(addresses: Sequence[Address], keep_copy: bool) -> Forward:
+def forward_to(addresses: Sequence[Address], keep_copy: bool) -> MailboxForward:
     """A forward to these addresses."""
     texts = tuple(address.text for address in addresses)
-    return Forward(texts, tuple(address.key for address in addresses), keep_copy)
+    return MailboxForward(texts, tuple(address.key for address in addresses), keep_copy)
 
 
-def check_secret(secret: Secret, *, required: bool) -> None:
+def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
     """INVALID_FIELD where both, or a hash that is malformed or costs too much, are given; MISSING_FIELDS where one is
     required and none is.
     """
@@ -83,19 +83,19 @@ def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
         raise Forbidden("The address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
-def refuse_circle(keys: Sequence[str]) -> None:
+def refuse_loop(keys: Sequence[str]) -> None:
     """CONFLICT `alias_loop` where forwards lead back to the mailbox."""
     if keys:
         raise Conflict("A forward leads back to the mailbox.", reason="alias_loop", destinations=list(keys))
 
 
-def refuse_untrashed(mailbox: Mailbox) -> None:
+def refuse_not_in_trash(mailbox: Mailbox) -> None:
     """CONFLICT where there is nothing to restore."""
     if mailbox.deleted_at is None:
         raise Conflict("The mailbox is not in the trash.", reason="not_trashed")
 
 
-def shown_suspender(who: Principal, label: str, rank: int | None) -> str:
+def display_suspender(who: Principal, label: str, rank: int | None) -> str:
     """Who suspended an address, as this caller sees it: an administrator's name (None for the rules' rank) only to who
     sees all administrators in GET /admins, and to that one itself; to others the role.
     """

@@ -21,18 +21,18 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.directory.domains import rules as domain_rules, service as domains
 from mailkeep.features.directory.domains.model import Domain
-from mailkeep.features.directory.mailboxes import figures, rules, store, wire
+from mailkeep.features.directory.mailboxes import rules, store, usage, wire
 from mailkeep.features.directory.mailboxes.model import (
     Arrivals,
-    Changes,
-    Figures,
-    Filter,
-    Kept,
-    Login,
     Mailbox,
+    MailboxChanges,
+    MailboxFilter,
+    MailboxLogin,
+    MailboxUsage,
     NewMailbox,
+    PasswordOrHash,
     Protocols,
-    Secret,
+    TrackedMailbox,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import Deed, Target
@@ -40,22 +40,22 @@ from mailkeep.features.record.audit.model import Deed, Target
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
 
-async def page(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest) -> Page[Mailbox]:
+async def page(conn: Conn, who: Principal, wanted: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
     """A page of the mailboxes that the caller may see; DOMAIN_NOT_FOUND, FORBIDDEN for a domain asked for."""
     if wanted.domain_id is not None:
         await domains.get(conn, who, "mailbox.list", wanted.domain_id)
     part = fold_local(wanted.part) if wanted.part else None
-    return await store.page(conn, replace(wanted, part=part), asked)
+    return await store.page(conn, replace(wanted, part=part), page_request)
 
 
 async def get(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
     """The mailbox, not from the trash."""
-    return _permitted(await store.find(conn, mailbox_id), who, _READ)
+    return _require(await store.find(conn, mailbox_id), who, _READ)
 
 
-async def get_for_state(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
+async def get_for_state_change(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
     """The mailbox whose state the caller is about to change; FORBIDDEN where a higher rank owns it."""
-    mailbox = _permitted(await store.find(conn, mailbox_id), who, _WRITE)
+    mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
     await _refuse_lower_rank(conn, who, mailbox.address)
     return mailbox
 
@@ -73,51 +73,51 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -
     await store.add_mail(conn, mailbox_id, size, messages)
 
 
-async def tell_figures(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
+async def report_usage(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
     """Write what mailboxes hold, each once, as the program says that keeps their mail.
 
     Where that is doubtful the mailbox is due for a count. Answers the mailboxes that somebody else holds just now:
     nobody is waited for, and they are to come again. Mailboxes that are gone, and those of which something newer is
     known, are passed over.
     """
-    return await figures.tell(conn, told)
+    return await usage.report(conn, reports)
 
 
-async def add_figures(conn: Conn, came: Sequence[Arrivals]) -> list[UUID]:
+async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
     """Add mail that came into mailboxes to what they hold, each mailbox once, and make it due for a count: what is kept
     of a message is known to the program that keeps it. What came before the last count was counted. Answers as
-    `tell_figures`.
+    `report_usage`.
     """
-    return await figures.add(conn, came)
+    return await usage.add_arrivals(conn, arrivals)
 
 
-async def count_figures(conn: Conn, counted: Sequence[Figures]) -> None:
+async def write_counted_usage(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
     """Write what mailboxes hold that were counted from their files; `at` is when the count began.
 
     Those which somebody else holds are left as they are, and as a rule those of which something was told since: to be
     counted again. One that has waited for a count for ten seconds takes it even so, and stays due.
     """
-    await figures.count(conn, counted)
+    await usage.write_counts(conn, counted)
 
 
-async def due_for_count(conn: Conn, at: datetime, most: int) -> list[Kept]:
+async def list_due_for_count(conn: Conn, at: datetime, most: int) -> list[TrackedMailbox]:
     """Mailboxes that can be used and are to be counted by now, at most `most`, the longest due first."""
-    return await figures.due(conn, at, most)
+    return await usage.list_due(conn, at, most)
 
 
-async def put_off_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
+async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
     """Those of these mailboxes that are due for a count are not before `until`, whatever is told of them."""
-    await figures.put_off(conn, mailbox_ids, until)
+    await usage.defer_count(conn, mailbox_ids, until)
 
 
-async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
-    """Write the last logins, one for each mailbox; answers as `tell_figures`."""
-    return await figures.set_logins(conn, logins)
+async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
+    """Write the last logins, one for each mailbox; answers as `report_usage`."""
+    return await usage.set_logins(conn, logins)
 
 
-async def kept(conn: Conn, after: UUID | None, most: int) -> list[Kept]:
+async def list_tracked(conn: Conn, after: UUID | None, most: int) -> list[TrackedMailbox]:
     """The next mailboxes, at most `most`, of a walk through all that can be used, by id."""
-    return await figures.kept(conn, after, most)
+    return await usage.list_tracked(conn, after, most)
 
 
 async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:
@@ -126,7 +126,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
     INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
     `address_taken`, `limit_reached` or `alias_loop`.
     """
-    local_part = rules.parse_local_part(new.local_part, ascii_alone=_has_dovecot(app))
+    local_part = rules.parse_local_part(new.local_part, ascii_only=_has_dovecot(app))
     forward = rules.forward_to(rules.parse_destinations(destinations), new.forward.keep_copy)
     _check(new.secret, required=True)
     async with app.db.autocommit() as conn:
@@ -138,7 +138,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
             await store.lock_routes(conn)
         domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
         await _refuse_lower_rank(conn, who, rules.address_in(local_part, domain.name))
-        await _refuse_beyond(conn, domain)
+        await _refuse_over_limit(conn, domain)
         mailbox = Mailbox(
             id=uuid7(at),
             domain_id=domain.id,
@@ -155,37 +155,37 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
             updated_at=at,
         )
         await store.insert(conn, mailbox, password_hash)
-        await _refuse_circle(conn, mailbox)
-        deed = Deed("mailbox.create", _target(mailbox), after=wire.audited(mailbox))
+        await _refuse_loop(conn, mailbox)
+        deed = Deed("mailbox.create", _target(mailbox), after=wire.audit_fields(mailbox))
         await audit.record(conn, who, at, deed)
-        return await _stored(conn, mailbox.id)
+        return await _reload(conn, mailbox.id)
 
 
-async def change(app: App, who: Principal, mailbox_id: UUID, wanted: Changes) -> Mailbox:
+async def change(app: App, who: Principal, mailbox_id: UUID, wanted: MailboxChanges) -> Mailbox:
     """Change a mailbox; answers it as it is then. The refusals of `create`, and NOT_FOUND."""
-    wanted = _parsed(app, wanted)
+    wanted = _parse(app, wanted)
     password_hash = None
     if wanted.secret is not None:
         _check(wanted.secret, required=False)
         async with app.db.autocommit() as conn:
-            seen = _permitted(await store.find(conn, mailbox_id), who, _WRITE)
+            seen = _require(await store.find(conn, mailbox_id), who, _WRITE)
         password_hash = await _hash(wanted.secret, seen.address)
     at = app.clock()
     async with app.db.tx() as conn:
         if wanted.forwards or wanted.moves:
             await store.lock_routes(conn)
-        seen = _permitted(await store.find(conn, mailbox_id), who, _WRITE)
+        seen = _require(await store.find(conn, mailbox_id), who, _WRITE)
         domain = None
         if wanted.moves:
             domain = await domains.get_active_locked(conn, who, _WRITE, wanted.domain_id or seen.domain_id)
-        before = _permitted(await store.find_locked(conn, mailbox_id), who, _WRITE)
+        before = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE)
         if wanted.touches_owner:
             await _refuse_lower_rank(conn, who, before.address)
-        after = _applied(before, wanted)
+        after = _apply(before, wanted)
         if domain is not None:
-            after = await _moved(conn, who, before, after, domain)
+            after = await _move(conn, who, before, after, domain)
         await _write(conn, who, at, (before, after), password_hash)
-        return await _stored(conn, mailbox_id)
+        return await _reload(conn, mailbox_id)
 
 
 async def _write(
@@ -197,18 +197,18 @@ async def _write(
     await store.update(conn, replace(after, updated_at=at))
     if password_hash is not None:
         await store.set_password_hash(conn, after.id, password_hash)
-    await _refuse_circle(conn, after)
-    shown = wire.audited(after) | ({"password": "changed"} if password_hash is not None else {})
-    change = (wire.audited(before), shown)
+    await _refuse_loop(conn, after)
+    shown = wire.audit_fields(after) | ({"password": "changed"} if password_hash is not None else {})
+    change = (wire.audit_fields(before), shown)
     await audit.record_change(conn, who, at, "mailbox.update", _target(after), change)
 
 
-async def _moved(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
+async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
     """The mailbox in its (locked) domain, under its new address."""
     address = rules.address_in(after.local_part, domain.name)
     await _refuse_lower_rank(conn, who, address)
     if domain.id != before.domain_id:
-        await _refuse_beyond(conn, domain)
+        await _refuse_over_limit(conn, domain)
     return replace(after, domain_id=domain.id, domain_name=domain.name)
 
 
@@ -218,7 +218,7 @@ async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> 
     """
     at = app.clock()
     async with app.db.tx() as conn:
-        mailbox = _permitted(await store.find_locked(conn, mailbox_id), who, _WRITE, trashed=purge)
+        mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE, trashed=purge)
         await _refuse_lower_rank(conn, who, mailbox.address)
         trashed = replace(mailbox, deleted_at=mailbox.deleted_at or at, updated_at=at)
         await store.update(conn, trashed)  # also before a purge: it ends the mailbox's sessions
@@ -227,7 +227,7 @@ async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> 
         else:
             mailbox = trashed
         action = "mailbox.purge" if purge else "mailbox.delete"
-        await audit.record(conn, who, at, Deed(action, _target(mailbox), before=wire.audited(mailbox)))
+        await audit.record(conn, who, at, Deed(action, _target(mailbox), before=wire.audit_fields(mailbox)))
     return mailbox
 
 
@@ -238,27 +238,27 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
     at = app.clock()
     async with app.db.tx() as conn:
         await store.lock_routes(conn)
-        seen = _permitted(await store.find(conn, mailbox_id), who, _WRITE, trashed=True)
+        seen = _require(await store.find(conn, mailbox_id), who, _WRITE, trashed=True)
         domain = await domains.get_active_locked(conn, who, _WRITE, seen.domain_id)
-        mailbox = _permitted(await store.find_locked(conn, mailbox_id), who, _WRITE, trashed=True)
+        mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE, trashed=True)
         await _refuse_lower_rank(conn, who, mailbox.address)
-        rules.refuse_untrashed(mailbox)
-        await _refuse_beyond(conn, domain)
+        rules.refuse_not_in_trash(mailbox)
+        await _refuse_over_limit(conn, domain)
         await store.update(conn, replace(mailbox, deleted_at=None, updated_at=at))
-        await _refuse_circle(conn, mailbox)
-        deed = Deed("mailbox.restore", _target(mailbox), after=wire.audited(mailbox))
+        await _refuse_loop(conn, mailbox)
+        deed = Deed("mailbox.restore", _target(mailbox), after=wire.audit_fields(mailbox))
         await audit.record(conn, who, at, deed)
-        return await _stored(conn, mailbox_id)
+        return await _reload(conn, mailbox_id)
 
 
 def _has_dovecot(app: App) -> bool:
     return app.settings.mta.mode == "postfix"
 
 
-def _parsed(app: App, wanted: Changes) -> Changes:
+def _parse(app: App, wanted: MailboxChanges) -> MailboxChanges:
     """The changes, with what is text in them checked."""
     if wanted.local_part is not None:
-        local_part = rules.parse_local_part(wanted.local_part, ascii_alone=_has_dovecot(app))
+        local_part = rules.parse_local_part(wanted.local_part, ascii_only=_has_dovecot(app))
         wanted = replace(wanted, local_part=local_part)
     if wanted.destinations is not None:
         parsed = rules.parse_destinations(wanted.destinations)
@@ -266,7 +266,7 @@ def _parsed(app: App, wanted: Changes) -> Changes:
     return wanted
 
 
-def _applied(before: Mailbox, wanted: Changes) -> Mailbox:
+def _apply(before: Mailbox, wanted: MailboxChanges) -> Mailbox:
     """The mailbox with the changes, but for its domain and its password."""
     forward = before.forward
     if wanted.destinations is not None:
@@ -284,14 +284,14 @@ def _applied(before: Mailbox, wanted: Changes) -> Mailbox:
     )
 
 
-def _check(secret: Secret, *, required: bool) -> None:
+def _check(secret: PasswordOrHash, *, required: bool) -> None:
     """What can be refused of a secret before its mailbox is known."""
     rules.check_secret(secret, required=required)
     if secret.password is not None:
         check_password(secret.password, "")
 
 
-async def _hash(secret: Secret, address: Address) -> str:
+async def _hash(secret: PasswordOrHash, address: Address) -> str:
     if secret.password is None:
         return secret.password_hash or ""
     return "{ARGON2ID}" + await admins.hash_password(check_password(secret.password, address.text))
@@ -301,24 +301,24 @@ async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> No
     rules.refuse_lower_rank(who, await admins.find_owner_role(conn, address))
 
 
-async def _refuse_beyond(conn: Conn, domain: Domain) -> None:
+async def _refuse_over_limit(conn: Conn, domain: Domain) -> None:
     if domain.max_mailboxes is not None:
-        present = await store.count_in(conn, domain.id)
+        present = await store.count_in_domain(conn, domain.id)
         domain_rules.refuse_beyond(domain.max_mailboxes, present, "mailboxes")
 
 
-async def _refuse_circle(conn: Conn, mailbox: Mailbox) -> None:
+async def _refuse_loop(conn: Conn, mailbox: Mailbox) -> None:
     if mailbox.forward.keys:
-        rules.refuse_circle(await store.circle(conn, mailbox.id))
+        rules.refuse_loop(await store.find_loop(conn, mailbox.id))
 
 
-async def _stored(conn: Conn, mailbox_id: UUID) -> Mailbox:
+async def _reload(conn: Conn, mailbox_id: UUID) -> Mailbox:
     found = await store.find(conn, mailbox_id)
     assert found is not None
     return found
 
 
-def _permitted(mailbox: Mailbox | None, who: Principal, action: str, *, trashed: bool = False) -> Mailbox:
+def _require(mailbox: Mailbox | None, who: Principal, action: str, *, trashed: bool = False) -> Mailbox:
     """The mailbox, or NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE; one in the trash only where `trashed`."""
     if mailbox is None or (mailbox.deleted_at is not None and not trashed):
         raise NotFound

@@ -13,7 +13,14 @@ from mailkeep.core.errors import Conflict
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.directory.mailboxes.model import Filter, Forward, LastLogin, Mailbox, Protocols, Suspension
+from mailkeep.features.directory.mailboxes.model import (
+    LastLogin,
+    Mailbox,
+    MailboxFilter,
+    MailboxForward,
+    MailboxSuspension,
+    Protocols,
+)
 
 _SELECT = """
     SELECT m.id, m.domain_id, d.name AS domain_name, m.local_part, m.address_key AS address, m.name, m.active,
@@ -44,7 +51,7 @@ async def insert(conn: Conn, mailbox: Mailbox, password_hash: str) -> None:
             _columns(mailbox) | {"password_hash": password_hash},
         )
     except psycopg.IntegrityError as error:
-        raise _taken(error, mailbox) from error
+        raise _translate_error(error, mailbox) from error
 
 
 async def update(conn: Conn, mailbox: Mailbox) -> None:
@@ -63,7 +70,7 @@ async def update(conn: Conn, mailbox: Mailbox) -> None:
             _columns(mailbox),
         )
     except psycopg.IntegrityError as error:
-        raise _taken(error, mailbox) from error
+        raise _translate_error(error, mailbox) from error
 
 
 async def set_password_hash(conn: Conn, mailbox_id: UUID, password_hash: str) -> None:
@@ -91,14 +98,14 @@ async def delete(conn: Conn, mailbox_id: UUID) -> None:
     await conn.execute("DELETE FROM mailboxes WHERE id = %(id)s", {"id": mailbox_id})
 
 
-async def delete_trash(conn: Conn, before: datetime, most: int) -> list[Mailbox]:
+async def delete_trash(conn: Conn, before: datetime, limit: int) -> list[Mailbox]:
     """Delete at most `most` mailboxes that came into the trash before `before`, the oldest first."""
     cursor = await conn.execute(
         _SELECT
         + """
         WHERE m.deleted_at < %(before)s ORDER BY m.deleted_at LIMIT %(most)s FOR UPDATE OF m SKIP LOCKED
         """,
-        {"before": before, "most": most},
+        {"before": before, "most": limit},
     )
     gone = [_mailbox(row) for row in await cursor.fetchall()]
     ids = [mailbox.id for mailbox in gone]
@@ -113,7 +120,7 @@ async def find(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
     return _mailbox(row) if row else None
 
 
-async def find_locked(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
+async def find_for_update(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
     """The mailbox with this id, also from the trash, held until the transaction ends."""
     cursor = await conn.execute(_SELECT + " WHERE m.id = %(id)s FOR UPDATE OF m", {"id": mailbox_id})
     row = await cursor.fetchone()
@@ -127,7 +134,7 @@ async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
     return _mailbox(row) if row else None
 
 
-async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Mailbox]:
+async def page(conn: Conn, wanted: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
     """A page of mailboxes."""
     found = await fetch_page(
         conn,
@@ -140,13 +147,13 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Mailbox]:
             ("m.active = %(active)s", "active", wanted.active),
             ("strpos(m.address_key, %(part)s) > 0", "part", wanted.part),
         ],
-        asked,
+        page_request,
         {"created_at": "m.id", "id": "m.id", "updated_at": "m.updated_at", "address": "m.address_key"},
     )
     return Page([_mailbox(row) for row in found.rows], found.next_key)
 
 
-async def count_in(conn: Conn, domain_id: UUID) -> int:
+async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
     """How many mailboxes a domain has, without the trash."""
     cursor = await conn.execute(
         "SELECT count(*) AS present FROM mailboxes WHERE domain_id = %(id)s AND deleted_at IS NULL",
@@ -162,30 +169,30 @@ async def lock_routes(conn: Conn) -> None:
     await conn.execute("SELECT lock_routes()")
 
 
-async def circle(conn: Conn, mailbox_id: UUID) -> list[str]:
+async def find_loop(conn: Conn, mailbox_id: UUID) -> list[str]:
     """The forwards of a mailbox that lead back to it; asked after the write, under `lock_routes`."""
     cursor = await conn.execute("SELECT c.key FROM route_loop(%(id)s) c", {"id": mailbox_id})
     return [row["key"] for row in await cursor.fetchall()]
 
 
-async def removals(conn: Conn, most: int, after: UUID | None) -> list[UUID]:
+async def list_removals(conn: Conn, limit: int, after: UUID | None) -> list[UUID]:
     """Mailboxes that are gone whose mail is still to be removed, at most `most`, beyond `after`."""
     cursor = await conn.execute(
         """
         SELECT mailbox_id FROM mail_removals
         WHERE (%(after)s::uuid IS NULL OR mailbox_id > %(after)s) ORDER BY mailbox_id LIMIT %(most)s
         """,
-        {"most": most, "after": after},
+        {"most": limit, "after": after},
     )
     return [row["mailbox_id"] for row in await cursor.fetchall()]
 
 
-async def removed(conn: Conn, mailbox_id: UUID) -> None:
+async def finish_removal(conn: Conn, mailbox_id: UUID) -> None:
     """The mail of this mailbox is removed."""
     await conn.execute("DELETE FROM mail_removals WHERE mailbox_id = %(id)s", {"id": mailbox_id})
 
 
-def _taken(error: psycopg.Error, mailbox: Mailbox) -> Exception:
+def _translate_error(error: psycopg.Error, mailbox: Mailbox) -> Exception:
     if constraint_of(error) == "mailboxes_address_unique":
         return Conflict("The address has a mailbox already.", reason="address_taken", address=str(mailbox.address))
     return error
@@ -210,7 +217,7 @@ def _columns(mailbox: Mailbox) -> dict[str, Any]:
 def _mailbox(row: dict[str, Any]) -> Mailbox:
     suspension = None
     if row["suspended_at"] is not None:
-        suspension = Suspension(
+        suspension = MailboxSuspension(
             row["suspended_reason"], row["suspended_by"], row["suspended_by_rank"], row["suspended_at"]
         )
     destinations, keys = row["forward_destinations"], row["forward_keys"]
@@ -225,7 +232,7 @@ def _mailbox(row: dict[str, Any]) -> Mailbox:
         used_bytes=row["used_bytes"],
         message_count=row["message_count"],
         protocols=Protocols(row["imap"], row["pop3"], row["smtp"], row["sieve"]),
-        forward=Forward(tuple(destinations), tuple(keys), row["forward_keep_copy"]),
+        forward=MailboxForward(tuple(destinations), tuple(keys), row["forward_keep_copy"]),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
         last_login=LastLogin(row["last_login_at"], row["last_login_protocol"], row["last_login_ip"]),

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, structs
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.mailboxes import rules
-from mailkeep.features.directory.mailboxes.model import Changes, Mailbox, Protocols, Secret
+from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxChanges, PasswordOrHash, Protocols
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
 LocalPart = Annotated[str, Meta(max_length=64)]
@@ -77,7 +77,7 @@ class MailboxRecord(Struct, frozen=True):
     deleted_at: Timestamp | None
 
 
-class ProtocolsGiven(Patch, frozen=True):
+class ProtocolsRequest(Patch, frozen=True):
     """Protocols to switch; those left out stay as they are, or on in a new mailbox."""
 
     imap: bool | UnsetType = UNSET
@@ -86,7 +86,7 @@ class ProtocolsGiven(Patch, frozen=True):
     sieve: bool | UnsetType = UNSET
 
 
-class ForwardGiven(Patch, frozen=True):
+class ForwardRequest(Patch, frozen=True):
     """A forward; an empty list of destinations ends it."""
 
     destinations: Destinations | UnsetType = UNSET
@@ -105,8 +105,8 @@ class MailboxCreate(Body, frozen=True):
     password_hash: Password | UnsetType = UNSET
     quota_bytes: Bytes | UnsetType = UNSET
     active: bool = True
-    protocols: ProtocolsGiven = ProtocolsGiven()
-    forward: ForwardGiven = ForwardGiven()
+    protocols: ProtocolsRequest = ProtocolsRequest()
+    forward: ForwardRequest = ForwardRequest()
 
 
 class MailboxPatch(Patch, frozen=True):
@@ -119,8 +119,8 @@ class MailboxPatch(Patch, frozen=True):
     password_hash: Password | UnsetType = UNSET
     quota_bytes: Bytes | UnsetType = UNSET
     active: bool | UnsetType = UNSET
-    protocols: ProtocolsGiven | UnsetType = UNSET
-    forward: ForwardGiven | UnsetType = UNSET
+    protocols: ProtocolsRequest | UnsetType = UNSET
+    forward: ForwardRequest | UnsetType = UNSET
 
 
 class MailboxQuery(Query, frozen=True):
@@ -138,7 +138,7 @@ class DeleteQuery(Query, frozen=True):
     purge: bool = False
 
 
-class Deleted(Struct, frozen=True):
+class MailboxDeletion(Struct, frozen=True):
     """What became of a deleted mailbox; `kept_until`: as long as it can be restored."""
 
     message: str
@@ -147,7 +147,7 @@ class Deleted(Struct, frozen=True):
     kept_until: Timestamp | None
 
 
-def record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
+def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
     """A mailbox as it is answered to this caller."""
     suspension, login = mailbox.suspension, mailbox.last_login
     return MailboxRecord(
@@ -159,12 +159,12 @@ def record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
         active=mailbox.active,
         suspended=suspension
         and SuspendedRecord(
-            suspension.reason, rules.shown_suspender(who, suspension.by, suspension.by_rank), iso(suspension.at)
+            suspension.reason, rules.display_suspender(who, suspension.by, suspension.by_rank), iso(suspension.at)
         ),
         quota_bytes=mailbox.quota_bytes,
         used_bytes=mailbox.used_bytes,
         message_count=mailbox.message_count,
-        protocols=_protocols(mailbox.protocols),
+        protocols=_to_protocols(mailbox.protocols),
         forward=ForwardRecord(list(mailbox.forward.destinations), mailbox.forward.keep_copy),
         last_login=LastLoginRecord(iso_or_none(login.at), login.protocol, login.ip),
         created_at=iso(mailbox.created_at),
@@ -173,7 +173,7 @@ def record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
     )
 
 
-def audited(mailbox: Mailbox) -> dict[str, Any]:
+def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
     """What the audit log keeps of a mailbox: its writable fields, without the password."""
     return {
         "domain_id": mailbox.domain_id,
@@ -181,7 +181,7 @@ def audited(mailbox: Mailbox) -> dict[str, Any]:
         "name": mailbox.name,
         "active": mailbox.active,
         "quota_bytes": mailbox.quota_bytes,
-        "protocols": structs.asdict(_protocols(mailbox.protocols)),
+        "protocols": structs.asdict(_to_protocols(mailbox.protocols)),
         "forward": {
             "destinations": list(mailbox.forward.destinations),
             "keep_copy": mailbox.forward.keep_copy,
@@ -189,24 +189,24 @@ def audited(mailbox: Mailbox) -> dict[str, Any]:
     }
 
 
-def secret(given: MailboxCreate | MailboxPatch) -> Secret:
+def read_password(given: MailboxCreate | MailboxPatch) -> PasswordOrHash:
     """The password, or hash of one, in a body."""
-    return Secret(_or_none(given.password), _or_none(given.password_hash))
+    return PasswordOrHash(_or_none(given.password), _or_none(given.password_hash))
 
 
-def changes(given: MailboxPatch) -> Changes:
+def read_changes(given: MailboxPatch) -> MailboxChanges:
     """A PATCH as changes; its destinations are not parsed yet."""
-    sealed, forward = secret(given), given.forward
-    protocols = None if given.protocols is UNSET else switched(given.protocols)
+    sealed, forward = read_password(given), given.forward
+    protocols = None if given.protocols is UNSET else read_protocols(given.protocols)
     destinations = keep_copy = None
     if forward is not UNSET:
         destinations = None if forward.destinations is UNSET else tuple(forward.destinations)
         keep_copy = _or_none(forward.keep_copy)
-    return Changes(
+    return MailboxChanges(
         domain_id=_or_none(given.domain_id),
         local_part=_or_none(given.local_part),
         name=_or_none(given.name),
-        secret=None if sealed == Secret() else sealed,
+        secret=None if sealed == PasswordOrHash() else sealed,
         active=_or_none(given.active),
         quota_bytes=_or_none(given.quota_bytes),
         protocols=protocols or None,
@@ -215,12 +215,12 @@ def changes(given: MailboxPatch) -> Changes:
     )
 
 
-def switched(given: ProtocolsGiven) -> dict[str, bool]:
+def read_protocols(given: ProtocolsRequest) -> dict[str, bool]:
     """The protocols that a body names."""
     return {name: value for name, value in structs.asdict(given).items() if value is not UNSET}
 
 
-def _protocols(protocols: Protocols) -> ProtocolsRecord:
+def _to_protocols(protocols: Protocols) -> ProtocolsRecord:
     return ProtocolsRecord(protocols.imap, protocols.pop3, protocols.smtp, protocols.sieve)
 
 

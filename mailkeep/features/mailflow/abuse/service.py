@@ -203,7 +203,7 @@ async def _get(conn: Conn, who: Principal, action: str, suspension_id: UUID) -> 
 
 async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, reason: str) -> Mailbox:
     """Suspend sending for a mailbox's address; answers the mailbox as it is then. NOT_FOUND, FORBIDDEN."""
-    mailbox = await mailboxes.get_for_state(conn, who, mailbox_id)
+    mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
     address = mailbox.address
     present = await store.find_locked(conn, address.key)
     if rules.takes_over(who, present):
@@ -227,7 +227,7 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
 
 async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) -> Mailbox:
     """Lift the suspension of a mailbox's address; answers the mailbox as it is then. NOT_FOUND, FORBIDDEN."""
-    mailbox = await mailboxes.get_for_state(conn, who, mailbox_id)
+    mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
     present = await store.find_locked(conn, mailbox.address.key)
     if present is not None:
         rules.refuse_lifting(who, present)

@@ -53,7 +53,7 @@ def suspended_mailbox(mailbox: Mailbox, who: Principal) -> SuspendedMailbox:
         domain_id=mailbox.domain_id,
         address=str(mailbox.address),
         suspended=found
-        and SuspensionRecord(found.reason, rules.shown_suspender(who, found.by, found.by_rank), iso(found.at)),
+        and SuspensionRecord(found.reason, rules.display_suspender(who, found.by, found.by_rank), iso(found.at)),
     )
 
 
@@ -96,7 +96,7 @@ def suspension(found: Suspension, who: Principal) -> SenderSuspension:
         domain_id=found.domain_id,
         address=found.address,
         reason=found.reason,
-        by=SuspendedBy(found.by_kind, rules.shown_suspender(who, found.by_label, found.by_rank)),
+        by=SuspendedBy(found.by_kind, rules.display_suspender(who, found.by_label, found.by_rank)),
         at=iso(found.created_at),
     )
 

@@ -16,7 +16,7 @@ from mailkeep.app import App
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import MailboxSuspended, RateLimitExceeded, Refusal, Unavailable
 from mailkeep.core.principal import Actor, Principal, Role, allow
-from mailkeep.features.access.api_keys import service as apikeys
+from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.sessions import rules as auth_rules
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
@@ -180,7 +180,7 @@ async def _key(app: App, raw: str) -> Principal:
     """Who sends with an API key. API_KEY_INVALID, RATE_LIMIT_EXCEEDED."""
     networks = app.settings.auth.allowed_networks
     async with app.db.autocommit() as conn:
-        key = await apikeys.authenticate(conn, raw, app.clock(), _ADDRESS, count=True)
+        key = await api_keys.authenticate(conn, raw, app.clock(), _ADDRESS, count=True)
     if key.rate and not key.rate.accepted:
         raise RateLimitExceeded(
             f"The API key may make {key.rate_limit} requests in 60 seconds; the next is accepted in {key.rate.wait} s.",

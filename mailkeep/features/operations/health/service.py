@@ -28,7 +28,7 @@ _read_migrations = cache(read_migrations)
 _PROCESSES = {
     "mta": ("postfix", "logs", "policy"),
     "filter": ("rspamd", "redis", "keys"),
-    "mailboxes": ("dovecot", "lmtp", "figures"),
+    "mailboxes": ("dovecot", "lmtp", "usage"),
 }
 _seen: dict[tuple[Path, str], tuple[State, datetime]] = {}
 _late: set[asyncio.Task[Status]] = set()

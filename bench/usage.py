@@ -1,12 +1,12 @@
 """What the figures of mailboxes cost (`run/processes/arrivals`, `run/processes/usage`, `run/processes/counting`).
 
 - Mail by way of the lmtp agent into five mailboxes: CPU of the node's agent, with Dovecot's tool that counts for it,
-  for each message and as a share of the time. Of the process `figures` for each login.
+  for each message and as a share of the time. Of the process `usage` for each login.
 - From the 250 of a delivery until its message stands in the API, and until its bytes are those that Dovecot counts:
   while nothing else happens, and while mail comes into others all the time.
 - A round through all mailboxes: looking whether a folder changed, and having Dovecot count it.
 
-Root only, after `mailkeep install`. `python -m bench.figures [MESSAGES] [ROUNDS]`.
+Root only, after `mailkeep install`. `python -m bench.usage [MESSAGES] [ROUNDS]`.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ def deliveries(places: Places, messages: int, rounds: int) -> None:
 
 def logins(stack: Stack, places: Places) -> None:
     """CPU of ours for a login by IMAP."""
-    before = our_cpu(places, "figures")
+    before = our_cpu(places, "usage")
     for number in range(LOGINS):
         stack.imap(f"{PEOPLE[number % len(PEOPLE)]}@example.test").logout()
     time.sleep(2)
-    print(f"a login: {(our_cpu(places, 'figures') - before) / LOGINS * 1000:.2f} ms CPU of ours")
+    print(f"a login: {(our_cpu(places, 'usage') - before) / LOGINS * 1000:.2f} ms CPU of ours")
 
 
 def delay(stack: Stack, places: Places) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.mailboxes.model import Arrivals, Figures, Kept, Login
+from mailkeep.features.directory.mailboxes.model import Arrivals, MailboxLogin, MailboxUsage, TrackedMailbox
 
-_PATIENCE = timedelta(seconds=10)  # who has waited so long for a count takes one that words have overtaken
+_MAX_WAIT = timedelta(seconds=10)  # who has waited so long for a count takes one that words have overtaken
 
 # Those that can be used.
-_KEPT = """
+_SELECT_TRACKED = """
     SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS holds_any, m.figures_told_at,
            m.figures_counted_at
     FROM mailboxes m JOIN domains d ON d.id = m.domain_id
@@ -24,7 +24,7 @@ _KEPT = """
 """
 
 
-async def tell(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
+async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
     """Write what these mailboxes hold, each once, where nothing newer is known; what is doubtful is due for a count.
 
     Answers those that somebody else holds just now, which are left as they are.
@@ -50,17 +50,17 @@ async def tell(conn: Conn, told: Sequence[Figures]) -> list[UUID]:
         WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
         """,
         {
-            "ids": [each.mailbox_id for each in told],
-            "times": [each.at for each in told],
-            "bytes": [each.used_bytes for each in told],
-            "messages": [each.message_count for each in told],
-            "doubtful": [each.doubtful for each in told],
+            "ids": [each.mailbox_id for each in reports],
+            "times": [each.at for each in reports],
+            "bytes": [each.used_bytes for each in reports],
+            "messages": [each.message_count for each in reports],
+            "doubtful": [each.may_be_stale for each in reports],
         },
     )
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def add(conn: Conn, came: Sequence[Arrivals]) -> list[UUID]:
+async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
     """Add to what these mailboxes hold, each once, where it was not counted since; who is held, as `tell`."""
     cursor = await conn.execute(
         """
@@ -81,16 +81,16 @@ async def add(conn: Conn, came: Sequence[Arrivals]) -> list[UUID]:
         WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
         """,
         {
-            "ids": [each.mailbox_id for each in came],
-            "times": [each.at for each in came],
-            "bytes": [each.size for each in came],
-            "messages": [each.messages for each in came],
+            "ids": [each.mailbox_id for each in arrivals],
+            "times": [each.at for each in arrivals],
+            "bytes": [each.size for each in arrivals],
+            "messages": [each.messages for each in arrivals],
         },
     )
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def count(conn: Conn, counted: Sequence[Figures]) -> None:
+async def write_counts(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
     """Write what was counted, where nobody else holds the mailbox, and nothing was told since the count began or the
     mailbox has waited for too long: it stays due then.
     """
@@ -111,7 +111,7 @@ async def count(conn: Conn, counted: Sequence[Figures]) -> None:
                                OR m.figures_due_at <= c.at - %(patience)s::interval)
         """,
         {
-            "patience": _PATIENCE,
+            "patience": _MAX_WAIT,
             "ids": [each.mailbox_id for each in counted],
             "times": [each.at for each in counted],
             "bytes": [each.used_bytes for each in counted],
@@ -120,7 +120,7 @@ async def count(conn: Conn, counted: Sequence[Figures]) -> None:
     )
 
 
-async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
+async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
     """Write the last logins of these mailboxes, one each, where none is newer; who is held, as `tell`."""
     cursor = await conn.execute(
         """
@@ -149,31 +149,31 @@ async def set_logins(conn: Conn, logins: Sequence[Login]) -> list[UUID]:
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def kept(conn: Conn, after: UUID | None, most: int) -> list[Kept]:
+async def list_tracked(conn: Conn, after: UUID | None, most: int) -> list[TrackedMailbox]:
     """Mailboxes that can be used, at most `most`, by id beyond `after`."""
     cursor = await conn.execute(
-        _KEPT
+        _SELECT_TRACKED
         + """
         AND (%(after)s::uuid IS NULL OR m.id > %(after)s) ORDER BY m.id LIMIT %(most)s
         """,
         {"after": after, "most": most},
     )
-    return [_kept(row) for row in await cursor.fetchall()]
+    return [_read_tracked(row) for row in await cursor.fetchall()]
 
 
-async def due(conn: Conn, at: datetime, most: int) -> list[Kept]:
+async def list_due(conn: Conn, at: datetime, most: int) -> list[TrackedMailbox]:
     """Mailboxes that can be used and are to be counted by `at`, at most `most`, the longest due first."""
     cursor = await conn.execute(
-        _KEPT
+        _SELECT_TRACKED
         + """
         AND m.figures_due_at <= %(at)s ORDER BY m.figures_due_at LIMIT %(most)s
         """,
         {"at": at, "most": most},
     )
-    return [_kept(row) for row in await cursor.fetchall()]
+    return [_read_tracked(row) for row in await cursor.fetchall()]
 
 
-async def put_off(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
+async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
     """Of these, who is due for a count and held by nobody is so only from `until` on."""
     await conn.execute(
         """
@@ -187,5 +187,7 @@ async def put_off(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> N
     )
 
 
-def _kept(row: dict[str, Any]) -> Kept:
-    return Kept(row["id"], row["address_key"], row["holds_any"], row["figures_told_at"], row["figures_counted_at"])
+def _read_tracked(row: dict[str, Any]) -> TrackedMailbox:
+    return TrackedMailbox(
+        row["id"], row["address_key"], row["holds_any"], row["figures_told_at"], row["figures_counted_at"]
+    )

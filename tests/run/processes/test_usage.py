@@ -1,4 +1,4 @@
-"""The process `figures`: what Dovecot tells is written, late if it must, and marked where it may be wrong."""
+"""The process `usage`: what Dovecot tells is written, late if it must, and marked where it may be wrong."""
 
 from __future__ import annotations
 

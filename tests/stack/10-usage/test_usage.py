@@ -268,7 +268,7 @@ def test_what_was_told_to_nobody_is_counted(alone: Stack):
     alice = stack.make_mailbox(domain, "alice")
     stack.deliver(alice["address"])
     exact(stack, alice, 1)
-    socket = Places(stack.data_dir, run_folder(stack.data_dir)).figures_socket
+    socket = Places(stack.data_dir, run_folder(stack.data_dir)).usage_socket
     elsewhere = socket.with_name("figures.away")
     socket.rename(elsewhere)
     try:
@@ -299,11 +299,11 @@ def test_what_the_agents_knew_of_when_they_were_killed_is_counted(alone: Stack):
 def test_who_keeps_the_figures_and_hangs_is_started_anew_and_no_delivery_waits(alone: Stack):
     domain = alone.make_domain("figureshang.test")
     alice = alone.make_mailbox(domain, "alice")
-    before = _pid(alone, "figures")
+    before = _pid(alone, "usage")
     os.kill(before, signal.SIGSTOP)
     alone.deliver(alice["address"])
     holds(alone, alice, 1, 30)
-    eventually(lambda: _pid(alone, "figures") not in (0, before), 90, "the process")
+    eventually(lambda: _pid(alone, "usage") not in (0, before), 90, "the process")
     with alone.imap(alice["address"]) as client:
         client.append("INBOX", "", "", letter(alice["address"], "Once it is back").encode())
     exact(alone, alice, 2)
