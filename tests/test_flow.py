@@ -51,7 +51,7 @@ async def test_each_life_costs_the_statements_that_the_document_tells(
     key = api.unscoped
     await key.get("/auth/me")  # a key's use is noted once a minute, in the same statement
     await lives("A send", lambda: key.post("/send", letter()), sandbox="What the sandbox does with a message")
-    await lives("", post.run_queue, sandbox="A fate")
+    await lives("", post.run_queue, sandbox="A delivery by the sandbox")
     await lives("A send with an Idempotency-Key", keyed)
     batch = {"messages": [letter(subject=f"Number {number}") for number in range(100)]}
     await lives("A batch of 100", lambda: key.post("/send/batch", batch))

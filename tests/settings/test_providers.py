@@ -179,7 +179,7 @@ def test_the_example_that_people_copy_is_taken(tmp_path: Path):
 
 
 def test_every_field_is_told():
-    table = HOWTO.partition("## What a provider may decide")[2].partition("\n\n-")[0]
+    table = HOWTO.partition("## What a provider is permitted to do")[2].partition("\n\n-")[0]
     told = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
     assert told == set(OidcProvider.__struct_fields__)
 
