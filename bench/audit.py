@@ -24,11 +24,13 @@ from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
 from mailkeep.features.record.audit import jobs, service
-from mailkeep.features.record.audit.model import Deed, Filter, Target
+from mailkeep.features.record.audit.model import AuditAction, Filter, Target
 from mailkeep.settings import Settings
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, Actor.SESSION, ip_address="192.0.2.1")
-DEED = Deed("alias.create", Target("alias", uuid7(utc_now())), after={"source_local_part": "sales", "active": True})
+DEED = AuditAction(
+    "alias.create", Target("alias", uuid7(utc_now())), after={"source_local_part": "sales", "active": True}
+)
 FILL = """
     INSERT INTO audit_entries (id, created_at, actor_type, actor_label, action, resource_type, outcome, details)
     SELECT i, %(at)s, 'session', 'bench@example.test', 'alias.create', 'alias', 'success',

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mailkeep.core.clock import Clock
-from mailkeep.core.counters import Tally
+from mailkeep.core.counters import Counters
 from mailkeep.core.minute_limit import MinuteLimit
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault
@@ -55,7 +55,7 @@ class App:
     parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us
     streams: Streams = field(default_factory=Streams)  # answers that last
     outbound: Outbound = field(default_factory=Outbound)  # HTTP to others; it opens nothing before its first request
-    tally: Tally = field(default_factory=Tally)  # what this process counts, for the metrics
+    counters: Counters = field(default_factory=Counters)  # of this process, for the metrics
     heavy: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Held by work in a thread that takes much CPU time: the event loop shares the interpreter with two at most."""
     refusals: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_A_MINUTE))

@@ -1,31 +1,31 @@
-"""What a process has counted, by name and label values."""
+"""Counters of a process, by name and label values."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
-Key = tuple[str, tuple[str, ...]]
-Count = tuple[Key, int]
+CounterKey = tuple[str, tuple[str, ...]]
+Count = tuple[CounterKey, int]
 
 
-class Tally:
-    """Counts until somebody takes them. Labels have few values by construction: never an address, a domain or an id."""
+class Counters:
+    """Counts since the last drain. Labels have few values by construction: never an address, a domain or an ID."""
 
     def __init__(self) -> None:
-        self._counts: Counter[Key] = Counter()
+        self._counts: Counter[CounterKey] = Counter()
 
     def add(self, name: str, *labels: str, times: int = 1) -> None:
-        """Count something."""
+        """Increase a counter by `times`."""
         if times:
             self._counts[name, labels] += times
 
     def include(self, counts: Iterable[Count]) -> None:
-        """Add counts of others."""
+        """Add counts that another `Counters` returned."""
         for key, count in counts:
             self._counts[key] += count
 
-    def take(self) -> list[Count]:
-        """What was counted since the last time, in the order of the keys."""
-        taken, self._counts = self._counts, Counter()
-        return sorted(taken.items())
+    def drain(self) -> list[Count]:
+        """Return the counts since the last call, sorted by key, and reset them."""
+        counts, self._counts = self._counts, Counter()
+        return sorted(counts.items())

@@ -74,8 +74,8 @@ addEventListener('securitypolicyviolation', (e) =>
   console.error(`policy ${location.href}: ${e.effectiveDirective} ${e.blockedURI}`))
 addEventListener('unhandledrejection', (e) => console.error(`unhandled rejection: ${e.reason}`))
 """
-# What a deed ends with is shown for six seconds: a test that stands still for as long would not see it. Since it stays
-# longer here, it is pressed through.
+# The message about the outcome of an action is shown for six seconds, so a test that waits as long would not see it.
+# Here it stays longer, and clicks pass through it.
 _STAYS = """{
   const soon = setTimeout
   window.setTimeout = (then, after, ...more) => soon(then, after === 6000 ? 60000 : after, ...more)

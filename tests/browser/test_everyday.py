@@ -22,7 +22,7 @@ async def choose(within: Page | Locator, label: str, option: str) -> None:
 
 
 def told(page: Page, text: str):
-    """What a deed ends with."""
+    """What an action ends with."""
     return expect(page.get_by_role("status").filter(has_text=text)).to_be_visible()
 
 

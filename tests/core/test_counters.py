@@ -1,16 +1,16 @@
-"""What a process has counted."""
+"""Counters of a process."""
 
-from mailkeep.core.counters import Tally
+from mailkeep.core.counters import Counters
 
 
-def test_what_was_counted_is_taken_once_and_can_be_given_back():
-    tally = Tally()
-    tally.add("deliveries", "outbound", "delivered")
-    tally.add("deliveries", "outbound", "delivered", times=2)
-    tally.add("deliveries", "inbound", "received", times=0)
-    taken = tally.take()
-    assert taken == [(("deliveries", ("outbound", "delivered")), 3)]
-    assert tally.take() == []
-    tally.add("webhook_attempts", "delivered")
-    tally.include(taken)
-    assert tally.take() == [*taken, (("webhook_attempts", ("delivered",)), 1)]
+def test_counts_are_drained_once_and_can_be_included_again():
+    counters = Counters()
+    counters.add("deliveries", "outbound", "delivered")
+    counters.add("deliveries", "outbound", "delivered", times=2)
+    counters.add("deliveries", "inbound", "received", times=0)
+    drained = counters.drain()
+    assert drained == [(("deliveries", ("outbound", "delivered")), 3)]
+    assert counters.drain() == []
+    counters.add("webhook_attempts", "delivered")
+    counters.include(drained)
+    assert counters.drain() == [*drained, (("webhook_attempts", ("delivered",)), 1)]

@@ -283,7 +283,7 @@ class Api:
             rows = cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.TUPLES_OK
             return await cursor.fetchall() if rows else []
 
-    async def audited(self, action: str) -> list[dict[str, Any]]:
+    async def audit_entries(self, action: str) -> list[dict[str, Any]]:
         """The entries of the audit log for an action, oldest first."""
         return await self.sql("SELECT * FROM audit_entries WHERE action = %(action)s ORDER BY id", action=action)
 

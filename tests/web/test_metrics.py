@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailkeep.core.counters import Count, Tally
+from mailkeep.core.counters import Count, Counters
 from mailkeep.core.errors import Unavailable
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Answered, Pipeline
@@ -38,12 +38,12 @@ async def test_requests_are_counted_by_endpoint_and_refusals_by_code():
 def test_mail_is_counted():
     metrics = Metrics()
     metrics.smtp_session("inbound")
-    tally = Tally()
-    tally.add("messages_accepted", "inbound", "smtp")
-    tally.add("deliveries", "inbound", "received")
-    tally.add("webhook_attempts", "delivered", times=3)
-    tally.add("of_another_version", "delivered")
-    text = metrics.text(tally.take()).decode()
+    counters = Counters()
+    counters.add("messages_accepted", "inbound", "smtp")
+    counters.add("deliveries", "inbound", "received")
+    counters.add("webhook_attempts", "delivered", times=3)
+    counters.add("of_another_version", "delivered")
+    text = metrics.text(counters.drain()).decode()
     assert "of_another_version" not in text
     assert {
         'mailkeep_webhook_attempts_total{outcome="delivered"} 3.0',

@@ -10,7 +10,7 @@ from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
-from mailkeep.features.record.metrics import service as tallies
+from mailkeep.features.record.metrics import service as counters
 from mailkeep.mail.daemons import node_report
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.connection import Relay
@@ -41,7 +41,7 @@ async def serve(app: App, process: Process) -> None:
         internal = HttpListener.on(process.sockets["internal"])
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
         served = internal_app(
-            metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token
+            metrics, lambda: health.ready(app), lambda: counters.sums(app), token=app.settings.http.metrics_token
         )
         await internal.start(served, grace_seconds=1)
         stack.push_async_callback(internal.stop)

@@ -90,8 +90,8 @@ class InboundHandler:
                 await self._take_back(session, queue_id)
         if outcome != "deliver":
             return service.reply_to(outcome)
-        self._app.tally.add("messages_accepted", "inbound", "smtp")
-        self._app.tally.add("deliveries", "inbound", "received", times=len(arrived.recipients))
+        self._app.counters.add("messages_accepted", "inbound", "smtp")
+        self._app.counters.add("deliveries", "inbound", "received", times=len(arrived.recipients))
         return Reply(250, "2.0.0", f"Ok: queued as {queue_id}")
 
     def _copies(self, session: Session) -> dict[str, int]:
@@ -132,7 +132,7 @@ class InboundHandler:
 
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """Keep what was refused for a recipient, beside the session."""
-        self._app.tally.add("deliveries", "inbound", "rejected")
+        self._app.counters.add("deliveries", "inbound", "rejected")
         if rcpt_to is None or not self._bound.take(session.peer[0], self._app.clock()):
             return
         told = Rejected(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)

@@ -16,7 +16,7 @@ from mailkeep.app import App
 from mailkeep.features.mailflow.webhooks.jobs import Deliveries
 from mailkeep.run.runtime import logs
 from mailkeep.run.runtime.context import attached
-from mailkeep.run.runtime.metrics_flush import tallying
+from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.settings import load
 
 log = structlog.get_logger("mailkeep")
@@ -69,7 +69,7 @@ async def _run(data_dir: Path, begun: Callable[[], None]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with attached(data_dir, "worker") as app, tallying(app), delivering(app):
+    async with attached(data_dir, "worker") as app, flush_counters(app), delivering(app):
         log.info("working")
         begun()
         await ended.wait()

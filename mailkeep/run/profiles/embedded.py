@@ -38,7 +38,7 @@ from mailkeep.features.mailflow.sending.routes import body_limit
 from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
-from mailkeep.features.record.metrics import service as tallies
+from mailkeep.features.record.metrics import service as counters
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.mail.message.parse_process import Parser
@@ -50,7 +50,7 @@ from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, t
 from mailkeep.run.runtime.connection_limits import Bounds
 from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
-from mailkeep.run.runtime.metrics_flush import tallying
+from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.run.runtime.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
 from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
 from mailkeep.web.metrics import Metrics, internal_app
@@ -85,7 +85,7 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         public = HttpListener.on(http.bind(*endpoint(settings.http.listen), http.API))
         internal = HttpListener.on(http.bind_internal(loaded))
         app = await stack.enter_async_context(_application(data_dir, loaded))
-        await stack.enter_async_context(tallying(app))
+        await stack.enter_async_context(flush_counters(app))
         first = await first_admin(app, loaded.first_start)
         wake = asyncio.Event()
         # Nobody else sends: what an earlier process left open is told before its recipients' fates are.
@@ -200,7 +200,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), Gate(), metrics)
     stack.push_async_callback(pipeline.close)
     served = internal_app(
-        metrics, lambda: health.ready(app), lambda: tallies.sums(app), token=app.settings.http.metrics_token
+        metrics, lambda: health.ready(app), lambda: counters.sums(app), token=app.settings.http.metrics_token
     )
     await internal.start(served, grace_seconds=1)
     stack.push_async_callback(internal.stop)

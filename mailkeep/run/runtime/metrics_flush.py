@@ -1,4 +1,4 @@
-"""What a process counts is added to the sums, as long as it lives. Beside other tasks: small processes have it too."""
+"""Adds the counters of a process to the stored sums every five seconds. Small processes run it too."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
-from mailkeep.features.record.metrics import service as tallies
+from mailkeep.features.record.metrics import service as counters
 from mailkeep.jobs.ending import end
 
-log = structlog.get_logger("mailkeep.tallies")
+log = structlog.get_logger("mailkeep.metrics")
 
 _SECONDS = 5.0
 
 
 @contextlib.asynccontextmanager
-async def tallying(app: App) -> AsyncGenerator[None]:
-    """Add what this process counts every five seconds for as long as the block lasts, and what is left at its end."""
+async def flush_counters(app: App) -> AsyncGenerator[None]:
+    """Add the counters of this process every five seconds while the block runs, and the rest when it ends."""
     task = asyncio.create_task(_run(app))
     try:
         yield
     finally:
         await end(task)
         with contextlib.suppress(Unavailable):
-            await tallies.flush(app)
+            await counters.flush(app)
 
 
 async def _run(app: App) -> None:
     while True:
         await asyncio.sleep(_SECONDS)
         try:
-            await tallies.flush(app)
+            await counters.flush(app)
         except Unavailable:
-            continue  # who works with the database says so
+            continue  # logged by those who need the database
         except Exception:
-            log.exception("what was counted was not added")
+            log.exception("the counters were not added to the sums")

@@ -23,7 +23,7 @@ from mailkeep.jobs.ending import end
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.runtime import logs, privileges
 from mailkeep.run.runtime.context import Ground, ground, standing_on
-from mailkeep.run.runtime.metrics_flush import tallying
+from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.run.runtime.privileges import Standing
 
 MODULES = {
@@ -108,7 +108,7 @@ async def _run(name: str, found: Ground, places: Places, life: int, sockets: Map
     loop.add_reader(life, orphaned)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(places.log / f"{name}.log"))
-    async with standing_on(found, name, seals=name in _SEALS) as app, tallying(app):
+    async with standing_on(found, name, seals=name in _SEALS) as app, flush_counters(app):
         await module.serve(app, Process(name, places, ended, sockets))
     await end(reopening)
 

@@ -62,7 +62,7 @@ async def test_a_super_admin_makes_an_admin_who_can_log_in(api: Api):
     nora = await api.log_in("Nora@Example.Test", "seven green bottles")
     assert (await nora.get("/auth/me")).data["id"] == answer.data["id"]
     assert (await api.sue.get(f"/admins/{answer.data['id']}")).data["last_login_at"] is not None
-    (entry,) = await api.audited("admin.create")
+    (entry,) = await api.audit_entries("admin.create")
     assert entry["details"]["after"] == {"email": "nora@example.test", "role": "admin", "domain_ids": []}
     assert (entry["admin_id"], entry["resource_id"]) == (ADMIN_IDS["sue"], answer.data["id"])
 
@@ -129,7 +129,7 @@ class TestChange:
         # Neither ends a session; the assignment counts at once.
         assert (await api.dora.get("/auth/me")).data["email"] == "Dora@other.test"
         assert names((await api.dora.get("/admins")).data) == ["otto", "Dora"]
-        (entry,) = await api.audited("admin.update")
+        (entry,) = await api.audit_entries("admin.update")
         assert entry["details"] == {
             "before": {"email": "dora@example.test", "domain_ids": [str(DOMAIN_IDS[EXAMPLE])]},
             "after": {"email": "Dora@other.test", "domain_ids": [str(DOMAIN_IDS[OTHER])]},
@@ -158,7 +158,7 @@ class TestChange:
         assert (await api.sue.patch(path, same)).data == before
         assert (await api.sue.patch(path, {})).data == before
         assert (await api.dora.get("/auth/me")).status == 200
-        assert await api.audited("admin.update") == []
+        assert await api.audit_entries("admin.update") == []
 
     @pytest.mark.parametrize(
         "body, status, code",
@@ -184,7 +184,7 @@ class TestChange:
 
     async def test_no_password_stands_in_the_audit(self, api: Api):
         await api.sue.patch(f"/admins/{ADMIN_IDS['dora']}", {"password": "seven green bottles"})
-        (entry,) = await api.audited("admin.update")
+        (entry,) = await api.audit_entries("admin.update")
         assert "bottles" not in str(entry)
         assert "argon2" not in str(entry)
         assert entry["details"]["after"] == {"password": "(secret)"}
@@ -238,7 +238,7 @@ async def test_the_keys_that_go_with_an_account_stand_in_the_audit_log(api: Api)
     key, key_id = await api.key(api.adam)
     _, child_id = await api.key(key)
     assert (await api.sue.delete(f"/admins/{ADMIN_IDS['adam']}")).status == 200
-    (entry,) = await api.audited("admin.delete")
+    (entry,) = await api.audit_entries("admin.delete")
     gone = set(entry["details"]["revoked_with_it"])
     assert {str(key_id), str(child_id)} <= gone
     assert (await key.get("/auth/me")).code == "API_KEY_INVALID"
@@ -258,7 +258,7 @@ class TestOwnCredentials:
         # The rest of the account needs none, nor does somebody else's.
         assert (await api.sue.patch(path, {"domain_ids": [DOMAIN_IDS[EXAMPLE]]})).status == 200
         assert (await api.sue.patch(f"/admins/{ADMIN_IDS['adam']}", {"email": "a@x.test"})).status == 200
-        entries = await api.audited("admin.update")
+        entries = await api.audit_entries("admin.update")
         assert [row["outcome"] for row in entries] == ["failed", "failed", "failed", "failed", "success", "success"]
         body = {"email": "sue@x.test", "password": "seven green bottles", "current_password": PASSWORD}
         assert (await api.sue.patch(path, body)).data["email"] == "sue@x.test"

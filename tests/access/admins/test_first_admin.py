@@ -21,7 +21,7 @@ async def test_without_any_account_one_is_made_with_a_random_password(empty: Api
     assert len(made.password) == 20
     client = await empty.log_in("admin@localhost", made.password)
     assert (await client.get("/auth/me")).data["role"] == "super_admin"
-    (entry,) = await empty.audited("admin.create")
+    (entry,) = await empty.audit_entries("admin.create")
     assert (entry["actor_type"], entry["admin_id"]) == ("system", None)
 
 

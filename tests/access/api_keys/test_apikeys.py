@@ -38,7 +38,7 @@ async def test_a_key_is_shown_once_and_stored_as_a_hash(api: Api):
     assert raw[12:] not in listed.body.decode()
     rows = await api.sql("SELECT k::text AS row, token_hash FROM api_keys k WHERE id = %(id)s", id=record["id"])
     assert bytes(rows[0]["token_hash"]) == token_hash(raw)
-    (entry,) = await api.audited("api_key.create")
+    (entry,) = await api.audit_entries("api_key.create")
     assert raw[12:] not in str(rows) + str(entry)
     assert (entry["admin_id"], entry["details"]["after"]["name"]) == (ADMIN_IDS["adam"], "newsletter")
 
@@ -155,7 +155,7 @@ class TestRevoke:
         assert (answer.status, answer.data["id"]) == (200, str(key_id))
         assert (await client.get("/auth/me")).code == "API_KEY_INVALID"
         assert (await api.dora.delete(f"/api-keys/{key_id}")).code == "NOT_FOUND"
-        (entry, again) = await api.audited("api_key.delete")
+        (entry, again) = await api.audit_entries("api_key.delete")
         assert (entry["outcome"], entry["resource_id"]) == ("success", str(key_id))
         assert (again["outcome"], again["error_code"]) == ("failed", "NOT_FOUND")
 
@@ -166,7 +166,7 @@ class TestRevoke:
         _, other_id = await api.key(parent)
         assert (await api.adam.delete(f"/api-keys/{parent_id}")).status == 200
         assert (await grandchild.get("/auth/me")).code == "API_KEY_INVALID"
-        (entry,) = await api.audited("api_key.delete")
+        (entry,) = await api.audit_entries("api_key.delete")
         assert entry["resource_id"] == str(parent_id)
         gone = [*sorted([child_id, other_id]), grandchild_id]
         assert entry["details"]["revoked_with_it"] == [str(key_id) for key_id in gone]
@@ -219,7 +219,7 @@ class TestNetworks:
     async def test_a_refused_change_from_elsewhere_is_audited(self, api: Api):
         key, key_id = await api.key(api.adam, allowed_networks=["198.51.100.7"])
         assert reason(await key.post("/domains", {"name": "new.test"})) == "network"
-        (entry,) = await api.audited("domain.create")
+        (entry,) = await api.audit_entries("domain.create")
         assert (entry["outcome"], entry["key_id"], entry["details"]) == ("denied", key_id, {"reason": "network"})
 
     async def test_a_zone_is_no_part_of_where_a_call_comes_from(self, api: Api):

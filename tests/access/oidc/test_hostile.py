@@ -47,7 +47,7 @@ async def refused(api: Api, answer: Answer, code: str, why: str, case: str = "")
     assert (path, told.get("error")) == ("/login", code), case
     assert why not in answer.headers["location"]
     assert "svc_session" not in answer.headers.get("set-cookie", "")
-    entry = (await api.audited("auth.login"))[-1]
+    entry = (await api.audit_entries("auth.login"))[-1]
     assert (entry["outcome"], entry["error_code"]) == ("failed", code), case
     assert (entry["details"]["method"], entry["details"]["reason"]) == ("oidc:acme", why), case
     assert len(await api.sql("SELECT 1 FROM sessions")) == 4, f"the cast's own, after {case}"
@@ -288,7 +288,7 @@ async def test_a_bad_answer_opens_nothing(api: Api, provider: Provider, visitor:
         answer = await there.come_back(provider, sent)
         if why == "provider_refused":  # people may know
             assert ended(answer) == ("/login", {"error": code, "reason": why})
-            assert (await api.audited("auth.login"))[-1]["details"]["reason"] == why
+            assert (await api.audit_entries("auth.login"))[-1]["details"]["reason"] == why
         else:
             await refused(api, answer, code, why, str(changes))
 
@@ -298,7 +298,7 @@ async def test_the_person_may_say_no(api: Api, provider: Provider, visitor: Visi
     parameters = {"state": provider.authorize(there.location)["state"], "error": "access_denied"}
     answer = await there.come_back(provider, parameters)
     assert ended(answer) == ("/login", {"error": "FORBIDDEN", "reason": "access_denied"})
-    assert (await api.audited("auth.login"))[-1]["details"]["reason"] == "access_denied"
+    assert (await api.audit_entries("auth.login"))[-1]["details"]["reason"] == "access_denied"
 
 
 async def test_a_parameter_that_stands_twice_is_refused(api: Api, provider: Provider, visitor: Visitor):

@@ -40,7 +40,7 @@ async def test_a_linked_identity_opens_a_session_by_a_strict_cookie(api: Api, pr
     assert cookie.endswith("Path=/; HttpOnly; Secure; SameSite=Strict")
     me = await api.nobody.with_cookie(cookie).get("/auth/me")
     assert (me.data["email"], me.data["oidc_provider"]) == (email_of("sue"), "acme")
-    entry = (await api.audited("auth.login"))[-1]
+    entry = (await api.audit_entries("auth.login"))[-1]
     assert (entry["outcome"], entry["details"]["method"]) == ("success", "oidc:acme")
 
 
@@ -78,7 +78,7 @@ async def test_nobody_is_let_in_without_an_account(api: Api, provider: Provider,
     assert ended(await visitor.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "not_linked"})
     provider.claims = {"email": "stranger@elsewhere.test", "email_verified": True}
     assert ended(await visitor.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "no_account"})
-    entries = await api.audited("auth.login")
+    entries = await api.audit_entries("auth.login")
     assert [(e["outcome"], e["error_code"], e["details"]["reason"]) for e in entries] == [
         ("failed", "FORBIDDEN", "not_linked"),
         ("failed", "FORBIDDEN", "no_account"),
@@ -105,7 +105,7 @@ async def test_a_verified_email_links_where_it_is_trusted(
     assert ended(await visitor.log_in(provider)) == ("/", {})
     (row,) = await api.sql("SELECT admin_id, issuer, subject FROM oidc_identities")
     assert row == {"admin_id": ADMIN_IDS["sue"], "issuer": provider.issuer, "subject": "subject-1"}
-    (entry,) = await api.audited("oidc.link")
+    (entry,) = await api.audit_entries("oidc.link")
     assert entry["actor_label"] == "oidc:acme"
     # From now on it is the subject that counts.
     provider.claims, provider.userinfo = {"email": "renamed@elsewhere.test", "email_verified": True}, {}
@@ -156,7 +156,7 @@ async def test_an_account_is_made_where_the_provider_may(api: Api, provider: Pro
     new = api.nobody.with_cookie(answer.headers["set-cookie"])
     me = await new.get("/auth/me")
     assert (me.data["email"], me.data["role"], me.data["domain_ids"]) == ("New@acme.test", "domain_admin", [])
-    (entry,) = [e for e in await api.audited("admin.create") if e["actor_label"] == "oidc:acme"]
+    (entry,) = [e for e in await api.audit_entries("admin.create") if e["actor_label"] == "oidc:acme"]
     assert entry["actor_type"] == "system"
     # It has no password, and what is its last way in stays.
     for password in ("", "any password at all"):
@@ -177,7 +177,7 @@ async def test_a_session_links_an_identity_and_the_other_sessions_end(api: Api, 
     assert ended(await there.come_back(provider, provider.authorize(there.location))) == ("/settings", {})
     assert (await mine.get("/auth/me")).data["oidc_provider"] == "acme"
     assert (await another.get("/auth/me")).code == "SESSION_INVALID"
-    (entry,) = await api.audited("oidc.link")
+    (entry,) = await api.audit_entries("oidc.link")
     assert (entry["admin_id"], entry["outcome"]) == (ADMIN_IDS["dora"], "success")
     assert ended(await visitor.log_in(provider)) == ("/", {})
 
@@ -211,7 +211,7 @@ async def test_an_identity_belongs_to_one_account(api: Api, provider: Provider, 
     there = await Visitor(api, mine).begin(provider, link=1)
     answer = await there.come_back(provider, provider.authorize(there.location))
     assert ended(answer) == ("/login", {"error": "CONFLICT", "reason": "identity_taken"})
-    (entry,) = await api.audited("oidc.link")
+    (entry,) = await api.audit_entries("oidc.link")
     assert (entry["admin_id"], entry["outcome"], entry["error_code"]) == (ADMIN_IDS["dora"], "failed", "CONFLICT")
 
 
@@ -227,7 +227,7 @@ async def test_disconnecting_leaves_the_password_and_ends_other_sessions(
     assert (await by_identity.get("/auth/me")).code == "SESSION_INVALID"
     assert (await api.sue.delete("/auth/oidc/disconnect")).code == "NOT_FOUND"
     assert ended(await visitor.log_in(provider))[1]["error"] == "FORBIDDEN"
-    done, refused = await api.audited("oidc.disconnect")
+    done, refused = await api.audit_entries("oidc.disconnect")
     assert done["details"]["before"] == {"oidc_provider": "acme"}
     assert refused["error_code"] == "NOT_FOUND"
 
@@ -351,7 +351,7 @@ async def test_a_provider_by_tls_is_trusted_by_an_authority_of_ones_own(api: Api
     api.app.settings = settings_of(provider.settings(), networks=networks)
     visitor = Visitor(api, api.nobody)
     assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
-    assert (await api.audited("auth.login"))[-1]["details"]["reason"] == "tls"
+    assert (await api.audit_entries("auth.login"))[-1]["details"]["reason"] == "tls"
     file = tmp_path / "ca.pem"
     file.write_bytes(authority.cert_pem.bytes())
     api.app.settings = settings_of(provider.settings(), networks=networks, extra_ca_file=str(file))

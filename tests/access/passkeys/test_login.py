@@ -32,7 +32,7 @@ async def token_of_waiting(api: Api, name: str = "sue") -> str:
 
 async def reasons(api: Api) -> list[str | None]:
     """What the audit log says of failed logins."""
-    return [row["details"].get("reason") for row in await api.audited("auth.login") if row["outcome"] == "failed"]
+    return [row["details"].get("reason") for row in await api.audit_entries("auth.login") if row["outcome"] == "failed"]
 
 
 async def test_alone_it_opens_a_session_like_any_other(api: Api):
@@ -63,7 +63,7 @@ async def test_alone_it_opens_a_session_like_any_other(api: Api):
     ]
     assert (await client.get("/auth/passkeys")).data[0]["last_used_at"] == "2026-03-01T12:00:00.000Z"
     assert not (api.app.data_dir / "initial-admin").exists()
-    (entry,) = await api.audited("auth.login")
+    (entry,) = await api.audit_entries("auth.login")
     assert (entry["outcome"], entry["actor_label"], entry["details"]) == (
         "success",
         "sue@example.test",
@@ -86,7 +86,7 @@ async def test_after_the_password_it_is_the_second_factor(api: Api):
     opened = await show(api.nobody, key.get(options), token)
     assert opened.status == 200
     assert (await api.nobody.with_cookie(opened.headers["set-cookie"]).get("/auth/me")).status == 200
-    assert (await api.audited("auth.login"))[0]["details"] == {"method": "password+passkey"}
+    assert (await api.audit_entries("auth.login"))[0]["details"] == {"method": "password+passkey"}
     assert outcome(await log_in(api.nobody, key)) == REFUSED  # alone it would have to ask who is there
     again = await api.nobody.post("/auth/passkeys/login/options", {"totp_session": token})
     assert outcome(again) == OVER
@@ -172,7 +172,7 @@ class TestWhatIsRefused:
                 assert outcome(answer) == REFUSED, name
                 assert "set-cookie" not in answer.headers
                 assert answer.json["error"]["details"] is None  # not a word on what was wrong
-        for entry in await api.audited("auth.login"):
+        for entry in await api.audit_entries("auth.login"):
             assert (entry["outcome"], entry["error_code"]) == ("failed", "INVALID_CREDENTIALS")
             assert entry["details"]["method"] == "passkey"
         assert len(await reasons(api)) == 2 * len(WRONG)
@@ -193,7 +193,7 @@ class TestWhatIsRefused:
         await api.passkey("sue")
         foreign, _ = await api.passkey("adam")
         assert outcome(await log_in(api.nobody, foreign, await token_of_waiting(api))) == REFUSED
-        (entry,) = await api.audited("auth.login")
+        (entry,) = await api.audit_entries("auth.login")
         assert (entry["actor_label"], entry["resource_id"]) == ("sue@example.test", str(ADMIN_IDS["sue"]))
         assert (await log_in(api.nobody, foreign)).status == 200
 
@@ -212,7 +212,7 @@ class TestWhatIsRefused:
         assert tried[0] == rules.NOBODYS_KEY != tried[1]
         assert unknown.json["error"] == known.json["error"]
         assert await reasons(api) == ["unknown", "rejected"]
-        labels = [row["actor_label"] for row in await api.audited("auth.login")]
+        labels = [row["actor_label"] for row in await api.audit_entries("auth.login")]
         assert labels == ["(unknown passkey)", "sue@example.test"]
 
     async def test_malformed_credentials_use_nothing_up(self, shared_api: Api):

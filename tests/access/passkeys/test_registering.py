@@ -221,7 +221,7 @@ async def test_what_was_made_elsewhere_or_is_damaged_is_refused(api: Api):
         assert (answer.status, answer.code) == (400, "INVALID_FIELD"), (name, answer.body)
         assert faults(answer)[0].startswith("credential"), name
         assert (await verify(api.sue, credential)).code == "CONFLICT", name  # the challenge is used up
-    entries = await api.audited("passkey.register")
+    entries = await api.audit_entries("passkey.register")
     assert {entry["outcome"] for entry in entries} == {"failed"}
     assert [entry["error_code"] for entry in entries] == ["INVALID_FIELD", "CONFLICT"] * len(REFUSED)
     assert await api.sql("SELECT id FROM passkeys") == []
@@ -497,5 +497,5 @@ async def test_the_operator_takes_all_factors_away(api: Api):
     assert (await api.sue.get("/auth/me")).code == "SESSION_INVALID"
     assert (await other.get("/auth/me")).status == 200
     assert (await log_in(api.nobody, key)).code == "INVALID_CREDENTIALS"
-    (entry,) = await api.audited("passkey.reset")
+    (entry,) = await api.audit_entries("passkey.reset")
     assert (entry["actor_type"], entry["details"]) == ("cli", {"before": {"passkeys": 1}, "after": {"passkeys": 0}})

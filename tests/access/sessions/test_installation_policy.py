@@ -80,7 +80,7 @@ class TestSecondFactorRequired:
     async def test_a_refused_change_is_audited(self, api: Api, ask: Ask):
         ask(Auth(require_second_factor=("admin",)))
         await api.adam.post("/domains", {"name": "new.test"})
-        (entry,) = await api.audited("domain.create")
+        (entry,) = await api.audit_entries("domain.create")
         assert (entry["outcome"], entry["details"]) == ("denied", {"reason": "second_factor_required"})
         assert await api.sql("SELECT id FROM domains WHERE name = 'new.test'") == []
 

@@ -139,7 +139,7 @@ async def test_logins_are_audited_failed_ones_too(api: Api):
     await api.nobody.post("/auth/login", WRONG)
     await api.nobody.post("/auth/login", {"email": "hunter2", "password": PASSWORD})
     await api.nobody.post("/auth/login", SUE)
-    wrong, odd, right = await api.audited("auth.login")
+    wrong, odd, right = await api.audit_entries("auth.login")
     assert (wrong["outcome"], wrong["error_code"]) == ("failed", "INVALID_CREDENTIALS")
     assert (wrong["actor_label"], wrong["resource_id"]) == ("sue@example.test", str(ADMIN_IDS["sue"]))
     assert (odd["actor_label"], odd["resource_id"]) == ("(no address)", None)

@@ -200,7 +200,7 @@ async def test_a_login_half_done_is_none(api: Api):
     await first_step(api.nobody)
     assert initial.exists()
     assert await api.sql("SELECT admin_id FROM login_sources") == []
-    assert await api.audited("auth.login") == []
+    assert await api.audit_entries("auth.login") == []
     assert (await api.sue.get("/auth/me")).data["last_login_at"] is None
 
 

@@ -137,7 +137,7 @@ class TestPassword:
     async def test_it_stands_in_no_audit_row(self, api: Api):
         await api.sue.post("/auth/password", {"current_password": "a wrong guess", "new_password": NEW})
         await api.sue.post("/auth/password", {"current_password": PASSWORD, "new_password": NEW})
-        failed, changed = await api.audited("admin.password")
+        failed, changed = await api.audit_entries("admin.password")
         assert (failed["outcome"], failed["error_code"]) == ("failed", "INVALID_CREDENTIALS")
         assert changed["details"] == {"before": {"password": "(secret)"}, "after": {"password": "(secret)"}}
         assert not any(text in str((failed, changed)) for text in (PASSWORD, NEW, "guess", "argon2"))
@@ -197,7 +197,7 @@ async def test_a_session_ends_with_its_account_its_role_its_password_and_its_fac
         lambda: api.sue.patch(path, {"role": "super_admin"}),
         lambda: api.sue.delete(path),
     ):
-        password = NEW if await api.audited("admin.update") else PASSWORD
+        password = NEW if await api.audit_entries("admin.update") else PASSWORD
         adam = await api.log_in("adam@example.test", password)
         assert (await adam.get("/auth/me")).status == 200
         assert (await change()).status == 200

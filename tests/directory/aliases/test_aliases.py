@@ -56,7 +56,7 @@ async def test_each_change_has_its_row_in_the_audit_log(api: Api) -> None:
     await api.adam.patch(f"/aliases/{alias}", {"active": False})
     await api.adam.patch(f"/aliases/{alias}", {})
     await api.adam.delete(f"/aliases/{alias}")
-    (created,) = await api.audited("alias.create")
+    (created,) = await api.audit_entries("alias.create")
     assert created["details"]["after"] == {
         "source_local_part": "info",
         "destination": "x@else.test",
@@ -67,16 +67,16 @@ async def test_each_change_has_its_row_in_the_audit_log(api: Api) -> None:
         DOMAIN_IDS[EXAMPLE],
         EXAMPLE,
     )
-    (updated,) = await api.audited("alias.update")
+    (updated,) = await api.audit_entries("alias.update")
     assert updated["details"] == {"before": {"active": True}, "after": {"active": False}}
-    (deleted,) = await api.audited("alias.delete")
+    (deleted,) = await api.audit_entries("alias.delete")
     assert deleted["details"]["before"]["destination"] == "x@else.test"
 
 
 async def test_a_refused_alias_leaves_nothing_but_its_audit_row(api: Api) -> None:
     assert (await make(api.adam, "loop", f"loop@{EXAMPLE}")).code == "CONFLICT"
     assert await api.sql("SELECT id FROM aliases") == []
-    (row,) = await api.audited("alias.create")
+    (row,) = await api.audit_entries("alias.create")
     assert (row["outcome"], row["error_code"]) == ("failed", "CONFLICT")
 
 

@@ -83,7 +83,7 @@ async def test_who_goes_beyond_the_threshold_is_refused_then_suspended(post: Pos
     [shown] = (await post.api.adam.get("/abuse/suspensions")).data
     assert shown["address"] == f"shop@{EXAMPLE}"
     assert shown["by"] == {"kind": "rules", "label": "rules"}
-    [entry] = await post.api.audited("sender.suspend")
+    [entry] = await post.api.audit_entries("sender.suspend")
     assert (entry["actor_type"], entry["resource_type"], entry["resource_id"]) == ("system", "suspension", shown["id"])
     assert entry["domain_id"] == DOMAIN_IDS[EXAMPLE]
     assert entry["details"]["after"]["address"] == f"shop@{EXAMPLE}"
@@ -172,7 +172,7 @@ async def test_no_parallel_calls_get_beyond_the_senders_threshold(post: Post):
     answers = await asyncio.gather(*(send(post) for _ in range(40)))
     assert Counter(answer.status for answer in answers) == {200: SENDER, 429: 1, 403: 29}
     assert len(await post.caught()) == SENDER
-    assert len(await post.api.audited("sender.suspend")) == 1
+    assert len(await post.api.audit_entries("sender.suspend")) == 1
 
 
 async def test_no_parallel_calls_get_beyond_the_domains_threshold(post: Post):
@@ -285,7 +285,7 @@ async def test_a_domain_that_is_deleted_meanwhile_is_refused_without_a_trace(api
     await api.sql("DELETE FROM domains WHERE name = 'gone.test'")
     [refusal] = await count(api, ghost)
     assert isinstance(refusal, RateLimitExceeded)
-    assert await api.audited("sender.suspend") == []
+    assert await api.audit_entries("sender.suspend") == []
 
 
 async def test_housekeeping_forgets_what_no_hour_reaches_back_to(post: Post):

@@ -73,7 +73,7 @@ async def test_lifting_frees_a_sender_without_a_mailbox(api: Api, by: str):
     assert (answer.data["id"], answer.data["address"]) == (str(suspension), f"noisy@{EXAMPLE}")
     assert (await api.adam.get("/abuse/suspensions")).data == []
     assert (await api.adam.delete(f"/abuse/suspensions/{suspension}")).code == "NOT_FOUND"
-    lifted, refused = await api.audited("sender.unsuspend")
+    lifted, refused = await api.audit_entries("sender.unsuspend")
     assert lifted["details"] == {
         "before": {"address": f"noisy@{EXAMPLE}", "suspended": {"reason": "too many", "by": "rules"}},
         "after": {"address": f"noisy@{EXAMPLE}", "suspended": None},

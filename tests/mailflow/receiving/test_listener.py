@@ -194,7 +194,7 @@ async def test_what_the_listener_counts(post: Post):
     await post.deliver(f"nobody@{EXAMPLE}")
     text = post.inbound.metrics.text().decode()
     assert 'mailkeep_smtp_sessions_total{listener="inbound"} 2.0' in text
-    assert post.api.app.tally.take() == [
+    assert post.api.app.counters.drain() == [
         (("deliveries", ("inbound", "received")), 1),
         (("deliveries", ("inbound", "rejected")), 2),
         (("messages_accepted", ("inbound", "smtp")), 1),

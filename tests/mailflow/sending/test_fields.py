@@ -248,7 +248,7 @@ async def test_a_batch_of_a_hundred_with_every_kind_of_faulty_message(post: Post
     assert caught == {each["message_id"] for each in results if "message_id" in each}
     told = [(kind, data) for kind, data in await post.events() if kind != "system.suspension"]
     assert [kind for kind, _ in told] == ["mail.sent"] * 76
-    (entry,) = await api.audited("message.send")
+    (entry,) = await api.audit_entries("message.send")
     assert (entry["details"]["messages"], entry["details"]["succeeded"]) == (77, 76)
     assert sorted(data["subject"] for _, data in told) == sorted(item["subject"] for item in GOOD)
 

@@ -54,7 +54,7 @@ async def test_a_send_that_is_repeated_is_sent_once(post: Post):
     assert "idempotent-replayed" not in first.headers
     assert len(await post.caught()) == 1
     assert len(await post.events()) == 1
-    assert len(await post.api.audited("message.send")) == 1
+    assert len(await post.api.audit_entries("message.send")) == 1
 
 
 async def test_whose_key_it_is(post: Post):
@@ -236,7 +236,7 @@ async def test_what_is_made_is_made_once_also_over_a_crash(api: Api, monkeypatch
         assert (settled.status, settled.headers.get("idempotent-replayed")) == (201, "true"), (path, settled.body)
         again = await ask(api.sue, path, body)
         assert again.data == settled.data, path
-    assert len(await api.audited("alias.create")) == 1
+    assert len(await api.audit_entries("alias.create")) == 1
 
 
 async def test_a_secret_is_not_shown_again(api: Api):

@@ -114,7 +114,7 @@ async def test_a_database_that_blinks_after_the_250_goes_unnoticed(
     assert (answer.status, answer.data["status"]) == (200, "queued")
     assert await status(post) == ("queued", ["queued"])
     assert await kinds(post) == ["mail.sent"]
-    assert len(await post.api.audited("message.send")) == 1
+    assert len(await post.api.audit_entries("message.send")) == 1
 
 
 async def test_a_database_that_stays_away_after_the_250_is_told_and_written_to_when_it_is_back(
@@ -134,7 +134,7 @@ async def test_a_database_that_stays_away_after_the_250_is_told_and_written_to_w
         while await status(post) != ("queued", ["queued"]):
             await asyncio.sleep(0.02)
     assert await kinds(post) == ["mail.sent"]
-    assert len(await post.api.audited("message.send")) == 1
+    assert len(await post.api.audit_entries("message.send")) == 1
     assert await reconcile(post) == 0
 
 
@@ -181,7 +181,7 @@ async def test_a_message_that_was_taken_before_a_crash_is_recorded_once(post: Po
     assert await reconcile(post) == 0
     await post.run_queue(seconds=10)
     assert await kinds(post) == ["mail.sent", "mail.delivered"]
-    (entry,) = await post.api.audited("message.send")
+    (entry,) = await post.api.audit_entries("message.send")
     assert (entry["actor_type"], entry["details"]["succeeded"]) == ("system", 1)
     (row,) = await post.messages()
     assert row["queue_id"] == (await post.caught())[0]["queue_id"]

@@ -48,7 +48,7 @@ async def test_a_message_is_taken_signed_and_on_record(post: Post):
             },
         )
     ]
-    (entry,) = await post.api.audited("message.send")
+    (entry,) = await post.api.audit_entries("message.send")
     assert entry["details"]["message_ids"] == [answer.data["message_id"]]
     assert entry["details"]["recipient_domains"] == ["elsewhere.test"]
     assert entry["domain_id"] == DOMAIN_IDS[EXAMPLE]
@@ -182,7 +182,7 @@ async def test_who_may_send(post: Post):
     assert (await api.dora.post("/send", elsewhere)).code == "FORBIDDEN"
     assert (await api.scoped.post("/send", letter())).status == 200
     assert (await api.scoped.post("/send", elsewhere)).code == "API_KEY_DOMAIN_SCOPE"
-    (entry,) = [row for row in await api.audited("message.send") if row["outcome"] == "denied" and row["key_id"]]
+    (entry,) = [row for row in await api.audit_entries("message.send") if row["outcome"] == "denied" and row["key_id"]]
     assert entry["error_code"] == "API_KEY_DOMAIN_SCOPE"
 
 
@@ -240,7 +240,7 @@ async def test_a_batch_judges_each_message_on_its_own(post: Post):
     ]
     assert {row["subject"] for row in await post.messages()} == {"Your order", "Last"}
     assert [kind for kind, _ in await post.events()] == ["mail.sent", "mail.sent"]
-    assert len(await post.api.audited("message.send")) == 1
+    assert len(await post.api.audit_entries("message.send")) == 1
 
 
 @pytest.mark.parametrize(

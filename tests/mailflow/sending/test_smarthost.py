@@ -199,7 +199,7 @@ async def test_what_a_smarthost_does_not_take(
     assert await history(api) == [(status, [(address, status) for address in TO])]
     assert await kinds(api) == []
     assert smarthost.taken == []
-    assert [row["outcome"] for row in await api.audited("message.send")] == ["failed"]
+    assert [row["outcome"] for row in await api.audit_entries("message.send")] == ["failed"]
     smarthost.says = {}
     assert (await api.sue.post("/send", TO_ALL)).status == 200
 

@@ -82,7 +82,7 @@ async def test_twenty_at_once_are_few_statements_and_each_has_its_row_event_and_
     assert 1 <= asked["sending.settle"] <= 2
     assert len({answer.json["data"]["id"] for answer in answers}) == 20
     assert await subjects(post) == sorted([*names, "Your order"])
-    assert len(await post.api.audited("message.send")) == 21
+    assert len(await post.api.audit_entries("message.send")) == 21
     counted = await post.api.sql("SELECT subject, recipients FROM send_counts WHERE subject LIKE 'sender%%'")
     assert {row["recipients"] for row in counted} == {1}
     assert len(counted) == 20

@@ -167,7 +167,7 @@ async def test_one_that_fails_for_long_is_made_inactive_and_that_is_told(hooks: 
         await hooks.deliver(wait)
     shown = (await hooks.api.sue.get(f"/webhooks/{dead['id']}")).data
     assert (shown["active"], shown["disabled_at"]) == (False, iso(hooks.api.clock()))
-    [entry] = await hooks.api.audited("webhook.disable")
+    [entry] = await hooks.api.audit_entries("webhook.disable")
     assert (entry["actor_type"], entry["resource_id"]) == ("system", dead["id"])
     await hooks.deliver()
     [told] = hooks.sink.at("/200/ops")

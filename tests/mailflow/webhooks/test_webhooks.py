@@ -49,7 +49,7 @@ async def test_a_webhook_is_made_with_a_secret_that_is_shown_once(api: Api):
     assert listed.data == [made]
     assert "pagination" not in listed.json["meta"]
     assert (await api.adam.get(f"/webhooks/{made['id']}")).data == made
-    [entry] = await api.audited("webhook.create")
+    [entry] = await api.audit_entries("webhook.create")
     assert entry["details"]["after"] == made
     [row] = await api.sql("SELECT secret FROM webhooks")
     assert secret.encode() not in row["secret"]
@@ -194,10 +194,10 @@ async def test_a_webhook_is_changed(api: Api):
     assert changed["url"] == changes["url"]
     assert changed["events"] == ["*", "system.alert"]
     assert (changed["active"], changed["updated_at"]) == (False, iso(START + timedelta(seconds=5)))
-    [entry] = await api.audited("webhook.update")
+    [entry] = await api.audit_entries("webhook.update")
     assert set(entry["details"]["after"]) == {"url", "events", "active"}
     assert (await api.adam.patch(f"/webhooks/{webhook_id}", changes | {"events": ["*", "system.alert"]})).status == 200
-    assert len(await api.audited("webhook.update")) == 1, "nothing was changed"
+    assert len(await api.audit_entries("webhook.update")) == 1, "nothing was changed"
     for wrong in ({"domain_id": ID_EXAMPLE}, {"events": []}, {"url": None}, {"secret": "x"}):
         assert (await api.adam.patch(f"/webhooks/{webhook_id}", wrong)).code == "INVALID_FIELD", wrong
 
@@ -215,7 +215,7 @@ async def test_a_rotation_shows_the_new_secret_once(api: Api):
     answer = await api.adam.post(f"/webhooks/{webhook_id}/rotate-secret")
     assert answer.data["secret"].startswith("whsec_")
     assert answer.data["rotating_until"] == iso(START + timedelta(hours=24))
-    [entry] = await api.audited("webhook.rotate_secret")
+    [entry] = await api.audit_entries("webhook.rotate_secret")
     assert answer.data["secret"] not in str(entry)
     assert "secret" not in (await api.adam.get(f"/webhooks/{webhook_id}")).data
 
@@ -231,7 +231,7 @@ async def test_a_test_is_posted_at_once_and_signed(hooks: Hooks):
     failed = (await hooks.api.sue.post(f"/webhooks/{bad['id']}/test")).data
     assert (failed["delivered"], failed["status"], failed["response_excerpt"]) == (False, 500, "told 500")
     assert await hooks.deliveries(good) == await hooks.deliveries(bad) == []
-    assert [entry["details"]["status"] for entry in await hooks.api.audited("webhook.test")] == [200, 500]
+    assert [entry["details"]["status"] for entry in await hooks.api.audit_entries("webhook.test")] == [200, 500]
 
 
 async def test_deliveries_are_listed_newest_first_by_page_state_and_kind(hooks: Hooks):
@@ -276,7 +276,7 @@ async def test_one_delivery_is_replayed_with_all_its_tries_and_its_id(hooks: Hoo
     shown = await hooks.delivery(webhook)
     assert [each["status"] for each in shown["attempts"]] == [500] * 7 + [200] * 2
     assert len({posted.id for posted in hooks.sink.posted}) == 1
-    assert len(await hooks.api.audited("webhook.replay")) == 2
+    assert len(await hooks.api.audit_entries("webhook.replay")) == 2
 
 
 async def test_of_very_many_tries_the_last_twenty_are_shown(hooks: Hooks):
@@ -327,7 +327,7 @@ async def test_a_span_is_replayed_also_what_was_missed(hooks: Hooks):
     assert (await hooks.api.sue.post(path, {"since": iso(begun)})).data["queued"] == 5
     await hooks.deliver()
     assert sorted(posted.json["data"]["n"] for posted in hooks.sink.posted[3:]) == [0, 1, 2, 3, 4]
-    [entry, *_] = await hooks.api.audited("webhook.replay")
+    [entry, *_] = await hooks.api.audit_entries("webhook.replay")
     assert entry["details"] == span | {"only_failed": False, "queued": 2}
 
 
@@ -421,11 +421,11 @@ async def test_a_send_and_its_fate_are_on_their_way_to_webhooks(post: Post):
 async def test_each_attempt_is_counted_by_what_it_made_of_the_delivery(hooks: Hooks):
     await hooks.webhook("/200")
     await hooks.webhook("/500")
-    hooks.api.app.tally.take()
+    hooks.api.app.counters.drain()
     await hooks.emit()
     await hooks.deliver()
     await hooks.deliver(30)
-    assert hooks.api.app.tally.take() == [
+    assert hooks.api.app.counters.drain() == [
         (("webhook_attempts", ("delivered",)), 1),
         (("webhook_attempts", ("waiting_for_retry",)), 2),
     ]

@@ -17,7 +17,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.db.postgres import Urls
 from mailkeep.features.record.audit import jobs, service
-from mailkeep.features.record.audit.model import Deed, Target, Verdict
+from mailkeep.features.record.audit.model import AuditAction, Target, Verdict
 from tests.support.client import Api
 
 CLERK = Principal(None, "clerk", Role.SUPER_ADMIN, Actor.SYSTEM)
@@ -51,7 +51,7 @@ class Book:
         for _ in range(count):
             async with self.api.app.db.tx() as conn:
                 await service.record(
-                    conn, CLERK, at, Deed(action, Target("thing", None), after={"n": 1.5, "é": "\u2028"})
+                    conn, CLERK, at, AuditAction(action, Target("thing", None), after={"n": 1.5, "é": "\u2028"})
                 )
                 cursor = await conn.execute("SELECT id FROM audit_entries ORDER BY tx DESC, id DESC LIMIT 1")
                 row = await cursor.fetchone()

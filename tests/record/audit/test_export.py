@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.features.record.audit import service
-from mailkeep.features.record.audit.model import SIGNED, Deed, Filter, Target, Verdict
+from mailkeep.features.record.audit.model import SIGNED, AuditAction, Filter, Target, Verdict
 from mailkeep.web.endpoint import PREFIX
 from tests.record.audit.conftest import CLERK, Book, named
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, VAULT, Api, Client, cookie_of, token_of
@@ -44,8 +44,10 @@ def verdict_of(data: bytes, key: bytes | None = KEY) -> Verdict:
 async def hostile_entries(api: Api) -> None:
     for text in HOSTILE:
         async with api.app.db.tx() as conn:
-            deed = Deed("thing.change", Target("thing", text), before={"name": text}, after={"password": "1", text: 1})
-            await service.record(conn, CLERK, api.clock(), deed)
+            audit_action = AuditAction(
+                "thing.change", Target("thing", text), before={"name": text}, after={"password": "1", text: 1}
+            )
+            await service.record(conn, CLERK, api.clock(), audit_action)
 
 
 async def test_every_form_has_every_entry_and_itself(book: Book):
@@ -113,14 +115,16 @@ async def test_an_export_is_recorded_and_a_refused_one_too(book: Book):
     await export(book.api.sue, format="csv", action="domain.create")
     assert (await book.api.adam.get("/audit/export")).code == "FORBIDDEN"
     assert (await book.api.scoped.get("/audit/export")).code == "FORBIDDEN"
-    told = [(row["outcome"], row["actor_label"], row["details"]) for row in await book.api.audited("audit.export")]
+    told = [
+        (row["outcome"], row["actor_label"], row["details"]) for row in await book.api.audit_entries("audit.export")
+    ]
     assert told[0] == ("success", f"sue@{EXAMPLE}", {"format": "csv", "action": "domain.create"})
     assert [outcome for outcome, _, _ in told] == ["success", "denied", "denied"]
 
 
 async def test_an_admin_who_is_gone_stays_in_the_export(book: Book):
     await make_mailbox(book.api, "alice")
-    [entry] = await book.api.audited("mailbox.create")
+    [entry] = await book.api.audit_entries("mailbox.create")
     await book.seal()
     answer = await book.api.unscoped.delete(f"/admins/{ADMIN_IDS['adam']}")
     assert answer.status == 200

@@ -69,7 +69,7 @@ async def test_months_that_are_old_enough_go_and_the_rest_is_verified(book: Book
     assert (verdict.head.first_sequence, verdict.head.dropped_before) == (4, datetime(2025, 3, 1, tzinfo=UTC))
     [row] = await book.api.sql("SELECT min(sequence) AS first FROM audit_seals")
     assert row["first"] == 4
-    [entry] = await book.api.audited("audit.prune")
+    [entry] = await book.api.audit_entries("audit.prune")
     assert (entry["actor_type"], entry["details"]) == ("system", {"before": "2025-03-01T00:00:00.000Z", "months": 2})
     assert await prune(book) == 0
     # What goes on top, what is altered below and an export hold as before.

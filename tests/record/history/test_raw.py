@@ -22,7 +22,7 @@ async def test_the_content_of_a_sent_message_is_what_left(post: Post):
     assert answer.headers["content-length"] == str(len(answer.body))
     assert message_from_bytes(answer.body)["DKIM-Signature"]
     assert b"secret@" not in answer.body
-    assert await post.api.audited("message.read_raw") == []
+    assert await post.api.audit_entries("message.read_raw") == []
     assert (await post.api.otto.get(f"/messages/{sent}/raw")).code == "FORBIDDEN"
 
 
@@ -46,7 +46,7 @@ async def test_received_mail_is_for_admins_and_its_reading_on_record(post: Post)
     answer = await post.api.adam.get(path)
     assert answer.body.endswith(LETTER)
     assert answer.body.startswith(b"Return-Path: <someone@elsewhere.test>\r\n")
-    entries = await post.api.audited("message.read_raw")
+    entries = await post.api.audit_entries("message.read_raw")
     assert [entry["actor_type"] for entry in entries] == ["api_key", "session"]
     assert {entry["resource_id"] for entry in entries} == {row["id"]}
 

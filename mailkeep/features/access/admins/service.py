@@ -33,7 +33,7 @@ from mailkeep.features.access.admins.model import (
     NewAdmin,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 
 log = structlog.get_logger("mailkeep.admins")
 
@@ -107,7 +107,7 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Adm
     await store.insert(conn, admin_id, new, at)
     await store.assign(conn, admin_id, new.domain_ids)
     admin = await _existing(conn, admin_id)
-    await audit.record(conn, who, at, Deed("admin.create", _target(admin), after=wire.audited(admin)))
+    await audit.record(conn, who, at, AuditAction("admin.create", _target(admin), after=wire.audit_fields(admin)))
     return admin
 
 
@@ -140,7 +140,7 @@ async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, want
     ends_sessions = wanted.password_hash is not None or wanted.role not in (None, before.role)
     await store.update(conn, admin_id, wanted, at, ends_sessions=ends_sessions, survivor=survivor)
     after = await _existing(conn, admin_id)
-    was, now = wire.audited(before), wire.audited(after)
+    was, now = wire.audit_fields(before), wire.audit_fields(after)
     if wanted.password_hash is not None:
         now["password"] = "changed"  # struck out by the audit, but the field stays to be seen
     await audit.record_change(conn, who, at, action, _target(after), (was, now))
@@ -157,7 +157,7 @@ async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, act
     before = await _existing(conn, admin_id)
     survivor = who.session_id if who.admin_id == admin_id else None
     await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=survivor)
-    change = Deed(action, _target(before), {"totp_enabled": before.totp_enabled}, {"totp_enabled": enabled})
+    change = AuditAction(action, _target(before), {"totp_enabled": before.totp_enabled}, {"totp_enabled": enabled})
     await audit.record(conn, who, at, change)
 
 
@@ -178,7 +178,9 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Ad
     rules.refuse_losing_last(admin, await store.count_super_admins(conn, admin_id), None)
     keys = await store.delete(conn, admin_id)
     more = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}
-    await audit.record(conn, who, at, Deed("admin.delete", _target(admin), before=wire.audited(admin), more=more))
+    await audit.record(
+        conn, who, at, AuditAction("admin.delete", _target(admin), before=wire.audit_fields(admin), more=more)
+    )
     return admin
 
 

@@ -80,7 +80,7 @@ def record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
     )
 
 
-def audited(admin: Admin) -> dict[str, Any]:
+def audit_fields(admin: Admin) -> dict[str, Any]:
     """What the audit log keeps of an account."""
     return {
         "email": admin.email,

@@ -14,7 +14,7 @@ from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.api_keys import rules, store, wire
 from mailkeep.features.access.api_keys.model import KEY_PREFIX, SHOWN_CHARACTERS, Key, Presented, Wanted
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 
 
 async def list_seen(conn: Conn, who: Principal) -> list[Key]:
@@ -57,7 +57,7 @@ async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wante
         created_at=at,
     )
     await store.insert(conn, key, token_hash(raw))
-    await audit.record(conn, who, at, Deed("api_key.create", _target(key), after=wire.audited(key)))
+    await audit.record(conn, who, at, AuditAction("api_key.create", _target(key), after=wire.audit_fields(key)))
     return key, raw
 
 
@@ -81,7 +81,9 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
         raise NotFound
     await store.forget_rates(conn, at - timedelta(hours=1))
     more = {"revoked_with_it": [str(each) for each in made]} if made else {}
-    await audit.record(conn, who, at, Deed("api_key.delete", _target(key), before=wire.audited(key), more=more))
+    await audit.record(
+        conn, who, at, AuditAction("api_key.delete", _target(key), before=wire.audit_fields(key), more=more)
+    )
     return key
 
 

@@ -80,6 +80,6 @@ def record(key: Key) -> KeyRecord:
     )
 
 
-def audited(key: Key) -> dict[str, Any]:
+def audit_fields(key: Key) -> dict[str, Any]:
     """What the audit log keeps of a key."""
     return msgspec.to_builtins(record(key))

@@ -138,7 +138,7 @@ def unavailable(cause: str) -> Unavailable:
     return Unavailable("The identity provider does not answer as it should.", reason="provider", cause=cause)
 
 
-def audited_reason(wrong: Refusal) -> str:
+def audit_reason(wrong: Refusal) -> str:
     """Why a login was refused, for the audit log, in one word."""
     details = wrong.details or {}
     return str(details.get("cause") or details.get("reason") or "unspecified")

@@ -32,7 +32,7 @@ from mailkeep.features.access.oidc.model import COOKIE, LIFETIME, Answer, End, F
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.model import LoggedIn, SecondFactorAsked
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.net.openid import CodeRefused, ProviderFailed, Reach, challenge_of
 from mailkeep.net.openid_token import TokenRefused
 from mailkeep.settings import networks
@@ -223,7 +223,7 @@ async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, 
     await admins.set_oidc_provider(conn, admin_id, person.provider, at)
     before, after = {"oidc_provider": None}, {"oidc_provider": person.provider}
     more = {"issuer": person.issuer, "subject": person.subject}
-    await audit.record(conn, who, at, Deed("oidc.link", Target("admin", admin_id), before, after, more))
+    await audit.record(conn, who, at, AuditAction("oidc.link", Target("admin", admin_id), before, after, more))
 
 
 async def disconnect(app: App, call: Call) -> None:
@@ -251,7 +251,7 @@ async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> No
     await admins.set_oidc_provider(conn, admin_id, None, at)
     await admins.end_sessions(conn, who, at, admin_id)
     was, now = {"oidc_provider": before.oidc_provider}, {"oidc_provider": None}
-    await audit.record(conn, who, at, Deed("oidc.disconnect", Target("admin", admin_id), was, now))
+    await audit.record(conn, who, at, AuditAction("oidc.disconnect", Target("admin", admin_id), was, now))
 
 
 async def _asked(question: Awaitable[T]) -> T:
@@ -268,14 +268,14 @@ async def _asked(question: Awaitable[T]) -> T:
 
 async def _record_refusal(app: App, call: Call, attempt: _Attempt, wrong: Refusal) -> None:
     """Write the entry of a login, or of a linking, that was refused. A visitor without a session is none."""
-    at, reason = app.clock(), rules.audited_reason(wrong)
+    at, reason = app.clock(), rules.audit_reason(wrong)
     try:
         async with app.db.tx() as conn:
             if attempt.linking is not None:
                 more = {"provider": attempt.provider.id, "reason": reason}
                 target = Target("admin", attempt.linking.admin_id)
-                deed = Deed("oidc.link", target, more=more, outcome="failed", error_code=wrong.code)
-                await audit.record(conn, _principal(call, attempt.linking), at, deed)
+                audit_action = AuditAction("oidc.link", target, more=more, outcome="failed", error_code=wrong.code)
+                await audit.record(conn, _principal(call, attempt.linking), at, audit_action)
             elif not isinstance(wrong, AuthRequired):
                 method = f"oidc:{attempt.provider.id}"
                 await sessions.record_failed_login(

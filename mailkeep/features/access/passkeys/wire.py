@@ -199,7 +199,7 @@ def made(registered: Registered) -> PasskeyMade:
     return PasskeyMade(record(registered.passkey), registered.recovery_codes)
 
 
-def audited(passkey: Passkey) -> dict[str, Any]:
+def audit_fields(passkey: Passkey) -> dict[str, Any]:
     """What the audit log keeps of a passkey."""
     return {
         "name": passkey.name,

@@ -42,7 +42,7 @@ from mailkeep.features.access.sessions.model import (
     Session,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.web.endpoint import Call, Rate, Reply
 from mailkeep.web.limits import source_of
 
@@ -269,7 +269,7 @@ async def open_session(
     await store.remember_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCES_KEPT)
     who = _person(call, account.email, admin.role, account.id, session.id)
     more = {"method": method} if method else {}
-    await audit.record(conn, who, at, Deed("auth.login", Target("session", session.id), more=more))
+    await audit.record(conn, who, at, AuditAction("auth.login", Target("session", session.id), more=more))
     return LoggedIn(admin, session, rules.set_cookie(rules.sign_token(app.vault, token), lifetime))
 
 
@@ -292,8 +292,10 @@ async def record_failed_login(
     **more: str,
 ) -> None:
     """Write the entry of a failed login; `label` names who is said to try, `admin_id` the account, if it is known."""
-    deed = Deed("auth.login", Target("admin", admin_id), more=more, outcome="failed", error_code=wrong.code)
-    await audit.record(conn, _person(call, label, Role.DOMAIN_ADMIN, None, None), at, deed)
+    audit_action = AuditAction(
+        "auth.login", Target("admin", admin_id), more=more, outcome="failed", error_code=wrong.code
+    )
+    await audit.record(conn, _person(call, label, Role.DOMAIN_ADMIN, None, None), at, audit_action)
 
 
 def _person(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
@@ -333,7 +335,7 @@ async def end_session(conn: Conn, who: Principal, at: datetime, session_id: UUID
     """End one of the caller's own sessions; NOT_FOUND for any other."""
     if not await store.delete(conn, _own(who, SessionInvalid), session_id):
         raise NotFound
-    await audit.record(conn, who, at, Deed(action, Target("session", session_id)))
+    await audit.record(conn, who, at, AuditAction(action, Target("session", session_id)))
 
 
 async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
@@ -341,8 +343,8 @@ async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
     admin_id = _own(who, SessionInvalid)
     ended = len(await store.list_active(conn, admin_id, at))
     await store.delete_all(conn, admin_id, None)
-    deed = Deed("auth.logout_all", Target("admin", admin_id), more={"sessions_ended": ended})
-    await audit.record(conn, who, at, deed)
+    audit_action = AuditAction("auth.logout_all", Target("admin", admin_id), more={"sessions_ended": ended})
+    await audit.record(conn, who, at, audit_action)
     return ended
 
 
@@ -371,8 +373,10 @@ async def prove_password(app: App, call: Call, current: str, action: str) -> Non
     _, right = await _try_password(app, call, f"password:{admin_id}", admin_id, current)
     if not right:
         async with app.db.tx() as conn:
-            deed = Deed(action, Target("admin", admin_id), outcome="failed", error_code=InvalidCredentials.code)
-            await audit.record(conn, call.caller(), app.clock(), deed)
+            audit_action = AuditAction(
+                action, Target("admin", admin_id), outcome="failed", error_code=InvalidCredentials.code
+            )
+            await audit.record(conn, call.caller(), app.clock(), audit_action)
         raise InvalidCredentials("The current password is wrong.")
 
 

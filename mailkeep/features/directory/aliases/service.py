@@ -26,7 +26,7 @@ from mailkeep.features.directory.domains import rules as domain_rules, service a
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 
 T = TypeVar("T")
 
@@ -82,7 +82,9 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, mos
     )
     await store.insert(conn, alias, who.role.rank)
     await _refuse_circling(conn, alias, None)
-    await audit.record(conn, who, at, Deed("alias.create", _target(alias, domain), after=wire.audited(alias)))
+    await audit.record(
+        conn, who, at, AuditAction("alias.create", _target(alias, domain), after=wire.audit_fields(alias))
+    )
     return alias
 
 
@@ -113,7 +115,7 @@ async def change(
     after = replace(after, updated_at=at)
     await store.update(conn, after, who.role.rank)
     await _refuse_circling(conn, after, before)
-    states = (wire.audited(before), wire.audited(after))
+    states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, who, at, "alias.update", _target(after, domain), states)
     return after
 
@@ -125,7 +127,9 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Al
     domain = await domains.get(conn, who, _WRITE, alias.domain_id)
     await _refuse_lower_rank(conn, who, alias.source_local_part, domain)
     await store.delete(conn, alias_id)
-    await audit.record(conn, who, at, Deed("alias.delete", _target(alias, domain), before=wire.audited(alias)))
+    await audit.record(
+        conn, who, at, AuditAction("alias.delete", _target(alias, domain), before=wire.audit_fields(alias))
+    )
     return alias
 
 

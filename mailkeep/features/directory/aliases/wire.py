@@ -99,7 +99,7 @@ def detail(alias: Alias, warnings: list[str]) -> AliasDetail:
     )
 
 
-def audited(alias: Alias) -> dict[str, Any]:
+def audit_fields(alias: Alias) -> dict[str, Any]:
     """What the audit log keeps of an alias."""
     return {
         "source_local_part": alias.source_local_part,

@@ -20,7 +20,7 @@ from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import rules, store, wire
 from mailkeep.features.directory.domains.model import Domain, Filter, NewDomain, NewRelay, Usage
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.settings import networks
 
 NOTHING = Usage()
@@ -106,8 +106,8 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     async with app.db.tx() as conn:
         await store.insert(conn, domain)
         await dkim.insert(conn, key)
-        after = wire.audited(domain) | {"dkim_selector": key.selector}
-        await audit.record(conn, who, at, Deed("domain.create", _target(domain), after=after))
+        after = wire.audit_fields(domain) | {"dkim_selector": key.selector}
+        await audit.record(conn, who, at, AuditAction("domain.create", _target(domain), after=after))
     return domain
 
 
@@ -129,7 +129,7 @@ async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes:
         return before
     after = replace(after, updated_at=at)
     await store.update(conn, after)
-    states = (wire.audited(before), wire.audited(after, before))
+    states = (wire.audit_fields(before), wire.audit_fields(after, before))
     await audit.record_change(conn, who, at, "domain.update", _target(after), states)
     return after
 
@@ -140,7 +140,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> D
     held = (await store.usage(conn, [domain_id]))[domain_id]
     rules.refuse_in_use(held)
     await store.delete(conn, domain_id)
-    await audit.record(conn, who, at, Deed("domain.delete", _target(domain), before=wire.audited(domain)))
+    await audit.record(conn, who, at, AuditAction("domain.delete", _target(domain), before=wire.audit_fields(domain)))
     return domain
 
 

@@ -148,7 +148,7 @@ def _relay(relay: DomainRelay | None) -> RelayRecord | None:
     return RelayRecord(relay.host, relay.port, relay.tls, relay.username, relay.password is not None)
 
 
-def audited(domain: Domain, before: Domain | None = None) -> dict[str, Any]:
+def audit_fields(domain: Domain, before: Domain | None = None) -> dict[str, Any]:
     """What the audit log keeps of a domain: its writable fields and its name; of the relay's password only whether
     there is one, and whether it is another than `before`.
     """

@@ -35,7 +35,7 @@ from mailkeep.features.directory.mailboxes.model import (
     TrackedMailbox,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
@@ -156,8 +156,8 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
         )
         await store.insert(conn, mailbox, password_hash)
         await _refuse_loop(conn, mailbox)
-        deed = Deed("mailbox.create", _target(mailbox), after=wire.audit_fields(mailbox))
-        await audit.record(conn, who, at, deed)
+        audit_action = AuditAction("mailbox.create", _target(mailbox), after=wire.audit_fields(mailbox))
+        await audit.record(conn, who, at, audit_action)
         return await _reload(conn, mailbox.id)
 
 
@@ -227,7 +227,7 @@ async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> 
         else:
             mailbox = trashed
         action = "mailbox.purge" if purge else "mailbox.delete"
-        await audit.record(conn, who, at, Deed(action, _target(mailbox), before=wire.audit_fields(mailbox)))
+        await audit.record(conn, who, at, AuditAction(action, _target(mailbox), before=wire.audit_fields(mailbox)))
     return mailbox
 
 
@@ -246,8 +246,8 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
         await _refuse_over_limit(conn, domain)
         await store.update(conn, replace(mailbox, deleted_at=None, updated_at=at))
         await _refuse_loop(conn, mailbox)
-        deed = Deed("mailbox.restore", _target(mailbox), after=wire.audit_fields(mailbox))
-        await audit.record(conn, who, at, deed)
+        audit_action = AuditAction("mailbox.restore", _target(mailbox), after=wire.audit_fields(mailbox))
+        await audit.record(conn, who, at, audit_action)
         return await _reload(conn, mailbox_id)
 
 

@@ -23,7 +23,7 @@ from mailkeep.features.directory.mailboxes.model import Mailbox
 from mailkeep.features.mailflow.abuse import rules, store
 from mailkeep.features.mailflow.abuse.model import Expansion, HourlyUse, Standing, Suspension, Use, Verdict
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.events import service as events
 
 # Longer than counts matter, so that what is forgotten is touched by nobody.
@@ -157,8 +157,10 @@ async def _suspend_by_rules(
             continue
         suspension = rules.by_the_rules(uuid7(at), use, threshold, at)
         if await store.put(conn, suspension):
-            before, after = _audited_sender(suspension, None), _audited_sender(suspension, suspension)
-            await audit.record(conn, actor, at, Deed("sender.suspend", _target_sender(suspension), before, after))
+            before, after = _audit_sender_fields(suspension, None), _audit_sender_fields(suspension, suspension)
+            await audit.record(
+                conn, actor, at, AuditAction("sender.suspend", _target_sender(suspension), before, after)
+            )
             await events.emit(conn, at, rules.told(suspension))
 
 
@@ -188,8 +190,8 @@ async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) ->
         raise NotFound
     rules.refuse_lifting(who, present)
     await store.delete(conn, present.address_key)
-    before, after = _audited_sender(present, present), _audited_sender(present, None)
-    await audit.record(conn, who, at, Deed("sender.unsuspend", _target_sender(present), before, after))
+    before, after = _audit_sender_fields(present, present), _audit_sender_fields(present, None)
+    await audit.record(conn, who, at, AuditAction("sender.unsuspend", _target_sender(present), before, after))
     return present
 
 
@@ -219,8 +221,10 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
             created_at=at,
         )
         await store.put(conn, suspension)
-        deed = Deed("mailbox.suspend", _target(mailbox), _audited(present), _audited(suspension))
-        await audit.record(conn, who, at, deed)
+        audit_action = AuditAction(
+            "mailbox.suspend", _target(mailbox), _audit_fields(present), _audit_fields(suspension)
+        )
+        await audit.record(conn, who, at, audit_action)
         await events.emit(conn, at, rules.told(suspension))
     return await mailboxes.get(conn, who, mailbox_id)
 
@@ -232,12 +236,12 @@ async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) 
     if present is not None:
         rules.refuse_lifting(who, present)
         await store.delete(conn, present.address_key)
-        deed = Deed("mailbox.unsuspend", _target(mailbox), _audited(present), _audited(None))
-        await audit.record(conn, who, at, deed)
+        audit_action = AuditAction("mailbox.unsuspend", _target(mailbox), _audit_fields(present), _audit_fields(None))
+        await audit.record(conn, who, at, audit_action)
     return await mailboxes.get(conn, who, mailbox_id)
 
 
-def _audited(suspension: Suspension | None) -> dict[str, object]:
+def _audit_fields(suspension: Suspension | None) -> dict[str, object]:
     if suspension is None:
         return {"suspended": None}
     return {"suspended": {"reason": suspension.reason, "by": suspension.by_label}}
@@ -247,8 +251,8 @@ def _target(mailbox: Mailbox) -> Target:
     return Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
 
 
-def _audited_sender(of: Suspension, suspension: Suspension | None) -> dict[str, object]:
-    return {"address": of.address} | _audited(suspension)
+def _audit_sender_fields(of: Suspension, suspension: Suspension | None) -> dict[str, object]:
+    return {"address": of.address} | _audit_fields(suspension)
 
 
 def _target_sender(suspension: Suspension) -> Target:

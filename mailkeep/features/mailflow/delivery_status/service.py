@@ -13,7 +13,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.counters import Tally
+from mailkeep.core.counters import Counters
 from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
@@ -87,7 +87,7 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
     async with app.db.tx() as conn:
         if not await store.advance(conn, name, piece.start, position, at):
             raise Elsewhere
-        counted = Tally()
+        counted = Counters()
         own = await _learn(conn, at, timed, _pauses(app), counted)
         refused = [(when, line) for when, line in timed if line.queue_id not in own]
         found = [(when, rejection) for when, line in refused if (rejection := rules.rejection(line))]
@@ -98,7 +98,7 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
         await abuse.take_back_forwards(conn, unaccepted)
         await abuse.uncount(conn, rules.counted(await store.take_submissions(conn, unaccepted)))
         failpoint.reach("log.learnt")
-    app.tally.include(counted.take())
+    app.counters.include(counted.drain())
     failpoint.reach("log.committed")
     return position
 
@@ -111,7 +111,7 @@ def _pauses(app: App) -> Pauses:
 
 
 async def _learn(
-    conn: Conn, at: datetime, timed: Sequence[tuple[datetime, postfix_log.Line]], pauses: Pauses, counted: Tally
+    conn: Conn, at: datetime, timed: Sequence[tuple[datetime, postfix_log.Line]], pauses: Pauses, counted: Counters
 ) -> set[str]:
     """What lines tell of mail that was sent, and how much of it; answers the queue ids of such mail among theirs."""
     known = await store.tracked(conn, _named(line for _, line in timed))
@@ -306,7 +306,7 @@ async def _handed_in(conn: Conn, at: datetime, stories: Sequence[Story]) -> tupl
     return found, noted.keys()
 
 
-async def _end(conn: Conn, at: datetime, stories: Sequence[Story], counted: Tally) -> None:
+async def _end(conn: Conn, at: datetime, stories: Sequence[Story], counted: Counters) -> None:
     """What is left open where a message has left the queue: failed where it was given up or deleted, else unknown."""
     ended = [(story, message_id) for story in stories for message_id in rules.messages_of(story)]
     if not ended:
@@ -374,7 +374,7 @@ async def settle_missing(app: App, found: Sequence[Missing]) -> None:
         async with app.db.tx() as conn:
             await messages.lock(conn, [each.id])
             unknown = await _tell_unknown(conn, app.clock(), each, _GONE)
-        app.tally.add("deliveries", "outbound", "unknown", times=unknown)
+        app.counters.add("deliveries", "outbound", "unknown", times=unknown)
 
 
 async def _tell_unknown(conn: Conn, at: datetime, lost: Missing, why: str) -> int:

@@ -206,9 +206,9 @@ async def _file(app: App, letters: Sequence[Letter]) -> list[None]:
     for letter in letters:
         news = [message for whose, message in found if whose is letter and message.id in fresh]
         if any(message.status == "received" for message in news):
-            app.tally.add("messages_accepted", "inbound", letter.mail.source)
+            app.counters.add("messages_accepted", "inbound", letter.mail.source)
         for message in news:
-            app.tally.add("deliveries", "inbound", message.status)
+            app.counters.add("deliveries", "inbound", message.status)
     return [None] * len(letters)
 
 

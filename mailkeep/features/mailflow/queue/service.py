@@ -19,7 +19,7 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.queue import rules
 from mailkeep.features.mailflow.queue.model import Action, Cut, Filter, Queued, Selection
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.node_tasks import service as operations
 from mailkeep.features.record.node_tasks.service import Perform
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -54,15 +54,15 @@ async def act(app: App, who: Principal, action: Action, wanted: Selection, *, dr
     async with app.db.tx() as conn:
         operation = await operations.begin(conn, app, "queue.act", argument)
         if not dry_run:
-            await audit.record(conn, who, app.clock(), _deed(action, wanted))
+            await audit.record(conn, who, app.clock(), _audit_action(action, wanted))
     return int((await operations.answer(app, operation))["affected"])
 
 
-def _deed(action: Action, wanted: Selection) -> Deed:
+def _audit_action(action: Action, wanted: Selection) -> AuditAction:
     more: dict[str, Any] = {"messages": len(wanted.ids), "queue_ids": list(wanted.ids[:_IDS_IN_AUDIT])}
     if wanted.filter is not None:
         more = {"filter": {name: value for name, value in msgspec.to_builtins(wanted.filter).items() if value}}
-    return Deed(f"queue.{action}", Target("queue", None), more=more)
+    return AuditAction(f"queue.{action}", Target("queue", None), more=more)
 
 
 async def waiting_for_us(app: App, listing: Sequence[postfix_queue.Queued], agent: str) -> list[str]:

@@ -28,7 +28,7 @@ from mailkeep.features.mailflow.receiving.model import Arrived
 from mailkeep.features.mailflow.sandbox import rules, store
 from mailkeep.features.mailflow.sandbox.model import Caught, Due, Opened, content_path
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Attempt, Fate
 from mailkeep.mail.message import content_file
@@ -138,7 +138,7 @@ async def _try(app: App, due: Due) -> None:
     except _Gone:
         return
     for each in tries:
-        app.tally.add("deliveries", "outbound", each.kind)
+        app.counters.add("deliveries", "outbound", each.kind)
 
 
 class _Gone(Exception):
@@ -253,8 +253,8 @@ async def clear(app: App, who: Principal) -> int:
     """Remove what was caught and is seen to; how many messages."""
     async with app.db.tx() as conn:
         removed = await store.clear(conn, app.clock())
-        deed = Deed("sandbox.clear", Target("sandbox", None), more={"removed": len(removed)})
-        await audit.record(conn, who, app.clock(), deed)
+        audit_action = AuditAction("sandbox.clear", Target("sandbox", None), more={"removed": len(removed)})
+        await audit.record(conn, who, app.clock(), audit_action)
     for caught_id in removed:
         await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
     return len(removed)

@@ -52,9 +52,9 @@ async def _reconcile(app: App, before: datetime) -> int:
                 taken = attempts[each.id]
                 await messages.accept(conn, at, [(taken, each.queue_id)], status="queued")
                 who = replace(_SYSTEM, request_id=taken.request_id)
-                await audit.record(conn, who, at, writes.deed([taken], 1))
+                await audit.record(conn, who, at, writes.audit_action([taken], 1))
         if ending == "lost":
             await abuse.uncount(conn, [writes.counted(attempts[each]) for each in ended if each in attempts])
     taken_over = sum(each.queue_id is not None for each in found)
-    app.tally.add("messages_accepted", "outbound", "api", times=taken_over)
+    app.counters.add("messages_accepted", "outbound", "api", times=taken_over)
     return len(found)

@@ -19,7 +19,7 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sending import rules, store, writes
 from mailkeep.features.mailflow.sending.model import Asked, Prepared, Result, SenderDomain, Sent
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient
 from mailkeep.mail.message.compose import compose
@@ -53,12 +53,12 @@ async def send_batch(app: App, who: Principal, asked: Sequence[Asked | Refusal])
     return outcomes
 
 
-def _refused(refused: Sequence[Refusal]) -> Deed:
+def _refused(refused: Sequence[Refusal]) -> AuditAction:
     """Denied where rights alone were in the way of each message; the code is the first one's."""
     more = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
     denied = all(each.status == 403 for each in refused)
     outcome = "denied" if denied else "failed"
-    return Deed("message.send", Target("message", None), more=more, outcome=outcome, error_code=refused[0].code)
+    return AuditAction("message.send", Target("message", None), more=more, outcome=outcome, error_code=refused[0].code)
 
 
 async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:

@@ -23,7 +23,7 @@ from mailkeep.features.mailflow.abuse.model import Use, Verdict
 from mailkeep.features.mailflow.sending import rules, store
 from mailkeep.features.mailflow.sending.model import Result
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Fate, Message, Reply
 from mailkeep.mail.smtp.client import Lost, Refused, Submitted
@@ -168,7 +168,7 @@ async def _write_down(app: App, who: Principal, results: Sequence[tuple[Message,
         await app.together(_settle_together, settled)
     else:
         await _settle_together(app, [settled])
-    app.tally.add("messages_accepted", "outbound", "api", times=len(taken))
+    app.counters.add("messages_accepted", "outbound", "api", times=len(taken))
 
 
 async def _settle_together(app: App, settled: Sequence[_Settle]) -> list[None]:
@@ -191,7 +191,7 @@ async def _accept(app: App, conn: Conn, at: datetime, settled: Sequence[_Settle]
     calls = [
         {
             "ids": [message.id for message, _ in each.taken],
-            "entry": audit.row(each.who, at, deed(each.sent, len(each.taken))),
+            "entry": audit.row(each.who, at, audit_action(each.sent, len(each.taken))),
         }
         for each in settled
     ]
@@ -206,7 +206,7 @@ async def _reject(app: App, conn: Conn, at: datetime, taken: Sequence[tuple[Mess
             await messages.record_fate(conn, at, Fate(message.id, address, "bounced", 1, said))
 
 
-def deed(sent: Sequence[Message], succeeded: int) -> Deed:
+def audit_action(sent: Sequence[Message], succeeded: int) -> AuditAction:
     """What the audit log keeps of a call: counts, recipients' domains and Message-IDs."""
     first = sent[0]
     same = all(message.domain_id == first.domain_id for message in sent)
@@ -224,4 +224,4 @@ def deed(sent: Sequence[Message], succeeded: int) -> Deed:
         "recipient_domains": sorted(towards)[:50],
         "message_ids": [message.message_id for message in sent],
     }
-    return Deed("message.send", target, more=more)
+    return AuditAction("message.send", target, more=more)

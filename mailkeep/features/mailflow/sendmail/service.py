@@ -337,7 +337,7 @@ async def _write_down(app: App, sender: Sender, attempt: Message, result: Submit
                 reply = Reply(said.code, said.enhanced, said.text, None)
                 await messages.record_fate(conn, at, Fate(attempt.id, address, "bounced", 1, reply))
             if sender.who.key_id:
-                await audit.record(conn, sender.who, at, writes.deed([attempt], 1))
+                await audit.record(conn, sender.who, at, writes.audit_action([attempt], 1))
         else:
             status, said = sending_rules.ending(result)
             ended = await messages.end_attempts(conn, at, [(attempt.id, status, said)])
@@ -345,7 +345,7 @@ async def _write_down(app: App, sender: Sender, attempt: Message, result: Submit
                 await abuse.take_back_forwards(conn, [str(attempt.id)])
                 await abuse.uncount(conn, [(attempt.created_at, sender.use)])
     if isinstance(result, Submitted):
-        app.tally.add("messages_accepted", "outbound", attempt.source)
+        app.counters.add("messages_accepted", "outbound", attempt.source)
 
 
 def _rejected(refusal: Refusal) -> Rejected:

@@ -123,7 +123,7 @@ class Deliveries:
         async with self._app.db.autocommit() as conn:
             failing = await store.settle(conn, outcomes, at, failing_before)
         for outcome in outcomes:
-            self._app.tally.add("webhook_attempts", outcome.state)
+            self._app.counters.add("webhook_attempts", outcome.state)
         failpoint.reach("webhook.settled")
         for webhook_id in failing:
             async with self._app.db.tx() as conn:

@@ -41,7 +41,7 @@ from mailkeep.features.mailflow.webhooks.model import (
     Webhook,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.net.client import OutboundFailed, OutboundRequest
@@ -91,7 +91,7 @@ async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWeb
     )
     secret = signature.new_secret()
     await store.insert(conn, webhook, _seal(app.vault, webhook.id, secret))
-    await audit.record(conn, who, at, Deed("webhook.create", _target(webhook), after=wire.audited(webhook)))
+    await audit.record(conn, who, at, AuditAction("webhook.create", _target(webhook), after=wire.audit_fields(webhook)))
     return webhook, secret
 
 
@@ -115,7 +115,7 @@ async def change(conn: Conn, app: App, who: Principal, at: datetime, webhook_id:
         return before
     after = replace(after, updated_at=at)
     await store.update(conn, after)
-    states = (wire.audited(before), wire.audited(after))
+    states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, who, at, "webhook.update", _target(after), states)
     return after
 
@@ -124,7 +124,9 @@ async def delete(conn: Conn, who: Principal, at: datetime, webhook_id: UUID) -> 
     """Delete a webhook, with what was on its way to it. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     webhook = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
     await store.delete(conn, webhook_id)
-    await audit.record(conn, who, at, Deed("webhook.delete", _target(webhook), before=wire.audited(webhook)))
+    await audit.record(
+        conn, who, at, AuditAction("webhook.delete", _target(webhook), before=wire.audit_fields(webhook))
+    )
     return webhook
 
 
@@ -134,7 +136,7 @@ async def rotate(conn: Conn, vault: Vault, who: Principal, at: datetime, webhook
     secret = signature.new_secret()
     after = replace(webhook, rotating_until=at + OVERLAP, updated_at=at)
     await store.rotate(conn, webhook_id, _seal(vault, webhook_id, secret), at + OVERLAP, at)
-    await audit.record(conn, who, at, Deed("webhook.rotate_secret", _target(webhook)))
+    await audit.record(conn, who, at, AuditAction("webhook.rotate_secret", _target(webhook)))
     return after, secret
 
 
@@ -153,7 +155,7 @@ async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, Attemp
     attempt = await post(app, webhook_id, webhook.url, sealed, content, body)
     told = {"delivered": attempt.succeeded, "status": attempt.status, "error": attempt.error}
     async with app.db.tx() as conn:
-        await audit.record(conn, who, app.clock(), Deed("webhook.test", _target(webhook), more=told))
+        await audit.record(conn, who, app.clock(), AuditAction("webhook.test", _target(webhook), more=told))
     return event_id, attempt
 
 
@@ -177,7 +179,9 @@ async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, del
         raise NotFound
     rules.refuse_inactive(webhook)
     await store.replay(conn, delivery_id, at)
-    await audit.record(conn, who, at, Deed("webhook.replay", _target(webhook), more={"delivery_id": str(delivery_id)}))
+    await audit.record(
+        conn, who, at, AuditAction("webhook.replay", _target(webhook), more={"delivery_id": str(delivery_id)})
+    )
     found = await store.find_delivery(conn, webhook_id, delivery_id)
     if found is None:
         raise NotFound
@@ -201,7 +205,7 @@ async def replay_span(conn: Conn, who: Principal, at: datetime, webhook_id: UUID
         "only_failed": span.only_failed,
         "queued": done.queued,
     }
-    await audit.record(conn, who, at, Deed("webhook.replay", _target(webhook), more=told))
+    await audit.record(conn, who, at, AuditAction("webhook.replay", _target(webhook), more=told))
     return done
 
 
@@ -214,7 +218,7 @@ async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: da
     await store.update(conn, after)
     event = Event("system.webhook_disabled", after.domain_id, None, rules.disabled_data(after))
     await events.emit(conn, at, event)
-    states = (wire.audited(before), wire.audited(after))
+    states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, _SYSTEM, at, "webhook.disable", _target(after), states)
     return True
 

@@ -151,7 +151,7 @@ def _fields(webhook: Webhook) -> dict[str, Any]:
     }
 
 
-def audited(webhook: Webhook) -> dict[str, Any]:
+def audit_fields(webhook: Webhook) -> dict[str, Any]:
     """What the audit log keeps of a webhook."""
     return msgspec.to_builtins(record(webhook))
 

@@ -21,7 +21,7 @@ from mailkeep.db.instance import write_whole
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.db.pool import Conn, Database
 from mailkeep.features.record.audit import rules, service, store, wire
-from mailkeep.features.record.audit.model import SIGNED, START, Deed, Seal, Target
+from mailkeep.features.record.audit.model import SIGNED, START, AuditAction, Seal, Target
 
 log = structlog.get_logger("mailkeep.audit")
 
@@ -130,6 +130,6 @@ async def _let_go(app: App, at: datetime, old: datetime) -> int:
         gone = rules.letting_go(head, at, old, head.sequence if kept is None else kept)
         await store.insert_seal(conn, _signed(app, gone))
         months = await store.drop_months(conn)
-        deed = Deed("audit.prune", Target("audit", None), more={"before": iso(old), "months": months})
-        await service.record(conn, _SYSTEM, at, deed)
+        audit_action = AuditAction("audit.prune", Target("audit", None), more={"before": iso(old), "months": months})
+        await service.record(conn, _SYSTEM, at, audit_action)
         return months

@@ -33,7 +33,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditAction:
     """What was done: `before` and `after` hold the changed fields as the API shows them, `more` anything else."""
 
     action: str

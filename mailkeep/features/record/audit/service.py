@@ -21,7 +21,7 @@ from mailkeep.features.record.audit import rules, store, wire
 from mailkeep.features.record.audit.model import (
     SIGNED,
     START,
-    Deed,
+    AuditAction,
     Entry,
     Filter,
     Leaf,
@@ -44,22 +44,24 @@ _SEALS = 256
 _ROOM = 10_000
 
 
-async def record(conn: Conn, who: Principal, at: datetime, deed: Deed) -> None:
-    """Write the entry of a deed, in the transaction of the change."""
-    await store.insert(conn, _entry(who, at, deed))
+async def record(conn: Conn, who: Principal, at: datetime, audit_action: AuditAction) -> None:
+    """Write the entry of an action, in the transaction of the change."""
+    await store.insert(conn, _entry(who, at, audit_action))
 
 
-def row(who: Principal, at: datetime, deed: Deed) -> dict[str, Any]:
-    """The entry of a deed as the database's `record_audits` takes it, for a statement that makes the change too."""
-    return store.row(_entry(who, at, deed))
+def row(who: Principal, at: datetime, audit_action: AuditAction) -> dict[str, Any]:
+    """The entry of an action as the argument of the SQL function `record_audits`, for statements that also make the
+    change.
+    """
+    return store.row(_entry(who, at, audit_action))
 
 
-def _entry(who: Principal, at: datetime, deed: Deed) -> Entry:
-    details: dict[str, Any] = dict(rules.without_secrets(deed.more) or {})
-    if deed.before is not None or deed.after is not None:
-        details["before"] = rules.without_secrets(deed.before)
-        details["after"] = rules.without_secrets(deed.after)
-    target = deed.target
+def _entry(who: Principal, at: datetime, audit_action: AuditAction) -> Entry:
+    details: dict[str, Any] = dict(rules.without_secrets(audit_action.more) or {})
+    if audit_action.before is not None or audit_action.after is not None:
+        details["before"] = rules.without_secrets(audit_action.before)
+        details["after"] = rules.without_secrets(audit_action.after)
+    target = audit_action.target
     return Entry(
         id=uuid7(at),
         created_at=at,
@@ -67,7 +69,7 @@ def _entry(who: Principal, at: datetime, deed: Deed) -> Entry:
         actor_type=who.actor.value,
         actor_label=who.label,
         key_id=who.key_id,
-        action=deed.action,
+        action=audit_action.action,
         resource_type=target.type,
         resource_id=str(target.id) if target.id is not None else None,
         domain_id=target.domain_id,
@@ -75,8 +77,8 @@ def _entry(who: Principal, at: datetime, deed: Deed) -> Entry:
         ip_address=who.ip_address,
         user_agent=who.user_agent,
         request_id=who.request_id,
-        outcome=deed.outcome,
-        error_code=deed.error_code,
+        outcome=audit_action.outcome,
+        error_code=audit_action.error_code,
         details=details,
     )
 
@@ -91,7 +93,7 @@ async def record_change(
 ) -> None:
     """Write the entry of a change from one shown state to another: only the fields that differ."""
     before, after = rules.changed(*change)
-    await record(conn, who, at, Deed(action, target, before, after))
+    await record(conn, who, at, AuditAction(action, target, before, after))
 
 
 async def refused(app: App, call: Call, wrong: Refusal) -> None:
@@ -110,7 +112,7 @@ async def refused(app: App, call: Call, wrong: Refusal) -> None:
         domain_id if isinstance(domain_id, UUID) else None,
     )
     reason = (wrong.details or {}).get("reason")
-    deed = Deed(
+    audit_action = AuditAction(
         endpoint.audit,
         target,
         more={"reason": reason} if reason else {},
@@ -119,9 +121,9 @@ async def refused(app: App, call: Call, wrong: Refusal) -> None:
     )
     at = app.clock()
     await record_summaries(app, at)
-    if app.refusals.take(who.key_id or who.admin_id, deed.action, who, at):
+    if app.refusals.take(who.key_id or who.admin_id, audit_action.action, who, at):
         async with app.db.tx() as conn:
-            await record(conn, who, at, deed)
+            await record(conn, who, at, audit_action)
 
 
 async def record_summaries(app: App, at: datetime | None) -> None:
@@ -134,8 +136,8 @@ async def record_summaries(app: App, at: datetime | None) -> None:
     async with app.db.tx() as conn:
         for minute in minutes:
             who, more = minute.latest, {"count": minute.beyond.total(), "actions": sorted(minute.beyond)}
-            deed = Deed("denied.summary", Target("admin", who.admin_id), more=more, outcome="denied")
-            await record(conn, replace(who, request_id=None), at or app.clock(), deed)
+            audit_action = AuditAction("denied.summary", Target("admin", who.admin_id), more=more, outcome="denied")
+            await record(conn, replace(who, request_id=None), at or app.clock(), audit_action)
 
 
 def made_before(get: Callable[[App, Call], Awaitable[Reply]]) -> Callable[[App, Call, UUID], Awaitable[Reply | None]]:
@@ -285,8 +287,8 @@ async def record_export(app: App, who: Principal, wanted: Filter, form: str) -> 
     filters = _given(wanted)
     async with app.db.tx() as conn:
         await _check_domain(conn, who, "audit.export", wanted)
-        deed = Deed("audit.export", Target("audit", None), more={"format": form} | filters)
-        await record(conn, who, app.clock(), deed)
+        audit_action = AuditAction("audit.export", Target("audit", None), more={"format": form} | filters)
+        await record(conn, who, app.clock(), audit_action)
 
 
 async def start_export(app: App, wanted: Filter) -> Export:

@@ -15,7 +15,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import Deed, Target
+from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.history import rules, store
 from mailkeep.features.record.history.model import Content, Entry, Filter
 from mailkeep.features.record.messages import service as messages
@@ -108,7 +108,7 @@ async def content(app: App, who: Principal, message_id: UUID) -> Content:
             raise NotFound("The content is not kept.", reason="expired" if expired else "not_kept")
         if inbound:
             target = Target("message", message.id, message.domain_id, message.domain_name)
-            await audit.record(conn, who, app.clock(), Deed("message.read_raw", target))
+            await audit.record(conn, who, app.clock(), AuditAction("message.read_raw", target))
     return found
 
 

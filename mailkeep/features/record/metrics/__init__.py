@@ -1,7 +1,7 @@
-"""Tallies: what is counted of mail and webhooks, over all processes and restarts, for the metrics.
+"""Sums of the counters for mail and webhooks, over all processes and restarts, for `/metrics`.
 
-Whoever does something counts it (`app.tally`), in memory, once it is committed. Every five seconds a process adds
-what it has counted since to the database, and once more when it ends; whoever serves `/metrics` reads the sums from
-there. So they never fall, whichever process is ended or killed, and what is done pays no statement for being counted.
-A process that is killed takes along what it has not added yet: up to five seconds of counts, never mail.
+Code counts in memory (`app.counters`) after its transaction is committed. Every five seconds, and once when it ends,
+each process adds its counts to the database; `/metrics` reads the sums from there. The sums never decrease, whichever
+process ends or is killed, and counting needs no statement of its own. A killed process loses at most five seconds of
+counts, never mail.
 """

@@ -1,4 +1,4 @@
-"""Adding what was counted, and reading the sums."""
+"""Adds the counters of a process to the stored sums, and reads the sums."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from mailkeep.features.record.metrics import store
 
 
 async def flush(app: App) -> None:
-    """Add what this process has counted; kept for the next time where the database is away."""
-    counted = app.tally.take()
-    if not counted:
+    """Add the counters of this process to the sums; if that fails, they are kept for the next call."""
+    counts = app.counters.drain()
+    if not counts:
         return
     try:
         async with app.db.autocommit() as conn:
-            await store.add(conn, counted)
+            await store.add(conn, counts)
     except BaseException:
-        app.tally.include(counted)
+        app.counters.include(counts)
         raise
 
 
 async def sums(app: App) -> list[Count]:
-    """What all processes have counted and added."""
+    """The stored sums over all processes."""
     async with app.db.autocommit() as conn:
         return await store.sums(conn)

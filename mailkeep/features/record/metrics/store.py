@@ -1,4 +1,4 @@
-"""The SQL of tallies."""
+"""The SQL of metrics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mailkeep.db.pool import Conn
 
 
 async def add(conn: Conn, counts: Sequence[Count]) -> None:
-    """Add to the sums, in the order of their keys: several processes do at once."""
+    """Add to the sums. `ORDER BY`, because concurrent processes would deadlock if they locked rows in another order."""
     rows = [{"name": name, "labels": labels, "count": count} for (name, labels), count in counts]
     await conn.execute(
         """
