@@ -292,10 +292,8 @@ async def record_failed_login(
     **more: str,
 ) -> None:
     """Write the entry of a failed login; `label` names who is said to try, `admin_id` the account, if it is known."""
-    audit_action = AuditAction(
-        "auth.login", Target("admin", admin_id), more=more, outcome="failed", error_code=wrong.code
-    )
-    await audit.record(conn, _person(call, label, Role.DOMAIN_ADMIN, None, None), at, audit_action)
+    failed = AuditAction("auth.login", Target("admin", admin_id), more=more, outcome="failed", error_code=wrong.code)
+    await audit.record(conn, _person(call, label, Role.DOMAIN_ADMIN, None, None), at, failed)
 
 
 def _person(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
@@ -343,8 +341,8 @@ async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
     admin_id = _own(who, SessionInvalid)
     ended = len(await store.list_active(conn, admin_id, at))
     await store.delete_all(conn, admin_id, None)
-    audit_action = AuditAction("auth.logout_all", Target("admin", admin_id), more={"sessions_ended": ended})
-    await audit.record(conn, who, at, audit_action)
+    more = {"sessions_ended": ended}
+    await audit.record(conn, who, at, AuditAction("auth.logout_all", Target("admin", admin_id), more=more))
     return ended
 
 
@@ -373,10 +371,10 @@ async def prove_password(app: App, call: Call, current: str, action: str) -> Non
     _, right = await _try_password(app, call, f"password:{admin_id}", admin_id, current)
     if not right:
         async with app.db.tx() as conn:
-            audit_action = AuditAction(
+            failed = AuditAction(
                 action, Target("admin", admin_id), outcome="failed", error_code=InvalidCredentials.code
             )
-            await audit.record(conn, call.caller(), app.clock(), audit_action)
+            await audit.record(conn, call.caller(), app.clock(), failed)
         raise InvalidCredentials("The current password is wrong.")
 
 
