@@ -363,19 +363,17 @@ async def refuse_stale(app: App, call: Call, current: str | None, action: str) -
 
 
 async def prove_password(app: App, call: Call, current: str, action: str) -> None:
-    """Return where `current` is the caller's own password; a wrong one counts as a failed login of the account.
-
-    INVALID_CREDENTIALS; RATE_LIMIT_EXCEEDED after many such.
+    """INVALID_CREDENTIALS unless `current` is the caller's own password; a wrong one counts as a failed login of the
+    account, and many such get RATE_LIMIT_EXCEEDED.
     """
     admin_id = _own(call.caller(), SessionInvalid)
     _, right = await _try_password(app, call, f"password:{admin_id}", admin_id, current)
     if not right:
+        wrong = InvalidCredentials("The current password is wrong.")
+        failed = AuditAction(action, Target("admin", admin_id), outcome="failed", error_code=wrong.code)
         async with app.db.tx() as conn:
-            failed = AuditAction(
-                action, Target("admin", admin_id), outcome="failed", error_code=InvalidCredentials.code
-            )
             await audit.record(conn, call.caller(), app.clock(), failed)
-        raise InvalidCredentials("The current password is wrong.")
+        raise wrong
 
 
 async def change_password(app: App, call: Call, current: str, new: str) -> int:
