@@ -42,10 +42,10 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.runtime.connection_limits import Bounds
 from mailkeep.run.runtime.http import HttpListener
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
-from mailkeep.settings.tree import Abuse, Limits, Mta
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
+from mailkeep.settings.tree import AbuseSettings, LimitsSettings, MtaSettings
 from mailkeep.web.endpoint import PREFIX, Endpoint
-from mailkeep.web.fields import shapes
+from mailkeep.web.fields import variants
 from mailkeep.web.pipeline import BODY_LIMIT, Pipeline
 from mailkeep.web.router import Router
 from tests.support.client import EXAMPLE, VAULT, Api, StandingClock, cookie_of, token_of
@@ -286,7 +286,7 @@ def shots_at(endpoint: Endpoint, names: dict[str, str]) -> Iterator[Shot]:
     if endpoint.body is None:
         return
     base = filled(example.body, names) if example and example.body else {}
-    fields = sorted({name for kind in shapes(endpoint.body) for name in kind.__struct_encode_fields__})
+    fields = sorted({name for kind in variants(endpoint.body) for name in kind.__struct_encode_fields__})
     for field in fields:
         for make in VALUES:
             size = (limit - len(dumped(base)) - 100) * 9 // 10
@@ -345,14 +345,14 @@ async def measure(
     urls: Urls, data_dir: Path, sink: Child, wanted: str, every: int
 ) -> dict[str, tuple[float, str, str]]:
     meter = Meter()
-    high = Abuse(sender_per_hour=10**9, domain_per_hour=10**9)
-    settings = replace(SETTINGS, abuse=high, mta=Mta(mode="smtp", host="127.0.0.1", port=sink.port, tls="none"),
-                       limits=Limits(login_per_second=0, requests_per_second=0))  # fmt: skip
+    high = AbuseSettings(sender_per_hour=10**9, domain_per_hour=10**9)
+    settings = replace(SETTINGS, abuse=high, mta=MtaSettings(mode="smtp", host="127.0.0.1", port=sink.port, tls="none"),
+                       limits=LimitsSettings(login_per_second=0, requests_per_second=0))  # fmt: skip
     db = Database(urls.app)
     await db.open()
     clock = StandingClock()
     app = App(settings, data_dir, clock, VAULT, db, mta=SmtpPool(Relay("127.0.0.1", sink.port, helo="localhost")))
-    pipeline = Pipeline(app, Router(ENDPOINTS), Gate())
+    pipeline = Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL)
     names = await Api(app, pipeline, clock).placeholders()
     listener = HttpListener("127.0.0.1", 0, "The bench")
     await listener.start(pipeline, grace_seconds=5, bounds=Bounds())

@@ -31,12 +31,12 @@ from bench.rig.calls import Server, call_all, serving
 from bench.rig.data import application, database, fill_aliases
 from mailkeep.app import App
 from mailkeep.db.postgres import Urls
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.metrics import Metrics
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
+from tests.support.caller import Caller
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Client, key_of
-from tests.web.caller import Caller
 
 PROMISED = 1.3
 PAIRS = 9
@@ -104,7 +104,7 @@ def bare(app: App, asked: list[tuple[bytes, dict[str, Any]]]) -> Starlette:
 
 async def serve(urls: Urls, folder: Path) -> None:
     async with application(urls, folder) as app:
-        pipeline = Pipeline(app, Router(ENDPOINTS), Gate(), Metrics())
+        pipeline = Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL, Metrics())
         asked, data = await asked_for(app, pipeline)
         other = bare(app, asked)
         assert (await Caller(other)("GET", PATH, HEADERS)).data == data

@@ -19,7 +19,7 @@ from typing import cast
 import aiohttp
 import uvloop
 
-from mailkeep.net.client import Outbound, OutboundRequest
+from mailkeep.net.client import OutboundClient, OutboundRequest
 
 BODY = b"x" * 600
 AT_ONCE = 16
@@ -62,7 +62,7 @@ async def cpu(post: Callable[[], Awaitable[object]], posts: int) -> float:
 
 async def main(port: int, posts: int, turns: int) -> None:
     url, loopback = f"http://127.0.0.1:{port}/hooks", (ipaddress.ip_network("127.0.0.0/8"),)
-    outbound = Outbound()
+    outbound = OutboundClient()
 
     async def ours() -> None:
         request = OutboundRequest(

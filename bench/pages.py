@@ -17,7 +17,7 @@ from typing import Any
 import uvloop
 
 from bench.rig.data import application, database, fill_aliases
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Client, key_of
@@ -69,7 +69,7 @@ async def main(count: int) -> None:
         fill_aliases(urls, DOMAIN_IDS[EXAMPLE], count)
         with tempfile.TemporaryDirectory() as folder:
             async with application(urls, Path(folder)) as app:
-                pipeline = Pipeline(app, Router(ENDPOINTS), Gate())
+                pipeline = Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL)
                 client = Client(pipeline, {"authorization": f"Bearer {key_of('unscoped')}"})
                 for name, query in (("all aliases", {}), ("of a domain", {"domain_id": DOMAIN_IDS[EXAMPLE]})):
                     first, last = await measure(Lists(client, **query), count)

@@ -26,7 +26,7 @@ from mailkeep.core.principal import POLICY
 from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES, Kind
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime.router import ENDPOINTS
-from mailkeep.settings import FIRST_START, describe
+from mailkeep.settings import FIRST_START_VARIABLES, describe_settings
 from mailkeep.settings.fields import SECTIONS
 from mailkeep.web.openapi import document
 
@@ -44,7 +44,7 @@ def settings() -> str:
         "wherever it is shown, and may stand in a file: `MAILKEEP_MTA__PASSWORD_FILE=/run/secrets/mta`.",
         "`mailkeep config show --changed` tells what is set on a server, and where.",
     ]
-    for section, described in groupby(describe(), lambda setting: setting.key.partition(".")[0]):
+    for section, described in groupby(describe_settings(), lambda setting: setting.key.partition(".")[0]):
         lines += ["", f"## {section}", "", SECTIONS[section].__doc__ or "", ""]
         lines += ["| key | default | what it takes | meaning |", "|---|---|---|---|"]
         for one in described:
@@ -62,7 +62,7 @@ def settings() -> str:
         "",
         "| variable | meaning |",
         "|---|---|",
-        *(f"| `{variable}` | {meaning} |" for variable, meaning in FIRST_START.items()),
+        *(f"| `{variable}` | {meaning} |" for variable, meaning in FIRST_START_VARIABLES.items()),
     ]
     return "\n".join(lines) + "\n"
 

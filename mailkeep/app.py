@@ -25,17 +25,17 @@ from mailkeep.mail.daemons.node_report import NodeReport
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.relay_pools import RelayPools
-from mailkeep.net.client import Outbound
-from mailkeep.net.openid import OpenId
+from mailkeep.net.client import OutboundClient
+from mailkeep.net.openid import OpenIdClient
 from mailkeep.settings import Settings
 from mailkeep.web.streams import Streams
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-REFUSALS_A_MINUTE = 60
+REFUSALS_PER_MINUTE = 60
 """Entries of refused calls in the audit log, by principal; the rest of a minute is one entry with their count."""
-_PACE = 0.01  # seconds at least from one write of calls together to the next
+_BATCH_INTERVAL = 0.01  # seconds at least from one write of calls together to the next
 
 
 @dataclass(slots=True)
@@ -50,29 +50,35 @@ class App:
     audit_db: Database | None = None  # as the role that seals and prunes the audit log; None: not this process's work
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays; opens none by itself
-    parts: Callable[[], Mapping[str, bool]] | None = None  # full profile: which parts run, as their supervisor tells
-    report: Callable[[], NodeReport | None] | None = None  # full profile: what the node's agent found last
+    running_services: Callable[[], Mapping[str, bool]] | None = (
+        None  # full profile: which parts run, as their supervisor tells
+    )
+    node_report: Callable[[], NodeReport | None] | None = None  # full profile: what the node's agent found last
     parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us
     streams: Streams = field(default_factory=Streams)  # answers that last
-    outbound: Outbound = field(default_factory=Outbound)  # HTTP to others; it opens nothing before its first request
+    outbound: OutboundClient = field(
+        default_factory=OutboundClient
+    )  # HTTP to others; it opens nothing before its first request
     counters: Counters = field(default_factory=Counters)  # of this process, for the metrics
-    heavy: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    cpu_limit: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Held by work in a thread that takes much CPU time: the event loop shares the interpreter with two at most."""
-    refusals: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_A_MINUTE))
-    openid: OpenId = field(init=False)  # what is known of identity providers
-    _groups: dict[Any, Grouped[Any, Any]] = field(init=False, default_factory=dict[Any, Grouped[Any, Any]])
+    refusal_limit: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_PER_MINUTE))
+    openid: OpenIdClient = field(init=False)  # what is known of identity providers
+    _batches: dict[Any, Grouped[Any, Any]] = field(init=False, default_factory=dict[Any, Grouped[Any, Any]])
 
     def __post_init__(self) -> None:
-        self.openid = OpenId(self.outbound)
+        self.openid = OpenIdClient(self.outbound)
 
-    async def together(self, write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], item: T) -> R:
+    async def write_in_batch(self, write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], item: T) -> R:
         """The item's result of `write(self, items)`, a function of a module, which is called with the items of all
         calls that come at the same time. It does all of them or none, in one statement: where it fails it is called
         with each alone.
         """
-        group: Grouped[T, R] | None = self._groups.get(write)
+        group: Grouped[T, R] | None = self._batches.get(write)
         if group is None:
-            group = self._groups[write] = Grouped(partial(_write, write, self), most=50, pace=_PACE, apart=True)
+            group = self._batches[write] = Grouped(
+                partial(_write, write, self), most=50, pace=_BATCH_INTERVAL, apart=True
+            )
         return await group.put(item)
 
 

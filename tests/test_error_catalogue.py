@@ -19,13 +19,13 @@ from mailkeep.db.pool import Database
 from mailkeep.features.access.sessions.rules import sign_token
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
-from mailkeep.web import codes
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
+from mailkeep.web import openapi_errors
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.plugins.post import Post, letter
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD, VAULT, Api, email_of
-from tests.web.caller import Answer
 
 NOWHERE = "01890000-0000-7000-8000-000000000000"
 Provoke = Callable[[Post], Awaitable[Answer]]
@@ -106,7 +106,7 @@ async def wrong_type(post: Post) -> Answer:
 
 async def a_bug(post: Post) -> Answer:
     broken = replace(post.api.app, db=None)
-    return await replace(post.api, pipeline=Pipeline(broken, Router(ENDPOINTS), Gate())).sue.get("/domains")
+    return await replace(post.api, pipeline=Pipeline(broken, Router(ENDPOINTS), ACCESS_CONTROL)).sue.get("/domains")
 
 
 async def no_mta(post: Post) -> Answer:
@@ -122,7 +122,7 @@ async def dead_mta(post: Post) -> Answer:
 async def no_database(post: Post) -> Answer:
     away = Database("postgresql://127.0.0.1:1/none", min_size=1, timeout=0.2)
     await away.open()
-    pipeline = Pipeline(replace(post.api.app, db=away), Router(ENDPOINTS), Gate())
+    pipeline = Pipeline(replace(post.api.app, db=away), Router(ENDPOINTS), ACCESS_CONTROL)
     answer = await replace(post.api, pipeline=pipeline).sue.get("/domains")
     await away.close()
     return answer
@@ -185,7 +185,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
 
 def said() -> set[tuple[str, int]]:
     """By the endpoints, by the pipeline for them, and by the router before any."""
-    listed = {each for endpoint in ENDPOINTS for each in codes.refusals(endpoint)}
+    listed = {each for endpoint in ENDPOINTS for each in openapi_errors.refusals(endpoint)}
     return {(each.code, each.status) for each in listed | {NotFound, MethodNotAllowed}}
 
 
@@ -195,7 +195,7 @@ def test_every_code_that_is_said_has_a_row():
 
 @pytest.fixture
 async def all_routes(post: Post) -> Post:
-    api: Api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
+    api: Api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL))
     return replace(post, api=api)
 
 

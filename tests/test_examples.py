@@ -13,15 +13,15 @@ from urllib.parse import quote, urlencode
 import pytest
 from jsonschema import Draft202012Validator
 
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import PREFIX, Endpoint, Example
 from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.mailflow.queue.stand_in import answering, waiting
 from tests.plugins.post import Post
+from tests.support.caller import Answer, Caller
 from tests.support.client import cookie_of, token_of
-from tests.web.caller import Answer, Caller
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 
@@ -63,7 +63,7 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
 
 
 async def ask(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:
-    call = Caller(Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
+    call = Caller(Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL))
     path = endpoint.path
     for name, value in example.path.items():
         path = path.replace(f"{{{name}}}", quote(fill(value, names), safe=""))

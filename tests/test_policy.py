@@ -26,12 +26,13 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import POLICY, Principal, Reach, Role
 from mailkeep.core.secret import token_hash
 from mailkeep.features.directory.dkim import service as dkim
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.plugins.post import Post, letter
 from tests.support.authenticator import SoftKey, b64
+from tests.support.caller import Answer, Caller
 from tests.support.client import (
     DOMAIN_IDS,
     EXAMPLE,
@@ -46,7 +47,6 @@ from tests.support.client import (
     insert_row,
 )
 from tests.support.following import parse
-from tests.web.caller import Answer, Caller
 
 OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
 DOMAINS = {OWN: EXAMPLE, FOREIGN: OTHER}
@@ -862,10 +862,10 @@ async def world(post: Post) -> World:
     key = dkim.make(post.api.app.vault, DOMAIN_IDS[OTHER], START, "ed25519")
     async with post.api.app.db.tx() as conn:
         await dkim.insert(conn, key)
-    api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), Gate()))
+    api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL))
     api.know_provider()
     # Beyond the limit, refused calls are one entry a minute: tests/record/audit/test_refused.py.
-    api.app.refusals._most = 1_000_000
+    api.app.refusal_limit._most = 1_000_000
     world = World(post, api)
     for place in DOMAINS:
         for make in (a_kept_mailbox, a_kept_suspension, a_kept_alias, a_message, a_kept_admin, a_kept_webhook):

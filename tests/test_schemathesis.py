@@ -31,15 +31,15 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.plugins.post import Post
+from tests.support.caller import Answer, Caller
 from tests.support.client import ADMIN_IDS, ADMINS, PASSWORD_HASH, Client, email_of
 from tests.test_examples import fill, placeholders
-from tests.web.caller import Answer, Caller
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 
@@ -154,7 +154,7 @@ def fuzz(
     post: Post, client: Client, names: dict[str, str], loop: asyncio.AbstractEventLoop, number: int
 ) -> Counter[int]:
     """Calls to every operation; how many answers there were by status."""
-    client = Client(Pipeline(post.api.app, Router(ENDPOINTS), Gate()), client.headers)
+    client = Client(Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL), client.headers)
     statuses: Counter[int] = Counter()
     for endpoint in sorted(BY_ROUTE.values(), key=turn):
         for call in drawn(number)[endpoint.method, endpoint.path]:

@@ -22,6 +22,7 @@ from mailkeep.features.access.admins import service as admins
 from mailkeep.features.directory.dkim import service as dkim
 from tests.directory.routing.test_route_address import fate, key_of
 from tests.plugins.post import Post, letter
+from tests.support.caller import Answer
 from tests.support.client import (
     ADMIN_IDS,
     ADMINS,
@@ -35,7 +36,6 @@ from tests.support.client import (
     reason,
 )
 from tests.support.model import Account, Box, Caller, Model, No, Place, Source
-from tests.web.caller import Answer
 
 T = TypeVar("T")
 
@@ -414,7 +414,7 @@ async def test_whatever_is_done_in_any_order_ends_as_the_model_says(
     async with post.api.app.db.tx() as conn:
         await dkim.insert(conn, dkim.make(post.api.app.vault, DOMAIN_IDS["other.test"], post.api.clock()))
     # Beyond the limit, refused calls are one entry a minute; the clock stands still here.
-    post.api.app.refusals._most = 1_000_000
+    post.api.app.refusal_limit._most = 1_000_000
     loop = asyncio.get_running_loop()
 
     def machine() -> Changes:

@@ -28,7 +28,7 @@ from mailkeep.mail.message import headers
 from mailkeep.mail.smtp import data as smtp_data
 from mailkeep.net import guard
 from mailkeep.web import idempotency, listing, pipeline
-from mailkeep.web.body_memory import Budget, Share
+from mailkeep.web.memory_budget import MemoryBudget, MemoryReservation
 from tests import test_traps
 from tests.access.passkeys import test_login as passkeys
 from tests.access.sessions import test_second_factor
@@ -40,7 +40,7 @@ from tests.plugins.post import Post
 from tests.record.audit import test_together
 from tests.support.client import Api
 from tests.web import test_budget, test_listing, test_origin
-from tests.web.house import House
+from tests.web.pipeline_setup import PipelineSetup
 
 Break = Callable[[pytest.MonkeyPatch], None]
 
@@ -73,12 +73,12 @@ def no_address_is_special(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def an_ipv6_address_is_only_that(monkeypatch: pytest.MonkeyPatch) -> None:
     """As `ipaddress.is_global`, which is True for NAT64's form of 127.0.0.1."""
-    monkeypatch.setattr(guard, "_embedded", lambda ip: iter(()))
+    monkeypatch.setattr(guard, "_embedded_ipv4", lambda ip: iter(()))
     monkeypatch.setattr(guard, "_special_v6", lambda ip: None if ip.is_global else "not global")
 
 
 def cursors_bound_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "_bound", lambda call, page: b"")
+    monkeypatch.setattr(listing, "_cursor_scope", lambda call, page: b"")
 
 
 def seals_that_nobody_verifies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,11 +92,11 @@ def seals_that_nobody_verifies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bodies_without_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Share, "reserve", nothing_later)
+    monkeypatch.setattr(MemoryReservation, "reserve", nothing_later)
 
 
 def calls_of_any_site(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "refuse_foreign_origin", nothing)
+    monkeypatch.setattr(pipeline, "refuse_cross_site", nothing)
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class Pure:
     given: Callable[[], tuple[Any, ...]] = field(default=tuple)
 
 
-def tight_house() -> tuple[House]:
-    house = House(message_size_mb=2, body_budget_mb=4)
-    house.pipeline._budget = Budget(4 << 20, patience=0.2)
-    return (house,)
+def tight_house() -> tuple[PipelineSetup]:
+    setup = PipelineSetup(message_size_mb=2, body_budget_mb=4)
+    setup.pipeline._budget = MemoryBudget(4 << 20, patience=0.2)
+    return (setup,)
 
 
 PURE = (
@@ -150,14 +150,14 @@ PURE = (
         cursors_bound_to_nothing,
         test_listing.test_a_cursor_belongs_to_its_caller,
         "INVALID_PAGINATION",
-        lambda: (House(),),
+        lambda: (PipelineSetup(),),
     ),
     Pure(
         "T18, altered",
         seals_that_nobody_verifies,
         test_listing.test_a_cursor_that_was_altered_is_refused,
         "INVALID_PAGINATION",
-        lambda: (House(),),
+        lambda: (PipelineSetup(),),
     ),
     Pure(
         "T25",

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from uuid import UUID
 
 from tests.plugins.post import Post, letter
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api, Client, cookie_of, token_of
-from tests.web.caller import Answer
 
 SHARP, DOUBLE = "xn--fa-hia.de", "fass.de"
 MEGABYTE = 1 << 20

@@ -19,11 +19,11 @@ from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Limits
+from mailkeep.settings.tree import LimitsSettings
 from tests.support.client import VAULT, insert_cast
 
 # No limit that a bench runs into, yet each of them counted.
-SETTINGS = Settings(limits=Limits(requests_per_second=10_000))
+SETTINGS = Settings(limits=LimitsSettings(requests_per_second=10_000))
 
 ALIASES: LiteralString = """
     INSERT INTO aliases (id, domain_id, source_local_part, source_key, destinations, destination_keys, active,

@@ -18,12 +18,12 @@ from yarl import URL
 
 from mailkeep import __version__
 from mailkeep.core.network import Network
-from mailkeep.net.connection import Connector
+from mailkeep.net.connection import BoundedConnector
 from mailkeep.net.guard import Address, refuse_address
-from mailkeep.net.resolver import LookupFailed, Resolver
-from mailkeep.net.target import Target, UrlRefused, parse_target
+from mailkeep.net.resolver import DnsLookupError, Resolver
+from mailkeep.net.url import MalformedUrl, ParsedUrl, parse_url
 
-KINDS = ("url", "dns", "address_refused", "connect", "tls", "timeout", "protocol")
+FAILURE_KINDS = ("url", "dns", "address_refused", "connect", "tls", "timeout", "protocol")
 USER_AGENT = f"Mailkeep/{__version__}"
 
 _IN_USE = 512
@@ -35,7 +35,7 @@ _LARGE_BODY = 64 * 1024
 _MAX_READ = 2 * 1024 * 1024  # of one answer, with chunk sizes and trailers; above each `max_answer`
 
 
-class OutboundFailed(Exception):
+class OutboundError(Exception):
     """A request has no answer. `kind` is one of KINDS; `detail` is for logs and operators, without secrets.
 
     url: not one to call · dns: the host has no address · address_refused: it has one that is not to be reached ·
@@ -73,7 +73,7 @@ class OutboundRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class OutboundAnswer:
+class OutboundResponse:
     """What was answered, whatever the status; header names in lower case, repeated ones joined by `, `.
 
     `truncated`: the body was longer than was read.
@@ -87,7 +87,7 @@ class OutboundAnswer:
     duration_ms: int
 
 
-class Outbound:
+class OutboundClient:
     """The client: open from its first request until `close`."""
 
     def __init__(self, dns_servers: Sequence[tuple[str, int]] = (), resolver: Resolver | None = None) -> None:
@@ -95,68 +95,70 @@ class Outbound:
         self._places = asyncio.Semaphore(_IN_USE)
         self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept
         self._contexts: OrderedDict[tuple[str, int, int] | None, ssl.SSLContext] = OrderedDict()
-        self._kept: OrderedDict[tuple[str, int, str, int], float] = OrderedDict()
+        self._kept_endpoints: OrderedDict[tuple[str, int, str, int], float] = OrderedDict()
 
-    async def send(self, request: OutboundRequest) -> OutboundAnswer:
+    async def send(self, request: OutboundRequest) -> OutboundResponse:
         """Answer the request, or raise OutboundFailed; nothing is tried again once a connection stood."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
-            target = parse_target(request.url, allow_http=request.allow_http)
-        except UrlRefused as error:
-            raise OutboundFailed("url", f"The URL {error}.") from error
+            target = parse_url(request.url, allow_http=request.allow_http)
+        except MalformedUrl as error:
+            raise OutboundError("url", f"The URL {error}.") from error
         try:
             async with asyncio.timeout(request.timeout), self._places:
-                addresses = await self._pinned(target, request.allowed_networks)
+                addresses = await self._resolve(target, request.allowed_networks)
                 context = self._context(request.extra_ca_file) if target.scheme == "https" else None
-                response, address = await self._connected(request, target, addresses, context)
+                response, address = await self._connect(request, target, addresses, context)
                 body, truncated = await _read(response, request.max_answer)
         except TimeoutError as error:
-            raise OutboundFailed("timeout", f"No answer within {request.timeout:g} s.") from error
+            raise OutboundError("timeout", f"No answer within {request.timeout:g} s.") from error
         except (aiohttp.ClientError, ValueError, OSError) as error:
-            raise OutboundFailed("protocol", _told(error)) from error
+            raise OutboundError("protocol", _describe_error(error)) from error
         headers: dict[str, str] = {}
         for name, value in response.headers.items():
             known = headers.get(name.lower())
             headers[name.lower()] = value if known is None else f"{known}, {value}"
         elapsed = round((loop.time() - started) * 1000)
-        return OutboundAnswer(response.status, headers, body, truncated, str(address), elapsed)
+        return OutboundResponse(response.status, headers, body, truncated, str(address), elapsed)
 
-    async def _pinned(self, target: Target, allowed: Sequence[Network]) -> list[Address]:
+    async def _resolve(self, target: ParsedUrl, allowed: Sequence[Network]) -> list[Address]:
         """The addresses to connect to. One that may not be reached refuses the name with all its others."""
         if target.host.address is not None:
             addresses = [target.host.address]
         else:
             try:
                 addresses = await self._resolver.resolve(target.host.text)
-            except LookupFailed as error:
-                raise OutboundFailed("dns", f"{target.host.text}: {error}.") from error
+            except DnsLookupError as error:
+                raise OutboundError("dns", f"{target.host.text}: {error}.") from error
         for address in addresses:
             if reason := refuse_address(address, allowed):
-                raise OutboundFailed("address_refused", f"{target.host.text} is at {address}: {reason}.")
+                raise OutboundError("address_refused", f"{target.host.text} is at {address}: {reason}.")
         return addresses
 
-    async def _connected(
-        self, request: OutboundRequest, target: Target, addresses: Sequence[Address], context: ssl.SSLContext | None
+    async def _connect(
+        self, request: OutboundRequest, target: ParsedUrl, addresses: Sequence[Address], context: ssl.SSLContext | None
     ) -> tuple[aiohttp.ClientResponse, Address]:
         """The head of the answer, from the first address that takes a connection."""
         share = max(1.0, request.timeout / len(addresses))
         for address in addresses:
             last = address is addresses[-1]
             try:
-                return await self._ask(request, target, address, context, None if last else share), address
+                return await self._request(request, target, address, context, None if last else share), address
             except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
-                detail = f"{target.host.text} at {address}: {_told(error)}"
-                raise OutboundFailed("tls", detail, _certificate_fault(error)) from error
+                detail = f"{target.host.text} at {address}: {_describe_error(error)}"
+                raise OutboundError("tls", detail, _certificate_fault(error)) from error
             except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
                 if last:
-                    raise OutboundFailed("connect", f"{target.host.text} at {address}: {_told(error)}") from error
+                    raise OutboundError(
+                        "connect", f"{target.host.text} at {address}: {_describe_error(error)}"
+                    ) from error
         raise AssertionError("a resolver answers at least one address")
 
-    async def _ask(
+    async def _request(
         self,
         request: OutboundRequest,
-        target: Target,
+        target: ParsedUrl,
         address: Address,
         context: ssl.SSLContext | None,
         connect_seconds: float | None,
@@ -166,7 +168,7 @@ class Outbound:
         url = URL(f"{target.scheme}://{literal}:{target.port}{target.path}", encoded=True)
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", **request.headers}
         headers["Host"] = target.authority
-        return await self._session(self._keeps(target, address, context)).request(
+        return await self._session(self._may_keep_alive(target, address, context)).request(
             request.method,
             url,
             # A large body as bytes would be written in one go, and everybody else would wait.
@@ -178,16 +180,16 @@ class Outbound:
             allow_redirects=False,
         )
 
-    def _keeps(self, target: Target, address: Address, context: ssl.SSLContext | None) -> bool:
+    def _may_keep_alive(self, target: ParsedUrl, address: Address, context: ssl.SSLContext | None) -> bool:
         """Whether the connection may serve a later request, so that idle ones stay few."""
         now = asyncio.get_running_loop().time()
-        while self._kept and next(iter(self._kept.values())) < now - _KEPT_SECONDS:
-            self._kept.popitem(last=False)
+        while self._kept_endpoints and next(iter(self._kept_endpoints.values())) < now - _KEPT_SECONDS:
+            self._kept_endpoints.popitem(last=False)
         endpoint = (str(address), target.port, target.host.text, id(context))
-        if endpoint not in self._kept and len(self._kept) >= _KEPT_ENDPOINTS:
+        if endpoint not in self._kept_endpoints and len(self._kept_endpoints) >= _KEPT_ENDPOINTS:
             return False
-        self._kept[endpoint] = now
-        self._kept.move_to_end(endpoint)
+        self._kept_endpoints[endpoint] = now
+        self._kept_endpoints.move_to_end(endpoint)
         return True
 
     def _context(self, extra_ca_file: Path | None) -> ssl.SSLContext:
@@ -197,7 +199,7 @@ class Outbound:
             try:
                 stat = extra_ca_file.stat()
             except OSError as error:
-                raise OutboundFailed("tls", f"{extra_ca_file}: {error.strerror}.") from error
+                raise OutboundError("tls", f"{extra_ca_file}: {error.strerror}.") from error
             key = (str(extra_ca_file), stat.st_mtime_ns, stat.st_size)
         context = self._contexts.get(key)
         if context is None:
@@ -207,7 +209,7 @@ class Outbound:
                 try:
                     context.load_verify_locations(extra_ca_file)
                 except (OSError, ssl.SSLError) as error:
-                    raise OutboundFailed("tls", f"{extra_ca_file} holds no certificates in PEM.") from error
+                    raise OutboundError("tls", f"{extra_ca_file} holds no certificates in PEM.") from error
             self._contexts[key] = context
             if len(self._contexts) > _CONTEXTS:
                 self._contexts.popitem(last=False)
@@ -216,7 +218,7 @@ class Outbound:
     def _session(self, keep: bool) -> aiohttp.ClientSession:
         if keep not in self._sessions:
             kept: dict[str, Any] = {"keepalive_timeout": _KEPT_SECONDS} if keep else {"force_close": True}
-            connector = Connector(
+            connector = BoundedConnector(
                 max_read=_MAX_READ,
                 limit=0,
                 limit_per_host=_IN_USE_PER_ENDPOINT,
@@ -272,7 +274,7 @@ def _certificate_fault(error: BaseException) -> str | None:
     return inner.verify_message if isinstance(inner, ssl.SSLCertVerificationError) else None
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """An error in words, on one line; where aiohttp wraps what the system said, that."""
     inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     text = str(inner) or type(error).__name__

@@ -20,7 +20,7 @@ MAX_HEAD = 128 * 1024
 _PIECE = 16 * 1024  # parsed at a time, so that many answers in one read can't hold up the event loop
 
 
-class Connection(ResponseHandler):
+class BoundedConnection(ResponseHandler):
     """A connection that reads at most `max_read` bytes for each answer (None: an unlimited body), then aborts."""
 
     def __init__(self, loop: Any, max_read: int | None) -> None:
@@ -79,10 +79,10 @@ class Connection(ResponseHandler):
         self.abort()
 
 
-class Connector(aiohttp.TCPConnector):
+class BoundedConnector(aiohttp.TCPConnector):
     """A connector of such connections."""
 
     def __init__(self, *, max_read: int | None, **options: Any) -> None:
         super().__init__(**options)  # pyright: ignore[reportUnknownMemberType] socket_factory
         loop = self._loop
-        self._factory = lambda: Connection(loop, max_read)
+        self._factory = lambda: BoundedConnection(loop, max_read)

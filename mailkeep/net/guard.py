@@ -89,7 +89,7 @@ class Host:
     address: Address | None = None
 
 
-class HostRefused(ValueError):
+class MalformedHost(ValueError):
     """No host that is read alike everywhere; the message fits after the word `host`."""
 
 
@@ -103,7 +103,7 @@ def refuse_address(ip: Address, allowed_networks: Sequence[Network] = ()) -> str
     allowed = any(ip in network for network in allowed_networks)
     if isinstance(ip, ipaddress.IPv4Address):
         return None if allowed else _special_v4(ip)
-    carried = [reason for inner in _embedded(ip) if (reason := refuse_address(inner, allowed_networks))]
+    carried = [reason for inner in _embedded_ipv4(ip) if (reason := refuse_address(inner, allowed_networks))]
     if carried:
         return f"carries an IPv4 address: {carried[0]}"
     return None if allowed else _special_v6(ip)
@@ -128,7 +128,7 @@ def _is_isatap(ip: ipaddress.IPv6Address) -> bool:
     return int(ip) >> 32 & _LOW_32 in _ISATAP
 
 
-def _embedded(ip: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
+def _embedded_ipv4(ip: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
     """The IPv4 addresses that packets to this address may end at."""
     number = int(ip)
     if number <= 1:  # `::` and `::1` carry none
@@ -153,7 +153,7 @@ def parse_host(text: str) -> Host:
     off before any of this.
     """
     if text.startswith("[") or text.endswith("]"):
-        return _bracketed(text)
+        return _parse_ipv6_literal(text)
     plain = text.removesuffix(".")
     try:
         address = ipaddress.IPv4Address(plain)
@@ -164,20 +164,20 @@ def parse_host(text: str) -> Host:
     try:
         name = normalize_domain(plain)
     except AddressError as error:
-        raise HostRefused(error.reason.replace("the domain", "its name")) from error
+        raise MalformedHost(error.reason.replace("the domain", "its name")) from error
     if _ends_in_number(name):
-        raise HostRefused("its name ends in a number")
+        raise MalformedHost("its name ends in a number")
     return Host(name)
 
 
-def _bracketed(text: str) -> Host:
+def _parse_ipv6_literal(text: str) -> Host:
     inner = text[1:-1]
     if not (text.startswith("[") and text.endswith("]")) or "%" in inner:
-        raise HostRefused("is no IPv6 address in brackets")
+        raise MalformedHost("is no IPv6 address in brackets")
     try:
         address = ipaddress.IPv6Address(inner)
     except ValueError as error:
-        raise HostRefused("is no IPv6 address in brackets") from error
+        raise MalformedHost("is no IPv6 address in brackets") from error
     return Host(str(address), address)
 
 

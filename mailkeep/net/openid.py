@@ -24,23 +24,31 @@ import structlog
 from mailkeep.core.identity_provider import OidcProvider, is_loopback_name
 from mailkeep.core.network import Network
 from mailkeep.core.secret import to_text
-from mailkeep.net.client import Outbound, OutboundAnswer, OutboundFailed, OutboundRequest
-from mailkeep.net.openid_token import Expected, PublicKey, TokenRefused, find_key, read_head, read_keys, verify
-from mailkeep.net.target import UrlRefused, parse_target
+from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest, OutboundResponse
+from mailkeep.net.openid_token import (
+    ExpectedClaims,
+    InvalidToken,
+    PublicKey,
+    find_key,
+    parse_header,
+    parse_keys,
+    verify_token,
+)
+from mailkeep.net.url import MalformedUrl, parse_url
 
 log = structlog.get_logger("mailkeep.openid")
 
 T = TypeVar("T")
 
-KEPT = timedelta(hours=1)
-KEPT_WHILE_DOWN = timedelta(days=1)
+CACHE_TIME = timedelta(hours=1)
+STALE_TIME = timedelta(days=1)
 REFETCH = timedelta(seconds=30)
 RETRY = timedelta(seconds=5)
 _SECONDS = 8.0
 _MAX_DOCUMENT = 256 * 1024
 
 
-class ProviderFailed(Exception):
+class ProviderError(Exception):
     """The provider, not the person who logs in, is at fault: down, unreachable, or not set up as we are.
 
     `reason` is one word; `detail` is for logs and operators.
@@ -52,12 +60,12 @@ class ProviderFailed(Exception):
         self.detail = detail
 
 
-class CodeRefused(Exception):
+class InvalidCode(Exception):
     """The provider does not take the code: made up, used before, or too old (RFC 6749 §5.2 `invalid_grant`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class OutboundAccess:
     """How providers may be reached: special networks that are allowed, authorities beside the system's."""
 
     allowed_networks: tuple[Network, ...] = ()
@@ -77,7 +85,7 @@ class Metadata:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class VerifiedIdentity:
     """What an authorization code gave: the verified claims of the ID token, and an access token for more."""
 
     claims: Mapping[str, Any]
@@ -85,16 +93,16 @@ class Proof:
 
 
 @dataclass(slots=True)
-class _Kept(Generic[T]):
+class _Cached(Generic[T]):
     """Something fetched, when it was, and when fetching it failed last. Fetched by one at a time."""
 
     value: T | None = None
     fetched_at: datetime | None = None
     failed_at: datetime | None = None
-    failure: ProviderFailed | None = None
+    failure: ProviderError | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def get(self, at: datetime, fetch: Callable[[], Awaitable[T]], kept: timedelta = KEPT) -> T:
+    async def get(self, at: datetime, fetch: Callable[[], Awaitable[T]], kept: timedelta = CACHE_TIME) -> T:
         """The value, fetched where it is older than `kept`."""
         async with self.turn:
             if self.value is not None and self._age(at) < kept:
@@ -103,41 +111,41 @@ class _Kept(Generic[T]):
                 try:
                     self.value, self.fetched_at, self.failure = await fetch(), at, None
                     return self.value
-                except ProviderFailed as failure:
+                except ProviderError as failure:
                     self.failure, self.failed_at = failure, at
                     log.warning("an identity provider failed", reason=failure.reason, detail=failure.detail)
-            if self.value is not None and self._age(at) < KEPT_WHILE_DOWN:
+            if self.value is not None and self._age(at) < STALE_TIME:
                 return self.value
-            raise ProviderFailed(self.failure.reason, self.failure.detail)
+            raise ProviderError(self.failure.reason, self.failure.detail)
 
     def _age(self, at: datetime) -> timedelta:
         return abs(at - self.fetched_at) if self.fetched_at else timedelta.max
 
 
-class OpenId:
+class OpenIdClient:
     """Speaks with providers; keeps what they publish. One a process."""
 
-    def __init__(self, outbound: Outbound) -> None:
+    def __init__(self, outbound: OutboundClient) -> None:
         self._outbound = outbound
-        self._metadata: dict[OidcProvider, _Kept[Metadata]] = {}
-        self._keys: dict[tuple[OidcProvider, str], _Kept[tuple[PublicKey, ...]]] = {}
+        self._metadata: dict[OidcProvider, _Cached[Metadata]] = {}
+        self._keys: dict[tuple[OidcProvider, str], _Cached[tuple[PublicKey, ...]]] = {}
 
-    async def metadata(self, provider: OidcProvider, reach: Reach, at: datetime) -> Metadata:
+    async def get_metadata(self, provider: OidcProvider, reach: OutboundAccess, at: datetime) -> Metadata:
         """The provider's endpoints; ProviderFailed where they can't be had, or aren't ones to call."""
-        kept = self._metadata.setdefault(provider, _Kept[Metadata]())
+        kept = self._metadata.setdefault(provider, _Cached[Metadata]())
         return await kept.get(at, lambda: self._discover(provider, reach))
 
-    async def keys(
-        self, provider: OidcProvider, reach: Reach, at: datetime, kept: timedelta = KEPT
+    async def get_keys(
+        self, provider: OidcProvider, reach: OutboundAccess, at: datetime, kept: timedelta = CACHE_TIME
     ) -> tuple[PublicKey, ...]:
         """The provider's keys for signatures, none of them older than `kept` where they can be had anew."""
-        uri = (await self.metadata(provider, reach, at)).jwks_uri
-        held = self._keys.setdefault((provider, uri), _Kept[tuple[PublicKey, ...]]())
+        uri = (await self.get_metadata(provider, reach, at)).jwks_uri
+        held = self._keys.setdefault((provider, uri), _Cached[tuple[PublicKey, ...]]())
         return await held.get(at, lambda: self._fetch_keys(provider, reach, uri), kept)
 
-    async def redeem(
-        self, provider: OidcProvider, reach: Reach, code: Mapping[str, str], nonce: str, at: datetime
-    ) -> Proof:
+    async def exchange_code(
+        self, provider: OidcProvider, reach: OutboundAccess, code: Mapping[str, str], nonce: str, at: datetime
+    ) -> VerifiedIdentity:
         """Exchange a code (`code`, `code_verifier`, `redirect_uri`) for its proof.
 
         CodeRefused; TokenRefused where the ID token is not what it should be; ProviderFailed.
@@ -145,36 +153,38 @@ class OpenId:
         told = await self._exchange(provider, reach, code, at)
         token, access = told.get("id_token"), told.get("access_token")
         if not isinstance(token, str):
-            raise TokenRefused("missing")
+            raise InvalidToken("missing")
         access_token = access if isinstance(access, str) and access.isascii() and access.isprintable() else None
-        head = read_head(token)
-        key = find_key(await self.keys(provider, reach, at), head)
+        head = parse_header(token)
+        key = find_key(await self.get_keys(provider, reach, at), head)
         if key is None:
-            key = find_key(await self.keys(provider, reach, at, REFETCH), head)
+            key = find_key(await self.get_keys(provider, reach, at, REFETCH), head)
         if key is None:
-            raise TokenRefused("unknown_key")
-        expected = Expected(provider.issuer, provider.client_id, nonce, at, access_token)
-        return Proof(verify(token, head, key, expected), access_token)
+            raise InvalidToken("unknown_key")
+        expected = ExpectedClaims(provider.issuer, provider.client_id, nonce, at, access_token)
+        return VerifiedIdentity(verify_token(token, head, key, expected), access_token)
 
-    async def userinfo(self, provider: OidcProvider, reach: Reach, proof: Proof, at: datetime) -> Mapping[str, Any]:
+    async def get_userinfo(
+        self, provider: OidcProvider, reach: OutboundAccess, proof: VerifiedIdentity, at: datetime
+    ) -> Mapping[str, Any]:
         """More claims of the same person (Core §5.3), none where the provider has no such endpoint."""
-        endpoint = (await self.metadata(provider, reach, at)).userinfo_endpoint
+        endpoint = (await self.get_metadata(provider, reach, at)).userinfo_endpoint
         if endpoint is None or proof.access_token is None:
             return {}
         headers = {"Accept": "application/json", "Authorization": f"Bearer {proof.access_token}"}
         answer = await self._send(provider, reach, OutboundRequest(method="GET", url=endpoint, headers=headers))
         if answer.status != 200:
-            raise ProviderFailed("userinfo", f"{endpoint} answered {answer.status}.")
+            raise ProviderError("userinfo", f"{endpoint} answered {answer.status}.")
         claims = _document(answer, endpoint)
         if claims.get("sub") != proof.claims["sub"]:
-            raise TokenRefused("userinfo_subject")
+            raise InvalidToken("userinfo_subject")
         return claims
 
-    async def _discover(self, provider: OidcProvider, reach: Reach) -> Metadata:
+    async def _discover(self, provider: OidcProvider, reach: OutboundAccess) -> Metadata:
         url = f"{provider.issuer.removesuffix('/')}/.well-known/openid-configuration"
         document = await self._get(provider, reach, url)
         if document.get("issuer") != provider.issuer:
-            raise ProviderFailed("issuer", f"{url} is of the issuer {document.get('issuer')!r}, not {provider.issuer}.")
+            raise ProviderError("issuer", f"{url} is of the issuer {document.get('issuer')!r}, not {provider.issuer}.")
         methods: object = document.get("token_endpoint_auth_methods_supported")
         offered = cast(list[object], methods) if isinstance(methods, list) else ["client_secret_basic"]
         return Metadata(
@@ -188,16 +198,16 @@ class OpenId:
             says_issuer=document.get("authorization_response_iss_parameter_supported") is True,
         )
 
-    async def _fetch_keys(self, provider: OidcProvider, reach: Reach, uri: str) -> tuple[PublicKey, ...]:
-        keys = await asyncio.to_thread(read_keys, await self._get(provider, reach, uri))
+    async def _fetch_keys(self, provider: OidcProvider, reach: OutboundAccess, uri: str) -> tuple[PublicKey, ...]:
+        keys = await asyncio.to_thread(parse_keys, await self._get(provider, reach, uri))
         if not keys:
-            raise ProviderFailed("keys", f"{uri} has no key that we can verify with.")
+            raise ProviderError("keys", f"{uri} has no key that we can verify with.")
         return keys
 
     async def _exchange(
-        self, provider: OidcProvider, reach: Reach, code: Mapping[str, str], at: datetime
+        self, provider: OidcProvider, reach: OutboundAccess, code: Mapping[str, str], at: datetime
     ) -> Mapping[str, Any]:
-        metadata = await self.metadata(provider, reach, at)
+        metadata = await self.get_metadata(provider, reach, at)
         form = {"grant_type": "authorization_code", **code}
         headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
         if not provider.client_secret:
@@ -214,17 +224,17 @@ class OpenId:
             return _document(answer, url)
         error = _document(answer, url).get("error") if answer.status in (400, 401) else None
         if error == "invalid_grant":
-            raise CodeRefused
-        raise ProviderFailed("token_endpoint", f"{url} answered {answer.status}, error {str(error)[:100]!r}.")
+            raise InvalidCode
+        raise ProviderError("token_endpoint", f"{url} answered {answer.status}, error {str(error)[:100]!r}.")
 
-    async def _get(self, provider: OidcProvider, reach: Reach, url: str) -> dict[str, Any]:
+    async def _get(self, provider: OidcProvider, reach: OutboundAccess, url: str) -> dict[str, Any]:
         request = OutboundRequest(method="GET", url=url, headers={"Accept": "application/json"})
         answer = await self._send(provider, reach, request)
         if answer.status != 200:
-            raise ProviderFailed("status", f"{url} answered {answer.status}.")
+            raise ProviderError("status", f"{url} answered {answer.status}.")
         return _document(answer, url)
 
-    async def _send(self, provider: OidcProvider, reach: Reach, request: OutboundRequest) -> OutboundAnswer:
+    async def _send(self, provider: OidcProvider, reach: OutboundAccess, request: OutboundRequest) -> OutboundResponse:
         whole = replace(
             request,
             allowed_networks=reach.allowed_networks,
@@ -235,11 +245,11 @@ class OpenId:
         )
         try:
             return await self._outbound.send(whole)
-        except OutboundFailed as failed:
-            raise ProviderFailed(failed.kind, failed.detail) from failed
+        except OutboundError as failed:
+            raise ProviderError(failed.kind, failed.detail) from failed
 
 
-def challenge_of(verifier: str) -> str:
+def code_challenge(verifier: str) -> str:
     """The S256 code challenge of a verifier (RFC 7636 §4.2)."""
     return to_text(hashlib.sha256(verifier.encode()).digest())
 
@@ -249,22 +259,22 @@ def _endpoint(document: Mapping[str, Any], name: str, provider: OidcProvider) ->
     url = document.get(name)
     try:
         if not isinstance(url, str):
-            raise UrlRefused("is absent")
-        target = parse_target(url, allow_http=provider.is_plain)
-    except UrlRefused as error:
-        raise ProviderFailed("endpoint", f"{provider.issuer}: its {name} {error}.") from error
+            raise MalformedUrl("is absent")
+        target = parse_url(url, allow_http=provider.is_plain)
+    except MalformedUrl as error:
+        raise ProviderError("endpoint", f"{provider.issuer}: its {name} {error}.") from error
     if target.scheme == "http" and not is_loopback_name(target.host.text):
-        raise ProviderFailed("endpoint", f"{provider.issuer}: its {name} is http:// and not on loopback.")
+        raise ProviderError("endpoint", f"{provider.issuer}: its {name} is http:// and not on loopback.")
     return url
 
 
-def _document(answer: OutboundAnswer, url: str) -> dict[str, Any]:
+def _document(answer: OutboundResponse, url: str) -> dict[str, Any]:
     if answer.truncated:
-        raise ProviderFailed("oversized", f"{url} answered more than {_MAX_DOCUMENT} bytes.")
+        raise ProviderError("oversized", f"{url} answered more than {_MAX_DOCUMENT} bytes.")
     try:
         value = msgspec.json.decode(answer.body)
     except (ValueError, RecursionError) as error:
-        raise ProviderFailed("malformed", f"{url} answered what is no JSON.") from error
+        raise ProviderError("malformed", f"{url} answered what is no JSON.") from error
     if not isinstance(value, dict):
-        raise ProviderFailed("malformed", f"{url} answered no JSON object.")
+        raise ProviderError("malformed", f"{url} answered no JSON object.")
     return cast(dict[str, Any], value)

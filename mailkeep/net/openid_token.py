@@ -46,7 +46,7 @@ _ALGORITHMS: dict[str, tuple[str, str | None, str]] = {
 }
 
 
-class TokenRefused(Exception):
+class InvalidToken(Exception):
     """A token that proves nothing; `reason` is one word, for logs and the audit."""
 
     def __init__(self, reason: str) -> None:
@@ -55,7 +55,7 @@ class TokenRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class TokenHeader:
     """What a token's header says of its signature."""
 
     algorithm: str
@@ -74,7 +74,7 @@ class PublicKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedClaims:
     """What a token must say: of whom, for whom, in answer to what, when."""
 
     issuer: str
@@ -84,7 +84,7 @@ class Expected:
     access_token: str | None = None
 
 
-def read_keys(document: Mapping[str, Any]) -> tuple[PublicKey, ...]:
+def parse_keys(document: Mapping[str, Any]) -> tuple[PublicKey, ...]:
     """The usable keys of a JWK Set (RFC 7517 §5); those that aren't for signatures, or malformed, are passed over."""
     listed: object = document.get("keys")
     if not isinstance(listed, list):
@@ -115,28 +115,28 @@ def _read_key(jwk: dict[str, Any]) -> PublicKey | None:
     return PublicKey(key, _text_or_none(key_id), kind, members.get("crv"), _text_or_none(algorithm))
 
 
-def read_head(token: str) -> Head:
+def parse_header(token: str) -> TokenHeader:
     """The header of a token; refused where its algorithm is none of ours, or it is no plain ID token."""
     if len(token) > _MAX_TOKEN or not token.isascii() or token.count(".") != 2:
-        raise TokenRefused("malformed")
+        raise InvalidToken("malformed")
     raw = from_text(token.partition(".")[0])
     header = _json_object(raw) if raw is not None else None
     if header is None:
-        raise TokenRefused("malformed")
+        raise InvalidToken("malformed")
     algorithm, key_id = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
-        raise TokenRefused("algorithm")
+        raise InvalidToken("algorithm")
     if "crit" in header or "b64" in header:
-        raise TokenRefused("critical_header")
+        raise InvalidToken("critical_header")
     # An access token (`at+jwt`) or a logout token of the same issuer is signed by the same key.
     if str(header.get("typ", "JWT")).upper() != "JWT":
-        raise TokenRefused("type")
+        raise InvalidToken("type")
     if key_id is not None and not isinstance(key_id, str):
-        raise TokenRefused("malformed")
-    return Head(algorithm, key_id)
+        raise InvalidToken("malformed")
+    return TokenHeader(algorithm, key_id)
 
 
-def find_key(keys: Sequence[PublicKey], head: Head) -> PublicKey | None:
+def find_key(keys: Sequence[PublicKey], head: TokenHeader) -> PublicKey | None:
     """The one key that the header means; None where there is none, or no telling which (Core §10.1)."""
     kind, curve, _ = _ALGORITHMS[head.algorithm]
     fitting = [
@@ -150,7 +150,7 @@ def find_key(keys: Sequence[PublicKey], head: Head) -> PublicKey | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def verify(token: str, head: Head, key: PublicKey, expected: Expected) -> Mapping[str, Any]:
+def verify_token(token: str, head: TokenHeader, key: PublicKey, expected: ExpectedClaims) -> Mapping[str, Any]:
     """The claims of a token that is what was expected; TokenRefused for the first thing that isn't."""
     try:
         with warnings.catch_warnings():
@@ -158,45 +158,45 @@ def verify(token: str, head: Head, key: PublicKey, expected: Expected) -> Mappin
             warnings.simplefilter("ignore", SecurityWarning)
             signed = jws.deserialize_compact(token, key.key, algorithms=[head.algorithm])
     except (JoseError, ValueError, TypeError) as error:
-        raise TokenRefused("signature") from error
+        raise InvalidToken("signature") from error
     claims = _json_object(signed.payload)
     if claims is None:
-        raise TokenRefused("malformed")
+        raise InvalidToken("malformed")
     _check_parties(claims, expected)
     _check_times(claims, expected.at.timestamp())
     nonce = claims.get("nonce")
     if not isinstance(nonce, str) or not hmac.compare_digest(nonce.encode(), expected.nonce.encode()):
-        raise TokenRefused("nonce")
+        raise InvalidToken("nonce")
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 1 <= len(subject) <= 255 or not subject.isprintable():
-        raise TokenRefused("subject")
+        raise InvalidToken("subject")
     if expected.access_token is not None and "at_hash" in claims:
         digest = hashlib.new(_ALGORITHMS[head.algorithm][2], expected.access_token.encode()).digest()
         if claims["at_hash"] != to_text(digest[: len(digest) // 2]):
-            raise TokenRefused("at_hash")
+            raise InvalidToken("at_hash")
     return claims
 
 
-def _check_parties(claims: Mapping[str, Any], expected: Expected) -> None:
+def _check_parties(claims: Mapping[str, Any], expected: ExpectedClaims) -> None:
     if claims.get("iss") != expected.issuer:
-        raise TokenRefused("issuer")
+        raise InvalidToken("issuer")
     audience: object = claims.get("aud")
     audiences = cast(list[object], audience) if isinstance(audience, list) else [audience]
     if expected.client_id not in audiences:
-        raise TokenRefused("audience")
+        raise InvalidToken("audience")
     party = claims.get("azp")
     if party != expected.client_id and (party is not None or len(audiences) > 1):
-        raise TokenRefused("azp")
+        raise InvalidToken("azp")
 
 
 def _check_times(claims: Mapping[str, Any], now: float) -> None:
     expires, issued, since = (_number(claims.get(name)) for name in ("exp", "iat", "nbf"))
     if expires is None or expires + CLOCK_SKEW_SECONDS <= now:
-        raise TokenRefused("expired")
+        raise InvalidToken("expired")
     if issued is None or not now - _OLDEST_SECONDS <= issued <= now + CLOCK_SKEW_SECONDS:
-        raise TokenRefused("issued_at")
+        raise InvalidToken("issued_at")
     if "nbf" in claims and (since is None or since > now + CLOCK_SKEW_SECONDS):
-        raise TokenRefused("not_before")
+        raise InvalidToken("not_before")
 
 
 def _number(value: object) -> float | None:

@@ -29,7 +29,7 @@ _SYSTEM_LOOKUPS = 32
 _MAX_HOSTS_BYTES = 1 << 20
 
 
-class LookupFailed(Exception):
+class DnsLookupError(Exception):
     """A host has no address that we could learn; the message says why."""
 
 
@@ -47,9 +47,9 @@ class Resolver:
             async with asyncio.timeout(LOOKUP_SECONDS):
                 found = await (self._by_servers(name) if self._servers else self._by_system(name))
         except TimeoutError as error:
-            raise LookupFailed(f"no answer within {LOOKUP_SECONDS:.0f} s") from error
+            raise DnsLookupError(f"no answer within {LOOKUP_SECONDS:.0f} s") from error
         if not found:
-            raise LookupFailed("the name has no address")
+            raise DnsLookupError("the name has no address")
         return found[:MAX_ADDRESSES]
 
     async def reverse(self, address: Address) -> list[str]:
@@ -66,7 +66,7 @@ class Resolver:
         except dns.resolver.NXDOMAIN:
             return []
         except (dns.exception.DNSException, OSError, TimeoutError) as error:
-            raise LookupFailed(f"PTR could not be looked up: {str(error) or 'no answer in time'}") from error
+            raise DnsLookupError(f"PTR could not be looked up: {str(error) or 'no answer in time'}") from error
         rows = cast(Sequence[object], answer.rrset or ())
         return sorted(str(row).rstrip(".").lower() for row in rows)
 
@@ -100,22 +100,24 @@ class Resolver:
         try:
             rows = await answer
         except OSError as error:
-            raise LookupFailed(error.strerror or "the name is unknown") from error
+            raise DnsLookupError(error.strerror or "the name is unknown") from error
         return list(dict.fromkeys(ipaddress.ip_address(row) for row in rows))
 
     async def _by_servers(self, name: str) -> list[Address]:
-        listed = self._listed(name)
+        listed = self._lookup_hosts_file(name)
         if listed:
             return listed
         resolver = self._dns_resolver()
-        answers = await asyncio.gather(*(_ask(resolver, name, kind) for kind in ("A", "AAAA")), return_exceptions=True)
+        answers = await asyncio.gather(
+            *(_query(resolver, name, kind) for kind in ("A", "AAAA")), return_exceptions=True
+        )
         found = [address for answer in answers if not isinstance(answer, BaseException) for address in answer]
         for answer in answers:
-            if isinstance(answer, BaseException) and not (found and isinstance(answer, LookupFailed)):
+            if isinstance(answer, BaseException) and not (found and isinstance(answer, DnsLookupError)):
                 raise answer
         return found
 
-    def _listed(self, name: str) -> list[Address]:
+    def _lookup_hosts_file(self, name: str) -> list[Address]:
         """What /etc/hosts says; read anew each time, as the system does."""
         try:
             lines = self._hosts.read_text("utf-8", "replace")[:_MAX_HOSTS_BYTES].splitlines()
@@ -141,7 +143,7 @@ def _getaddrinfo(name: str) -> list[str] | OSError:
         return OSError(0, "the name can't be asked for")
 
 
-async def _ask(resolver: dns.asyncresolver.Resolver, name: str, kind: str) -> list[Address]:
+async def _query(resolver: dns.asyncresolver.Resolver, name: str, kind: str) -> list[Address]:
     try:
         answer = await resolver.resolve(
             dns.name.from_text(name), kind, search=False, raise_on_no_answer=False, lifetime=LOOKUP_SECONDS
@@ -149,8 +151,8 @@ async def _ask(resolver: dns.asyncresolver.Resolver, name: str, kind: str) -> li
     except dns.resolver.NXDOMAIN:
         return []
     except dns.exception.Timeout as error:
-        raise LookupFailed(f"no answer within {LOOKUP_SECONDS:.0f} s") from error
+        raise DnsLookupError(f"no answer within {LOOKUP_SECONDS:.0f} s") from error
     except (dns.exception.DNSException, OSError) as error:
-        raise LookupFailed(f"{kind} could not be looked up: {error}") from error
+        raise DnsLookupError(f"{kind} could not be looked up: {error}") from error
     rows = cast(Sequence[object], answer.rrset or ())
     return [ipaddress.ip_address(str(row)) for row in rows]

@@ -12,39 +12,39 @@ environment; everybody else is handed a `Settings`. `docs/reference/settings.md`
 from __future__ import annotations
 
 from mailkeep.core.identity_provider import OidcProvider
-from mailkeep.settings.grammar import dns_servers, endpoint, networks
+from mailkeep.settings.formats import parse_dns_servers, parse_endpoint, parse_networks
 from mailkeep.settings.sources import (
     FILE_NAME,
-    FIRST_START,
-    Described,
+    FIRST_START_VARIABLES,
     FirstStart,
-    Loaded,
+    LoadedSettings,
+    SettingDescription,
     SettingsError,
-    Shown,
+    SettingValue,
     Source,
-    describe,
-    environment,
-    load,
-    show,
+    child_environment,
+    describe_settings,
+    list_settings,
+    load_settings,
 )
 from mailkeep.settings.tree import Settings
 
 __all__ = [
     "FILE_NAME",
-    "FIRST_START",
-    "Described",
+    "FIRST_START_VARIABLES",
     "FirstStart",
-    "Loaded",
+    "LoadedSettings",
     "OidcProvider",
+    "SettingDescription",
+    "SettingValue",
     "Settings",
     "SettingsError",
-    "Shown",
     "Source",
-    "describe",
-    "dns_servers",
-    "endpoint",
-    "environment",
-    "load",
-    "networks",
-    "show",
+    "child_environment",
+    "describe_settings",
+    "list_settings",
+    "load_settings",
+    "parse_dns_servers",
+    "parse_endpoint",
+    "parse_networks",
 ]

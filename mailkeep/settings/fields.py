@@ -6,27 +6,27 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from mailkeep.settings.grammar import Grammar
+from mailkeep.settings.formats import ValueFormat
 from mailkeep.settings.tree import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class SettingField:
     """One setting: its type and what its declaration tells."""
 
     base: Any
     default: object
     doc: str
-    grammar: Grammar | None
+    format: ValueFormat | None
     low: float | None
     high: float | None
     secret: bool
 
     @property
-    def expected(self) -> str:
+    def expectation(self) -> str:
         """What a value must be, in words."""
-        if self.grammar:
-            return self.grammar.expected + (", or nothing" if self.default == "" else "")
+        if self.format:
+            return self.format.expected + (", or nothing" if self.default == "" else "")
         if get_origin(self.base) is Literal:
             return "one of " + ", ".join(get_args(self.base))
         if self.base is str:
@@ -38,7 +38,7 @@ class Field:
 
 SECTIONS: dict[str, type[Any]] = get_type_hints(Settings)
 FIELDS = {
-    f"{name}.{field.name}": Field(get_type_hints(section)[field.name], field.default, **field.metadata)
+    f"{name}.{field.name}": SettingField(get_type_hints(section)[field.name], field.default, **field.metadata)
     for name, section in SECTIONS.items()
     for field in dataclasses.fields(section)
 }

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from mailkeep.settings.declare import setting as _setting
-from mailkeep.settings.grammar import ENDPOINT, NETWORKS, PATH, SENDERS, Table
+from mailkeep.settings.declaration import setting as _setting
+from mailkeep.settings.formats import ENDPOINT, NETWORKS, PATH, SENDERS, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outbound:
+class OutboundSettings:
     """How mail leaves in the full profile; `relay_networks` and `extra_ca_file` also hold for the embedded one."""
 
     relay: str = _setting(
@@ -53,7 +53,7 @@ class Outbound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sendmail:
+class SendmailSettings:
     """Mail of programs on this machine (`mailkeep sendmail`)."""
 
     allowed: Mapping[str, tuple[str, ...]] = _setting(

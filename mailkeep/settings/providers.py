@@ -65,12 +65,12 @@ def _check_issuer(issuer: str) -> None:
         raise ValueError("its issuer is http:// and not on loopback (localhost, 127.0.0.1, [::1])")
 
 
-def with_secrets(providers: Sequence[OidcProvider]) -> tuple[OidcProvider, ...]:
+def read_client_secrets(providers: Sequence[OidcProvider]) -> tuple[OidcProvider, ...]:
     """The providers with their secrets, from files where these are named; ValueError where one can't be read."""
-    return tuple(_with_secret(one) for one in providers)
+    return tuple(_read_client_secret(one) for one in providers)
 
 
-def _with_secret(one: OidcProvider) -> OidcProvider:
+def _read_client_secret(one: OidcProvider) -> OidcProvider:
     if not one.client_secret_file:
         return one
     path = Path(one.client_secret_file)

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, get_origin
 import msgspec
 
 from mailkeep.core.network import covers
-from mailkeep.settings.fields import FIELDS, SECTIONS, Field
+from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField
 from mailkeep.settings.providers import SECRET_MEMBERS
 from mailkeep.settings.tree import Settings
 
@@ -26,7 +26,7 @@ Source = Literal["default", "file", "env", "option"]
 
 
 # What the environment alone tells (see `FirstStart`), and what each variable means.
-FIRST_START = {
+FIRST_START_VARIABLES = {
     "MAILKEEP_ADMIN_EMAIL": "The first administrator's email, else `admin@localhost`.",
     "MAILKEEP_ADMIN_PASSWORD": (
         "Its password, else one is made, and lies in `initial-admin` in the data directory until the first login."
@@ -51,7 +51,7 @@ class FirstStart:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """Settings, with the source of every key (`section.key`)."""
 
     settings: Settings
@@ -60,7 +60,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class SettingDescription:
     """One setting; `type` says in words what is expected."""
 
     key: str
@@ -71,7 +71,7 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SettingValue:
     """One setting as an administrator may see it: a secret that is set is masked."""
 
     key: str
@@ -89,22 +89,24 @@ class SettingsError(ValueError):
         super().__init__("\n".join(self.faults))
 
 
-def environment(options: Mapping[str, str]) -> dict[str, str]:
+def child_environment(options: Mapping[str, str]) -> dict[str, str]:
     """What a process of ours is started with: this one's environment, and its options as if they stood there."""
     return dict(os.environ) | {f"{PREFIX}{key.replace('.', '__').upper()}": text for key, text in options.items()}
 
 
-def load(data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None) -> Loaded:
+def load_settings(
+    data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None
+) -> LoadedSettings:
     """Read and check all sources; no `environ` means this process's. `options` map keys to text.
 
     Raises SettingsError with every fault found, also for a file that can't be read or is not TOML.
     """
     environ = os.environ if environ is None else environ
     faults: list[str] = []
-    layers: list[tuple[Source, list[_Given]]] = [
+    layers: list[tuple[Source, list[_RawSetting]]] = [
         ("file", _from_file(data_dir / FILE_NAME, faults)),
         ("env", _from_environ(environ, faults)),
-        ("option", [_Given(key, f"option {key}", text=text) for key, text in (options or {}).items()]),
+        ("option", [_RawSetting(key, f"option {key}", text=text) for key, text in (options or {}).items()]),
     ]
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     sources: dict[str, Source] = dict.fromkeys(FIELDS, "default")
@@ -112,39 +114,43 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapp
         for given in layer:
             try:
                 section, _, name = given.key.partition(".")
-                values[section][name] = _checked(given)
+                values[section][name] = _parse(given)
                 sources[given.key] = source
             except ValueError as fault:
-                faults.append(f"{given.key} ({given.where}): {fault}")
+                faults.append(f"{given.key} ({given.origin}): {fault}")
     settings = Settings(**{name: section(**values[name]) for name, section in SECTIONS.items()})
     first_start = _first_start(environ, faults)
     if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
         faults.append("mta.host: expected a host name, because mta.mode is smtp")
     if not faults:
-        faults += _unreachable_providers(settings) + _shared_ports(settings) + _exposed_credentials(settings)
+        faults += _check_providers(settings) + _check_ports(settings) + _check_credentials(settings)
     if faults:
         raise SettingsError(faults)
-    return Loaded(settings, sources, first_start)
+    return LoadedSettings(settings, sources, first_start)
 
 
-def describe() -> list[Described]:
+def describe_settings() -> list[SettingDescription]:
     """Every setting there is, in the order of this file."""
-    return [Described(key, f.expected, f.default, f.doc, f.secret) for key, f in FIELDS.items()]
+    return [SettingDescription(key, f.expectation, f.default, f.doc, f.secret) for key, f in FIELDS.items()]
 
 
-def show(loaded: Loaded, *, changed_only: bool = False) -> list[Shown]:
+def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list[SettingValue]:
     """Every setting with its value and source, or only those that a source has set."""
-    shown: list[Shown] = []
+    shown: list[SettingValue] = []
     for key, setting in FIELDS.items():
         section, _, name = key.partition(".")
         value = getattr(getattr(loaded.settings, section), name)
         source = loaded.sources[key]
         if not (changed_only and source == "default"):
-            shown.append(Shown(key, _masked(value) if setting.secret else value, setting.default, source, setting.doc))
+            shown.append(
+                SettingValue(
+                    key, _mask_secrets(value) if setting.secret else value, setting.default, source, setting.doc
+                )
+            )
     return shown
 
 
-def _unreachable_providers(settings: Settings) -> list[str]:
+def _check_providers(settings: Settings) -> list[str]:
     """Faults: providers without TLS, which are on loopback, while no part of loopback is allowed."""
     loopback = ("127.0.0.0/8", "::1/128")
     if any(covers(loopback, allowed) for allowed in settings.oidc.allowed_networks):
@@ -156,7 +162,7 @@ def _unreachable_providers(settings: Settings) -> list[str]:
     ]
 
 
-def _exposed_credentials(settings: Settings) -> list[str]:
+def _check_credentials(settings: Settings) -> list[str]:
     """Faults: logins at other mail servers that would be incomplete, or sent without verified TLS."""
     outbound, mta = settings.outbound, settings.mta
     faults: list[str] = []
@@ -172,7 +178,7 @@ def _exposed_credentials(settings: Settings) -> list[str]:
     return faults
 
 
-def _shared_ports(settings: Settings) -> list[str]:
+def _check_ports(settings: Settings) -> list[str]:
     """Faults: services on the port of another one, of which only one would be served."""
     faults: list[str] = []
     taken: dict[int, str] = {}
@@ -183,7 +189,7 @@ def _shared_ports(settings: Settings) -> list[str]:
     return faults
 
 
-def _masked(value: Any) -> object:
+def _mask_secrets(value: Any) -> object:
     """A secret, or the secrets within a list of tables, masked where they are set."""
     if not isinstance(value, tuple):
         return MASK if value else value
@@ -192,16 +198,16 @@ def _masked(value: Any) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _RawSetting:
     """What a source gives for a key: a value from TOML, or text."""
 
     key: str
-    where: str
+    origin: str
     value: object = None
     text: str | None = None
 
 
-def _from_file(path: Path, faults: list[str]) -> list[_Given]:
+def _from_file(path: Path, faults: list[str]) -> list[_RawSetting]:
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -209,35 +215,35 @@ def _from_file(path: Path, faults: list[str]) -> list[_Given]:
     except (OSError, ValueError) as fault:
         faults.append(f"{path}: {fault}")
         return []
-    given: list[_Given] = []
+    given: list[_RawSetting] = []
     for section, table in tree.items():
         if not isinstance(table, dict) or section not in SECTIONS:
             fault = "expected a table" if section in SECTIONS else _unknown(section, SECTIONS)
             faults.append(f"{section} ({path}): {fault}")
             continue
         given += [
-            _Given(f"{section}.{name}", str(path), value) for name, value in cast(dict[str, object], table).items()
+            _RawSetting(f"{section}.{name}", str(path), value) for name, value in cast(dict[str, object], table).items()
         ]
     return given
 
 
-def _from_environ(environ: Mapping[str, str], faults: list[str]) -> list[_Given]:
+def _from_environ(environ: Mapping[str, str], faults: list[str]) -> list[_RawSetting]:
     variables = {f"{PREFIX}{key.replace('.', '__').upper()}": key for key in FIELDS}
     files = {f"{variable}_FILE": key for variable, key in variables.items() if FIELDS[key].secret}
-    given: list[_Given] = []
+    given: list[_RawSetting] = []
     for variable in sorted(name for name in environ if name.startswith(PREFIX)):
         if variable in variables:
-            given.append(_Given(variables[variable], variable, text=environ[variable]))
+            given.append(_RawSetting(variables[variable], variable, text=environ[variable]))
         elif variable in files:
             if variable.removesuffix("_FILE") in environ:
                 faults.append(f"{files[variable]}: both {variable.removesuffix('_FILE')} and {variable} are set")
                 continue
             try:
                 text = Path(environ[variable]).read_text(encoding="utf-8").rstrip("\r\n")
-                given.append(_Given(files[variable], variable, text=text))
+                given.append(_RawSetting(files[variable], variable, text=text))
             except (OSError, ValueError) as fault:
                 faults.append(f"{files[variable]} ({variable}): {fault}")
-        elif _means_a_setting(variable):
+        elif _looks_like_setting(variable):
             faults.append(f"{variable}: {_unknown(variable, [*variables, *files])}")
     return given
 
@@ -254,33 +260,33 @@ def _first_start(environ: Mapping[str, str], faults: list[str]) -> FirstStart:
     )
 
 
-def _means_a_setting(variable: str) -> bool:
+def _looks_like_setting(variable: str) -> bool:
     """Two underscores, or one after the name of a section: MAILKEEP_HTTP_LISTEN must not be passed over."""
     name = variable.removeprefix(PREFIX).lower()
     return "__" in name or any(name.startswith(f"{section}_") for section in SECTIONS)
 
 
-def _checked(given: _Given) -> object:
+def _parse(given: _RawSetting) -> object:
     setting = FIELDS.get(given.key)
     if setting is None:
         raise ValueError(_unknown(given.key, FIELDS))
     try:
-        value = _decoded(setting, given)
-        if setting.grammar and (value != "" or setting.default != ""):
-            setting.grammar.check(value)
-            value = setting.grammar.read(value) if setting.grammar.read else value
+        value = _decode(setting, given)
+        if setting.format and (value != "" or setting.default != ""):
+            setting.format.check(value)
+            value = setting.format.convert(value) if setting.format.convert else value
     except ValueError as fault:
-        if setting.grammar and setting.grammar.explains:
-            raise ValueError(f"expected {setting.expected}: {fault}") from fault
+        if setting.format and setting.format.reports_reason:
+            raise ValueError(f"expected {setting.expectation}: {fault}") from fault
         said = given.value if given.text is None else given.text
-        raise ValueError(f"expected {setting.expected}" + ("" if setting.secret else f", not {said!r}")) from fault
+        raise ValueError(f"expected {setting.expectation}" + ("" if setting.secret else f", not {said!r}")) from fault
     return value
 
 
-def _decoded(setting: Field, given: _Given) -> object:
+def _decode(setting: SettingField, given: _RawSetting) -> object:
     value: Any = given.value if given.text is None else given.text
-    if setting.grammar and isinstance(value, str) and value in setting.grammar.words:
-        return setting.grammar.words[value]
+    if setting.format and isinstance(value, str) and value in setting.format.keywords:
+        return setting.format.keywords[value]
     if given.text is None:
         value = msgspec.convert(given.value, setting.base)
     elif setting.base is str or get_origin(setting.base) is Literal:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mailkeep.core.identity_provider import OidcProvider
-from mailkeep.settings.declare import setting as _setting
-from mailkeep.settings.grammar import (
+from mailkeep.settings.declaration import setting as _setting
+from mailkeep.settings.formats import (
     ADDRESSES,
     DELAYS,
     DNS_SERVERS,
@@ -23,11 +23,11 @@ from mailkeep.settings.grammar import (
     ROLES,
     URL,
 )
-from mailkeep.settings.outgoing import Outbound, Sendmail
+from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Http:
+class HttpSettings:
     """The API over HTTP."""
 
     listen: str = _setting("127.0.0.1:8080", "Where the API listens.", ENDPOINT)
@@ -62,7 +62,7 @@ class Http:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Database:
+class DatabaseSettings:
     """PostgreSQL 15 or newer."""
 
     url: str = _setting("", "The database; empty: a private server in the data directory.", DSN, secret=True)
@@ -79,7 +79,7 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Smtp:
+class SmtpSettings:
     """The built-in listener for incoming mail."""
 
     listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is taken.", ENDPOINT)
@@ -96,7 +96,7 @@ class Smtp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mta:
+class MtaSettings:
     """The way out for mail that is sent."""
 
     mode: Literal["sandbox", "postfix", "smtp", "none"] = _setting(
@@ -115,7 +115,7 @@ class Mta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class LimitsSettings:
     """What one caller may ask for."""
 
     message_size_mb: int = _setting(
@@ -164,14 +164,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sessions:
+class SessionsSettings:
     """Sessions of people who logged in."""
 
     ttl_hours: float = _setting(24, "How long a login lasts; fractions allowed.", low=0.0001, high=8760)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Auth:
+class AuthSettings:
     """What is asked of administrators, whatever their rights."""
 
     require_second_factor: tuple[str, ...] = _setting(
@@ -183,7 +183,7 @@ class Auth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Abuse:
+class AbuseSettings:
     """Recipients per rolling hour at which sending stops."""
 
     sender_per_hour: int = _setting(1000, "For one sender address, which is then suspended.", low=1, high=10**9)
@@ -198,7 +198,7 @@ class Abuse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
+class RetentionSettings:
     """How long things are kept."""
 
     content_days: int = _setting(7, "Days for which the content of messages is kept.", low=1, high=3650)
@@ -210,7 +210,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Events:
+class EventsSettings:
     """What is told of mail."""
 
     received_full: bool = _setting(
@@ -219,7 +219,7 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Webhooks:
+class WebhooksSettings:
     """Events, posted to subscribers."""
 
     allowed_networks: tuple[str, ...] = _setting(
@@ -241,7 +241,7 @@ class Webhooks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Oidc:
+class OidcSettings:
     """Single sign-on by OpenID Connect; docs/howto/oidc.md has examples."""
 
     providers: tuple[OidcProvider, ...] = _setting(
@@ -259,7 +259,7 @@ class Oidc:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dns:
+class DnsSettings:
     """Looking names up."""
 
     servers: tuple[str, ...] = _setting(
@@ -270,14 +270,14 @@ class Dns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cors:
+class CorsSettings:
     """Browsers' access from other origins; without origins no such header is sent."""
 
     origins: tuple[str, ...] = _setting((), "Exact origins that may call the API from a browser.", ORIGINS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class LogSettings:
     """The log: JSON lines on standard error; in the full profile in files of `log/`, which are rotated."""
 
     level: Literal["debug", "info", "warning", "error"] = _setting("info", "The least severity that is logged.")
@@ -291,7 +291,7 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class ServerSettings:
     """This machine."""
 
     hostname: str = _setting("", "The name in SMTP greetings and headers; empty: the system's own.", HOST)
@@ -301,7 +301,7 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tls:
+class TlsSettings:
     """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
 
     certificate_file: str = _setting(
@@ -311,7 +311,7 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
+class PortsSettings:
     """Full profile: where mail is served, on each of `server.addresses`; 0 leaves a service out."""
 
     smtp: int = _setting(25, "Mail from other servers.", low=0, high=65535)
@@ -325,7 +325,7 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class FilterSettings:
     """Full profile: how incoming mail is judged."""
 
     network_checks: bool = _setting(
@@ -345,24 +345,24 @@ class Filter:
 class Settings:
     """The whole tree."""
 
-    http: Http = Http()
-    database: Database = Database()
-    smtp: Smtp = Smtp()
-    mta: Mta = Mta()
-    limits: Limits = Limits()
-    sessions: Sessions = Sessions()
-    auth: Auth = Auth()
-    abuse: Abuse = Abuse()
-    retention: Retention = Retention()
-    events: Events = Events()
-    oidc: Oidc = Oidc()
-    webhooks: Webhooks = Webhooks()
-    dns: Dns = Dns()
-    cors: Cors = Cors()
-    log: Log = Log()
-    server: Server = Server()
-    tls: Tls = Tls()
-    ports: Ports = Ports()
-    filter: Filter = Filter()
-    outbound: Outbound = Outbound()  # noqa: RUF009 - frozen
-    sendmail: Sendmail = Sendmail()  # noqa: RUF009 - frozen
+    http: HttpSettings = HttpSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    smtp: SmtpSettings = SmtpSettings()
+    mta: MtaSettings = MtaSettings()
+    limits: LimitsSettings = LimitsSettings()
+    sessions: SessionsSettings = SessionsSettings()
+    auth: AuthSettings = AuthSettings()
+    abuse: AbuseSettings = AbuseSettings()
+    retention: RetentionSettings = RetentionSettings()
+    events: EventsSettings = EventsSettings()
+    oidc: OidcSettings = OidcSettings()
+    webhooks: WebhooksSettings = WebhooksSettings()
+    dns: DnsSettings = DnsSettings()
+    cors: CorsSettings = CorsSettings()
+    log: LogSettings = LogSettings()
+    server: ServerSettings = ServerSettings()
+    tls: TlsSettings = TlsSettings()
+    ports: PortsSettings = PortsSettings()
+    filter: FilterSettings = FilterSettings()
+    outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
+    sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen

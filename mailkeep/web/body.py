@@ -9,17 +9,17 @@ from collections.abc import AsyncIterator, Mapping
 from starlette.requests import Request
 
 from mailkeep.core.errors import InvalidJson, PayloadTooLarge, UnsupportedMediaType
-from mailkeep.settings.tree import Http
-from mailkeep.web.body_memory import SMALL, Share
-from mailkeep.web.body_slices import JsonText, Pages
+from mailkeep.settings.tree import HttpSettings
+from mailkeep.web.memory_budget import SMALL, MemoryReservation
+from mailkeep.web.string_views import JsonText, MappedBody
 
 LARGE = 1 << 20
 """Bytes above which a body lies in pages of its own, and is parsed beside the event loop."""
 
-_UNHURRIED = 60.0  # seconds that any body may take, whatever its pace
+_GRACE_SECONDS = 60.0  # seconds that any body may take, whatever its pace
 
 
-async def read_body(request: Request, limit: int, share: Share, http: Http) -> JsonText:
+async def read_body(request: Request, limit: int, share: MemoryReservation, http: HttpSettings) -> JsonText:
     """The body, at most `limit` bytes, read within `share` of the memory and the deadlines of `http`.
 
     Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
@@ -37,8 +37,8 @@ async def read_body(request: Request, limit: int, share: Share, http: Http) -> J
     is_announced = "content-length" in headers
     if is_announced:
         await share.reserve(int(announced))
-    body = _Gathered(int(announced))
-    async for piece in _pieces(request, http):
+    body = _BodyBuffer(int(announced))
+    async for piece in _read_chunks(request, http):
         if piece and not body.size and not _is_json(headers):
             raise UnsupportedMediaType
         if body.size + len(piece) > limit:
@@ -50,7 +50,7 @@ async def read_body(request: Request, limit: int, share: Share, http: Http) -> J
     return body.whole()
 
 
-class _Gathered:
+class _BodyBuffer:
     """The pieces of a body become one, without being there twice.
 
     A large one of announced length goes into pages of its own: the system gives them as they are written to, has them
@@ -60,7 +60,7 @@ class _Gathered:
     __slots__ = ("_pages", "_rest", "size")
 
     def __init__(self, announced: int) -> None:
-        self._pages = _pages(announced) if announced > LARGE else None
+        self._pages = _allocate(announced) if announced > LARGE else None
         self._rest: bytes | bytearray = b""
         self.size = 0
 
@@ -83,21 +83,21 @@ class _Gathered:
         return self._pages if self.size == len(self._pages) else self._pages[: self.size]
 
 
-def _pages(size: int) -> Pages:
+def _allocate(size: int) -> MappedBody:
     file = os.memfd_create("body", os.MFD_CLOEXEC)
     os.ftruncate(file, size)
-    return Pages.of(file, size)
+    return MappedBody.of(file, size)
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 18
 
 
-async def _pieces(request: Request, http: Http) -> AsyncIterator[bytes]:
+async def _read_chunks(request: Request, http: HttpSettings) -> AsyncIterator[bytes]:
     """The body as it comes: neither silent for too long nor, on the whole, too slow."""
     stream = aiter(request.stream())
     time = asyncio.get_running_loop().time
-    left = _UNHURRIED
+    left = _GRACE_SECONDS
     while True:
         begun = time()
         try:

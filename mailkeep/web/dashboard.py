@@ -13,7 +13,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from mailkeep.web.endpoint import Call, Endpoint, Reply
+from mailkeep.web.endpoint import Call, Endpoint, HttpResponse
 from mailkeep.web.pages import page_endpoint
 
 CONTENT_SECURITY_POLICY = (
@@ -59,7 +59,7 @@ def not_found_page(folder: Traversable | None = None) -> Endpoint | None:
         return None
     shown = _file(folder / "index.html", None, "no-store")
 
-    async def handler(app: Any, call: Call) -> Reply:
+    async def handler(app: Any, call: Call) -> HttpResponse:
         reply = await shown(app, call)
         reply.status = 404
         return reply
@@ -67,8 +67,8 @@ def not_found_page(folder: Traversable | None = None) -> Endpoint | None:
     return _endpoint("/{unknown}", handler, "text/html", is_page=True)
 
 
-async def _not_built(_: Any, call: Call) -> Reply:
-    return Reply(content=_NOT_BUILT, content_type="text/html", headers={"cache-control": "no-store"})
+async def _not_built(_: Any, call: Call) -> HttpResponse:
+    return HttpResponse(content=_NOT_BUILT, content_type="text/html", headers={"cache-control": "no-store"})
 
 
 def _suffix(name: str) -> str:
@@ -87,10 +87,10 @@ def _file(file: Traversable, packed_file: Traversable | None, caching: str) -> A
     if packed:
         headers["vary"] = "accept-encoding"
 
-    async def _answer(_: Any, call: Call) -> Reply:
+    async def _answer(_: Any, call: Call) -> HttpResponse:
         if packed and _takes_gzip(call.headers.get("accept-encoding", "")):
-            return Reply(content=packed, content_type=kind, headers={**headers, "content-encoding": "gzip"})
-        return Reply(content=content, content_type=kind, headers=dict(headers))
+            return HttpResponse(content=packed, content_type=kind, headers={**headers, "content-encoding": "gzip"})
+        return HttpResponse(content=content, content_type=kind, headers=dict(headers))
 
     return _answer
 

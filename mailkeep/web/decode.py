@@ -1,6 +1,6 @@
 """Strict decoding of fields against a `Struct`, all faults at once (the first 100): MISSING_FIELDS, then INVALID_FIELD.
 
-`json_text` parses the JSON text before.
+`strict_json` parses the JSON text before.
 Control characters are refused in strings (LF, CR and TAB allowed where the field is marked `MultiLine`).
 """
 
@@ -16,9 +16,9 @@ from msgspec import UNSET, Struct, inspect as mi
 
 from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, MissingFields, Refusal
 from mailkeep.core.ids import parse_uuid
-from mailkeep.web.body_slices import JsonText, Slice
-from mailkeep.web.fields import EACH, OneOf, Patch, shapes
-from mailkeep.web.json_text import parse_json
+from mailkeep.web.fields import DECODE_EACH, OneOf, Patch, variants
+from mailkeep.web.strict_json import parse_json
+from mailkeep.web.string_views import JsonText, StringView
 
 S = TypeVar("S", bound=Struct)
 
@@ -66,8 +66,8 @@ def decode_body(value: Any, into: type[S] | OneOf) -> S:
         raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
     given = cast(dict[str, Any], value)
     if isinstance(into, OneOf):
-        given = into.given(given)
-        into = cast(type[S], into.of(given))
+        given = into.drop_nulls(given)
+        into = cast(type[S], into.select(given))
     made = _struct(given, _info(into), "", faults)
     faults.refuse()
     return made
@@ -83,10 +83,10 @@ def read_json(body: JsonText, into: type[Struct] | OneOf | None) -> Any:
     return None
 
 
-def body_required(into: type[Struct] | OneOf) -> bool:
+def requires_body(into: type[Struct] | OneOf) -> bool:
     """Whether a call must have a body: unless all fields of a `Body` are optional. A PATCH without one says nothing."""
     return all(
-        issubclass(shape, Patch) or any(field.required for field in _info(shape).fields) for shape in shapes(into)
+        issubclass(shape, Patch) or any(field.required for field in _info(shape).fields) for shape in variants(into)
     )
 
 
@@ -114,7 +114,7 @@ def _info(into: type[Struct]) -> mi.StructType:
 
 
 def _from_text(text: str, kind: mi.Type | None) -> Any:
-    kind = _bare(kind) if kind else kind
+    kind = _base_type(kind) if kind else kind
     if isinstance(kind, mi.BoolType):
         return {"true": True, "false": False}.get(text, text)
     if isinstance(kind, mi.IntType):
@@ -122,11 +122,11 @@ def _from_text(text: str, kind: mi.Type | None) -> Any:
     return text
 
 
-def _bare(kind: mi.Type) -> mi.Type:
-    return _peel(kind)[0]
+def _base_type(kind: mi.Type) -> mi.Type:
+    return _unwrap(kind)[0]
 
 
-def _peel(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
+def _unwrap(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
     """A type without its annotations and its None, and what the annotations mark it with (`web.fields`)."""
     marks: dict[str, Any] = {}
     while isinstance(kind, mi.Metadata | mi.UnionType):
@@ -139,10 +139,10 @@ def _peel(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
 
 
 def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _Faults) -> Any:
-    _add_unknown(value, {field.encode_name for field in info.fields}, path, faults)
+    _check_unknown_fields(value, {field.encode_name for field in info.fields}, path, faults)
     patch = issubclass(info.cls, Patch)
     arguments: dict[str, Any] = {}
-    too_long = _exceed_total(value, getattr(info.cls, "total", None), path, faults)
+    too_long = _check_total(value, getattr(info.cls, "total", None), path, faults)
     for field in info.fields:
         at = _join(path, field.encode_name)
         given = value.get(field.encode_name, UNSET)
@@ -165,7 +165,7 @@ def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _F
     return info.cls(**arguments)
 
 
-def _add_unknown(value: Mapping[str, Any], known: Collection[str], path: str, faults: _Faults) -> None:
+def _check_unknown_fields(value: Mapping[str, Any], known: Collection[str], path: str, faults: _Faults) -> None:
     for name in value:
         if faults.is_full():
             break
@@ -173,7 +173,7 @@ def _add_unknown(value: Mapping[str, Any], known: Collection[str], path: str, fa
             faults.add(_join(path, name[:_NAME]), "is not a field of this request")
 
 
-def _exceed_total(
+def _check_total(
     value: Mapping[str, Any], total: tuple[tuple[str, ...], int] | None, path: str, faults: _Faults
 ) -> Collection[str]:
     """The lists that together have more items than `total` allows: one fault names the longest, no item is read."""
@@ -201,12 +201,12 @@ def _takes_none(kind: mi.Type) -> bool:
 
 
 def _may_be_empty(kind: mi.Type) -> bool:
-    return "may_be_empty" in _peel(kind)[1]
+    return "may_be_empty" in _unwrap(kind)[1]
 
 
 def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
-    kind, marks = _peel(kind)
-    if isinstance(value, Slice) and not isinstance(kind, mi.AnyType):
+    kind, marks = _unwrap(kind)
+    if isinstance(value, StringView) and not isinstance(kind, mi.AnyType):
         value = value.text()
     if "own_code" in marks and isinstance(value, str):
         return value
@@ -216,7 +216,9 @@ def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
                 return _struct(cast(dict[str, Any], value), kind, at, faults)
             return faults.add(at, "must be an object")
         case mi.ListType():
-            return _each(value, marks[EACH], at, faults) if EACH in marks else _list(value, kind, at, faults)
+            return (
+                _each(value, marks[DECODE_EACH], at, faults) if DECODE_EACH in marks else _list(value, kind, at, faults)
+            )
         case mi.DictType():
             return _dict(value, kind, at, faults)
         case mi.StrType():

@@ -26,11 +26,11 @@ from uuid import UUID
 from msgspec import UNSET, Struct
 
 from mailkeep.core.errors import InvalidJson, Refusal, Unavailable, rebuild
-from mailkeep.web.body_slices import JsonText, Pages, Slice, is_simple
 from mailkeep.web.decode import read_json
-from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, name_of
+from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, type_name
+from mailkeep.web.string_views import JsonText, MappedBody, StringView, is_mostly_large_strings
 
-INLINE = 64 << 10
+INLINE_BYTES = 64 << 10
 """Bytes up to which any body is read on the event loop: the worst of them takes some ten milliseconds."""
 LARGE = 1 << 20
 """Bytes from which even looking for the large strings leaves the event loop."""
@@ -71,11 +71,11 @@ class Decoder:
 
     async def read(self, body: JsonText, into: Any) -> Any:
         """The body as `into` (a `Struct`, a `OneOf`; None: no fields at all), or its refusal."""
-        if len(body) <= INLINE:
+        if len(body) <= INLINE_BYTES:
             return read_json(body, into)
         if len(body) <= LARGE:
-            return read_json(body, into) if is_simple(body) else await self._in_child(body, into)
-        if await asyncio.to_thread(is_simple, body):
+            return read_json(body, into) if is_mostly_large_strings(body) else await self._in_child(body, into)
+        if await asyncio.to_thread(is_mostly_large_strings, body):
             return await asyncio.to_thread(read_json, body, into)
         return await self._in_child(body, into)
 
@@ -93,13 +93,13 @@ class Decoder:
     async def _ask(self, body: JsonText, into: Any) -> Any:
         if self._timer:
             self._timer.cancel()
-        file = body.fd if isinstance(body, Pages) else await asyncio.to_thread(_copied, body)
+        file = body.fd if isinstance(body, MappedBody) else await asyncio.to_thread(_copy_to_file, body)
         child: _Child | None = None
         try:
             async with asyncio.timeout(self.limits.seconds):
                 child = self._idle.pop() if self._idle else await asyncio.to_thread(_Child, self._modules, self.limits)
-                status, content = await child.ask(file, len(body), name_of(into))
-                value = await asyncio.to_thread(_loaded, content, body)
+                status, content = await child.ask(file, len(body), type_name(into))
+                value = await asyncio.to_thread(_unpickle, content, body)
         except (TimeoutError, EOFError, ConnectionError) as lost:
             if child:
                 child.kill()
@@ -109,7 +109,7 @@ class Decoder:
                 child.kill()
             raise
         finally:
-            if not isinstance(body, Pages):
+            if not isinstance(body, MappedBody):
                 os.close(file)
             self._timer = asyncio.get_running_loop().call_later(self.limits.idle_seconds, self._end_idle)
         if child.served < self.limits.bodies:
@@ -217,9 +217,9 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(content)
         self._view = memoryview(body)
 
-    def persistent_load(self, pid: Any) -> Slice:
+    def persistent_load(self, pid: Any) -> StringView:
         start, length, plain = pid
-        return Slice(self._view[start : start + length], plain, start)
+        return StringView(self._view[start : start + length], plain, start)
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         found: Any = super().find_class(module_name, global_name)
@@ -233,12 +233,12 @@ def _end(children: Sequence[_Child]) -> None:
         child.end()
 
 
-def _loaded(content: mmap, body: JsonText) -> Any:
+def _unpickle(content: mmap, body: JsonText) -> Any:
     with content:
         return _Unpickler(content, body).load()
 
 
-def _copied(body: JsonText) -> int:
+def _copy_to_file(body: JsonText) -> int:
     """A file that holds the body."""
     file = os.memfd_create("body", os.MFD_CLOEXEC)
     view = memoryview(body)

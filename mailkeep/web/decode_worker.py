@@ -21,9 +21,9 @@ from typing import Any
 
 from mailkeep.core.confinement import confine
 from mailkeep.core.errors import InvalidJson, Refusal
-from mailkeep.web.body_slices import Slice
 from mailkeep.web.decode import read_json
 from mailkeep.web.fields import OneOf
+from mailkeep.web.string_views import StringView
 
 REQUEST = struct.Struct(">QH")  # the body's size, and of the name that follows
 ANSWER = struct.Struct(">cQ")  # status, the pickle's size
@@ -45,7 +45,7 @@ def main(number: int, cpu_seconds: int, memory: int, *modules: str) -> None:
                 return
             size, length = REQUEST.unpack_from(asked)
             name = asked[REQUEST.size : REQUEST.size + length].decode()
-            _allow(cpu_seconds)
+            _limit_cpu_time(cpu_seconds)
             _answer(channel, descriptors[0], size, name)
 
 
@@ -70,7 +70,7 @@ def _decode(descriptor: int, size: int, name: str) -> tuple[bytes, bytes | memor
     body = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
     out = io.BytesIO()
     try:
-        _Pickler(out, pickle.HIGHEST_PROTOCOL).dump(read_json(body, shape(name)))
+        _Pickler(out, pickle.HIGHEST_PROTOCOL).dump(read_json(body, type_named(name)))
     except Refusal as wrong:
         return REFUSED, pickle.dumps(wrong)
     return DECODED, out.getbuffer()
@@ -79,33 +79,33 @@ def _decode(descriptor: int, size: int, name: str) -> tuple[bytes, bytes | memor
 class _Pickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> Any:
         """A slice is where it lies in the body."""
-        return (obj.start, len(obj.raw), obj.plain) if isinstance(obj, Slice) else None
+        return (obj.start, len(obj.raw), obj.plain) if isinstance(obj, StringView) else None
 
 
-def _allow(cpu_seconds: int) -> None:
+def _limit_cpu_time(cpu_seconds: int) -> None:
     """So much more CPU time; the kernel ends whoever takes it all."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds, hard))
 
 
-def name_of(into: Any) -> str:
+def type_name(into: Any) -> str:
     """How a body's type, or `OneOf`, or None is called in a request."""
-    kinds = into.shapes if isinstance(into, OneOf) else () if into is None else (into,)
+    kinds = into.variants if isinstance(into, OneOf) else () if into is None else (into,)
     joined = ",".join(f"{kind.__module__}:{kind.__qualname__}" for kind in kinds)
     return f"|{joined}" if isinstance(into, OneOf) else joined
 
 
 @cache
-def shape(name: str) -> Any:
+def type_named(name: str) -> Any:
     """The type, `OneOf` or None of such a name; of modules that are imported."""
     if not name:
         return None
-    kinds = tuple(_kind(each) for each in name.removeprefix("|").split(","))
+    kinds = tuple(_find_type(each) for each in name.removeprefix("|").split(","))
     return OneOf(kinds) if name.startswith("|") else kinds[0]
 
 
-def _kind(name: str) -> Any:
+def _find_type(name: str) -> Any:
     module, _, qualified = name.partition(":")
     found: Any = sys.modules[module]
     for part in qualified.split("."):

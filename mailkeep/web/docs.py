@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -56,7 +56,7 @@ def _static(name: str, kind: str) -> Any:
     content = (resources.files("mailkeep.web") / "docs_page" / name).read_bytes()
     headers = {"content-security-policy": CONTENT_SECURITY_POLICY, "cache-control": "no-cache"}
 
-    async def _answer(_: Any, call: Call) -> Reply:
-        return Reply(content=content, content_type=kind, headers=dict(headers))
+    async def _answer(_: Any, call: Call) -> HttpResponse:
+        return HttpResponse(content=content, content_type=kind, headers=dict(headers))
 
     return _answer

@@ -16,8 +16,8 @@ from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
-from mailkeep.web.body_slices import JsonText
 from mailkeep.web.fields import OneOf
+from mailkeep.web.string_views import JsonText
 
 PREFIX = "/api/v1"
 
@@ -53,7 +53,7 @@ class Endpoint:
 
     method: str
     path: str
-    handler: Callable[[Any, Call], Awaitable[Reply]]
+    handler: Callable[[Any, Call], Awaitable[HttpResponse]]
     action: str | None
     summary: str
     tag: str
@@ -61,7 +61,7 @@ class Endpoint:
     description: str = ""
     body: type[Struct] | OneOf | None = None
     query: type[Struct] | None = None
-    foreign_query: bool = False  # others write the query: it is documented and handed on, not judged
+    any_query: bool = False  # others write the query: it is documented and handed on, not judged
     listing: Listing | None = None
     status: int = 200
     audit: str | None = None
@@ -69,7 +69,7 @@ class Endpoint:
     refusals: tuple[type[Refusal], ...] = ()
     examples: tuple[Example, ...] = ()
     content: str = "application/json"  # media type of the successful answer; others than JSON have no envelope
-    also: tuple[str, ...] = ()  # media types that the query can ask for in its place
+    alternative_content: tuple[str, ...] = ()  # media types that the query can ask for in its place
     enveloped: bool = True  # JSON without the envelope: False
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
     header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # ids in headers, and their meaning
@@ -77,10 +77,10 @@ class Endpoint:
     bare: bool = False  # also served without the prefix
     prefixed: bool = True  # served under the prefix
     documented: bool = True  # stands in the OpenAPI document
-    settle: Callable[[Any, Call, UUID], Awaitable[Reply | None]] | None = None
+    recover: Callable[[Any, Call, UUID], Awaitable[HttpResponse | None]] | None = None
     """Set where an Idempotency-Key is taken: what a request (by its id) that was cut off has answered, from the
     records of its effect; None where it had none. Refuses with IdempotencyInProgress while nobody knows."""
-    posts: Mapping[str, tuple[type[Struct], Mapping[str, Any]]] = field(
+    webhook_payloads: Mapping[str, tuple[type[Struct], Mapping[str, Any]]] = field(
         default_factory=dict[str, tuple[type[Struct], Mapping[str, Any]]]
     )
     """What is posted to a URL that the call gives: by kind of event the type of its data, and an example."""
@@ -101,9 +101,9 @@ class Call:
     query_pairs: Sequence[tuple[str, str]]
     cookies: Mapping[str, str]
     who: Principal | None = None
-    again: Callable[[], Awaitable[Principal]] | None = None
+    reauthenticate: Callable[[], Awaitable[Principal]] | None = None
     """For answers that last: who calls, as of now; refuses what a new call would be refused. Counts as no call."""
-    prover: Callable[[str, str], Awaitable[None]] | None = None
+    check_password: Callable[[str, str], Awaitable[None]] | None = None
     """Checks the caller's own password for an action (its name in the audit log): see `prove_password`."""
     counted: bool = False  # the call was counted against its key's rate
     rate: Rate | None = None
@@ -123,8 +123,8 @@ class Call:
         """Return where `current` is the caller's password. INVALID_CREDENTIALS, which counts as a failed login; and
         RATE_LIMIT_EXCEEDED after many such.
         """
-        assert self.prover is not None
-        await self.prover(current, action)
+        assert self.check_password is not None
+        await self.check_password(current, action)
 
     def caller(self) -> Principal:
         """The authenticated caller (endpoints with an `action` always have one)."""
@@ -144,7 +144,7 @@ class Rate:
 
 
 @dataclass(slots=True)
-class Reply:
+class HttpResponse:
     """What a handler answers: `data` (JSON-ready) for the envelope, or `content` (bytes, a stream) as it is.
 
     `page` with its rows already in `data` adds `meta.pagination`, `meta_details` what else there is to say of them

@@ -27,7 +27,7 @@ __all__ = [
 
 MULTILINE: dict[str, Any] = {"multiline": True}
 MAY_BE_EMPTY: dict[str, Any] = {"may_be_empty": True}
-EACH = "each"
+DECODE_EACH = "each"
 """Key of `Meta.extra` of a `list[Any]`: the type of its items and how many there may be. Each is decoded by itself, and
 is a refusal where that fails; of a longer list nothing is decoded (None in the place of each item)."""
 OWN_CODE: dict[str, Any] = {"own_code": True}  # the field's content is judged by its feature, with a code of its own
@@ -62,20 +62,20 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class OneOf:
     """A body, or an answer, in one of several shapes."""
 
-    shapes: tuple[type[Struct], ...]
+    variants: tuple[type[Struct], ...]
 
-    def given(self, value: Mapping[str, Any]) -> dict[str, Any]:
+    def drop_nulls(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """The value without its nulls for fields of any shape: they count as absent."""
-        known = {name for shape in self.shapes for name in shape.__struct_encode_fields__}
+        known = {name for shape in self.variants for name in shape.__struct_encode_fields__}
         return {name: item for name, item in value.items() if item is not None or name not in known}
 
-    def of(self, given: Mapping[str, Any]) -> type[Struct]:
+    def select(self, given: Mapping[str, Any]) -> type[Struct]:
         """The shape that has most of the given fields, the first of those that have as many."""
-        return max(self.shapes, key=lambda shape: len(given.keys() & set(shape.__struct_encode_fields__)))
+        return max(self.variants, key=lambda shape: len(given.keys() & set(shape.__struct_encode_fields__)))
 
 
-def shapes(kind: Any) -> tuple[Any, ...]:
+def variants(kind: Any) -> tuple[Any, ...]:
     """The shapes of a `OneOf`; of any other type itself, of None nothing."""
     if isinstance(kind, OneOf):
-        return kind.shapes
+        return kind.variants
     return () if kind is None else (kind,)

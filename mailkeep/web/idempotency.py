@@ -34,8 +34,8 @@ from mailkeep.core.errors import (
 )
 from mailkeep.db.liveness import Presence
 from mailkeep.db.pool import Database
-from mailkeep.web.body_slices import JsonText
-from mailkeep.web.endpoint import Call, Reply
+from mailkeep.web.endpoint import Call, HttpResponse
+from mailkeep.web.string_views import JsonText
 
 log = structlog.get_logger("mailkeep.web")
 
@@ -43,11 +43,11 @@ HEADER = "idempotency-key"
 REPLAYED = "idempotent-replayed"
 _IN_THREAD = 1 << 20  # bytes
 _NOBODY = UUID(int=0)
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 _KEY = re.compile(r"[!-~]{1,255}")
 
 
-class Toolbox(Protocol):
+class IdempotencyContext(Protocol):
     """What keys need of the application's toolbox."""
 
     @property
@@ -72,33 +72,33 @@ class _Claim:
     answer: bytes | None
 
 
-class Keys:
+class IdempotencyKeys:
     """The keys of one process: those under way here are known by their request ids."""
 
-    def __init__(self, app: Toolbox) -> None:
+    def __init__(self, app: IdempotencyContext) -> None:
         self._app = app
         self._presence = Presence(app.db)
         self._under_way: set[UUID] = set()
 
-    async def answer(self, call: Call, handler: Callable[[], Awaitable[Reply]]) -> Reply:
+    async def run(self, call: Call, handler: Callable[[], Awaitable[HttpResponse]]) -> HttpResponse:
         """What `handler` answers, or what it answered before to the same call."""
         key = call.headers.get(HEADER)
-        if key is None or call.endpoint.settle is None:
+        if key is None or call.endpoint.recover is None:
             return await handler()
         if not _KEY.fullmatch(key):
             raise invalid_field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-        named = self._named(call, key, await _digest(call.raw_body), await self._presence.show())
+        named = self._key_columns(call, key, await _digest(call.raw_body), await self._presence.show())
         self._under_way.add(call.request_id)
         try:
             return await self._once(call, named, handler)
         finally:
             self._under_way.discard(call.request_id)
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """Answer no more: what is under way is for other processes to settle."""
         await self._presence.end()
 
-    def _named(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
+    def _key_columns(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
         who = call.caller()
         return {
             "caller_id": who.key_id or who.admin_id,
@@ -109,20 +109,22 @@ class Keys:
             "process": process,
         }
 
-    async def _once(self, call: Call, named: dict[str, Any], handler: Callable[[], Awaitable[Reply]]) -> Reply:
+    async def _once(
+        self, call: Call, named: dict[str, Any], handler: Callable[[], Awaitable[HttpResponse]]
+    ) -> HttpResponse:
         held = await self._claim(named)
         if held is not None:
             if held.body_hash != named["body_hash"]:
                 raise IdempotencyMismatch
             if held.status is not None:
-                return _replayed(held.status, held.answer or b"null")
+                return _replay(held.status, held.answer or b"null")
             settled = await self._settle(call, named, held)
             if settled is not None:
                 return settled
         try:
             reply = await handler()
         except Refusal as wrong:
-            await (self._release(named) if _definite(wrong) else self._abandon(named))
+            await (self._release(named) if _had_no_effect(wrong) else self._abandon(named))
             raise
         except Exception:
             await self._abandon(named)
@@ -130,14 +132,14 @@ class Keys:
         await self._keep(call, named, reply)
         return reply
 
-    async def _settle(self, call: Call, named: dict[str, Any], held: _Claim) -> Reply | None:
+    async def _settle(self, call: Call, named: dict[str, Any], held: _Claim) -> HttpResponse | None:
         """The answer to a call that was cut off, where its effect is on record; None where it had none."""
-        assert call.endpoint.settle is not None
+        assert call.endpoint.recover is not None
         if held.request_id in self._under_way or not await self._take_up(named, held):
             raise IdempotencyInProgress
         self._under_way.add(held.request_id)
         try:
-            found = await call.endpoint.settle(self._app, call, held.request_id)
+            found = await call.endpoint.recover(self._app, call, held.request_id)
         except Exception:
             await self._abandon(named | {"request_id": held.request_id})
             raise
@@ -146,7 +148,7 @@ class Keys:
         if found is not None:
             await self._keep(call, named | {"request_id": held.request_id}, found)
             data = _without_secrets(call, found.data)
-            return Reply(data, status=call.endpoint.status, headers={REPLAYED: "true"})
+            return HttpResponse(data, status=call.endpoint.status, headers={REPLAYED: "true"})
         if not await self._take_over(named, held.request_id):
             raise IdempotencyInProgress
         return None
@@ -164,7 +166,7 @@ class Keys:
                     claimed_at = excluded.claimed_at, status = NULL, answer = NULL
                 WHERE idempotency_keys.claimed_at <= %(expired)s
                 """,
-                named | {"at": at, "expired": at - KEPT},
+                named | {"at": at, "expired": at - RETENTION},
             )
             if cursor.rowcount == 1:
                 return None
@@ -233,7 +235,7 @@ class Keys:
                     named | {"nobody": _NOBODY},
                 )
 
-    async def _keep(self, call: Call, named: dict[str, Any], reply: Reply) -> None:
+    async def _keep(self, call: Call, named: dict[str, Any], reply: HttpResponse) -> None:
         """Keep the answer. Where the database is away just now, the effect's own records will tell."""
         answer = msgspec.json.encode(_without_secrets(call, reply.data))
         try:
@@ -257,16 +259,16 @@ async def _digest(body: JsonText) -> bytes:
     return (await asyncio.to_thread(hashlib.sha256, body)).digest()
 
 
-async def forget_keys(db: Database, clock: Clock) -> int:
+async def delete_expired_keys(db: Database, clock: Clock) -> int:
     """Remove keys older than 24 hours; how many."""
     async with db.autocommit() as conn:
         cursor = await conn.execute(
-            "DELETE FROM idempotency_keys WHERE claimed_at <= %(expired)s", {"expired": clock() - KEPT}
+            "DELETE FROM idempotency_keys WHERE claimed_at <= %(expired)s", {"expired": clock() - RETENTION}
         )
         return cursor.rowcount
 
 
-def _definite(wrong: Refusal) -> bool:
+def _had_no_effect(wrong: Refusal) -> bool:
     """Whether a refusal says that nothing happened. A bug, or a database lost on the way, says nothing."""
     if isinstance(wrong, InternalError | Unavailable):
         return False
@@ -279,5 +281,5 @@ def _without_secrets(call: Call, data: Any) -> Any:
     return {**msgspec.to_builtins(data), **dict.fromkeys(call.endpoint.secrets)}
 
 
-def _replayed(status: int, answer: bytes) -> Reply:
-    return Reply(msgspec.Raw(answer), status=status, headers={REPLAYED: "true"})
+def _replay(status: int, answer: bytes) -> HttpResponse:
+    return HttpResponse(msgspec.Raw(answer), status=status, headers={REPLAYED: "true"})

@@ -17,7 +17,7 @@ from mailkeep.web.endpoint import Call, Listing
 PARAMETERS = ("cursor", "limit", "sort", "order")
 
 
-def split(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+def split_paging_parameters(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """The parameters of paging, and the rest of the query (its filters)."""
     paging: dict[str, str] = {}
     rest: list[tuple[str, str]] = []
@@ -31,9 +31,9 @@ def split(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[
     return paging, rest
 
 
-def request(call: Call, listing: Listing, vault: Vault, now: datetime) -> PageRequest:
+def parse_page_request(call: Call, listing: Listing, vault: Vault, now: datetime) -> PageRequest:
     """The page that `call` asks for, its filters already decoded in `call.query`."""
-    paging, _ = split(call.query_pairs)
+    paging, _ = split_paging_parameters(call.query_pairs)
     sort = paging.get("sort", listing.sorts[0])
     if sort not in listing.sorts:
         raise InvalidPagination(f"sort must be one of {', '.join(listing.sorts)}.", field="sort")
@@ -42,7 +42,7 @@ def request(call: Call, listing: Listing, vault: Vault, now: datetime) -> PageRe
     cursor = paging.get("cursor")
     if not cursor:
         return page
-    key = open_cursor(vault, cursor, _bound(call, page), now)
+    key = open_cursor(vault, cursor, _cursor_scope(call, page), now)
     return PageRequest(page.limit, sort, order, key)
 
 
@@ -58,10 +58,10 @@ def pagination(call: Call, page: Page[Any], vault: Vault, now: datetime) -> dict
     """`meta.pagination` of an answered page."""
     if page.next_key is None or call.page is None:
         return {"next_cursor": "", "has_more": False}
-    return {"next_cursor": seal_cursor(vault, page.next_key, _bound(call, call.page), now), "has_more": True}
+    return {"next_cursor": seal_cursor(vault, page.next_key, _cursor_scope(call, call.page), now), "has_more": True}
 
 
-def _bound(call: Call, page: PageRequest) -> bytes:
+def _cursor_scope(call: Call, page: PageRequest) -> bytes:
     """What a cursor is tied to: caller, list (its path with ids), filters, sort and order (not the limit)."""
     who = call.who
     filters = msgspec.json.encode(call.query, order="deterministic") if call.query is not None else b""

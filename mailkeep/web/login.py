@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
-from mailkeep.web.endpoint import Call, Endpoint, Reply
+from mailkeep.web.endpoint import Call, Endpoint, HttpResponse
 from mailkeep.web.pages import page_endpoint
 
 PATH = "/login"
@@ -38,7 +38,7 @@ def _static(name: str, kind: str) -> Any:
     content = (resources.files("mailkeep.web") / "login_page" / name).read_bytes()
     headers = {"content-security-policy": CONTENT_SECURITY_POLICY, "cache-control": "no-cache"}
 
-    async def _answer(_: Any, call: Call) -> Reply:
-        return Reply(content=content, content_type=kind, headers=dict(headers))
+    async def _answer(_: Any, call: Call) -> HttpResponse:
+        return HttpResponse(content=content, content_type=kind, headers=dict(headers))
 
     return _answer

@@ -19,10 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mailkeep.core.counters import Count
 from mailkeep.core.errors import Unavailable
-from mailkeep.web.pipeline import Answered
+from mailkeep.web.pipeline import AnsweredRequest
 
 # Of the whole installation, kept in the database: nodes are not to be added up.
-_TALLIES = {
+_STORED_COUNTERS = {
     "messages_accepted": ("Messages taken, of the whole installation.", ("direction", "source")),
     "deliveries": ("Fates of recipients, and tries put off, of the whole installation.", ("direction", "status")),
     "webhook_attempts": ("Attempts to deliver an event, by what they made of it.", ("outcome",)),
@@ -63,7 +63,7 @@ class Metrics:
         """Stands around one request."""
         return self._flying.track_inprogress()
 
-    def observe(self, answered: Answered) -> None:
+    def observe(self, answered: AnsweredRequest) -> None:
         """Count one answered request."""
         method = answered.method if answered.method in _METHODS else "other"
         counted = self._counted.get((method, answered.path, answered.status))
@@ -84,11 +84,11 @@ class Metrics:
     def text(self, tallied: Iterable[Count] = ()) -> bytes:
         """All of it in the text format, with what all processes have counted (`core/counters`)."""
         sums = prometheus.CollectorRegistry()
-        sums.register(_Tallied(tallied))
+        sums.register(_StoredCounters(tallied))
         return prometheus.generate_latest(self._registry) + prometheus.generate_latest(sums)
 
 
-class _Tallied(Collector):
+class _StoredCounters(Collector):
     """Counters that others have kept."""
 
     def __init__(self, tallied: Iterable[Count]) -> None:
@@ -96,7 +96,7 @@ class _Tallied(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """A family for each name that we know, with its labels."""
-        for name, (what, labels) in _TALLIES.items():
+        for name, (what, labels) in _STORED_COUNTERS.items():
             family = CounterMetricFamily(f"mailkeep_{name}", what, labels=labels)
             for (counted, values), count in self._tallied:
                 if counted == name and len(values) == len(labels):

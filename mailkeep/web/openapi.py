@@ -20,12 +20,12 @@ import msgspec
 from mailkeep import __version__
 from mailkeep.core.errors import BadRequest, HeadTooLarge, MethodNotAllowed, NotFound, Refusal, RequestTimeout
 from mailkeep.core.page import DEFAULT_LIMIT, MAX_LIMIT
-from mailkeep.web import codes
-from mailkeep.web.decode import body_required
+from mailkeep.web import openapi_errors
+from mailkeep.web.decode import requires_body
 from mailkeep.web.docs import docs_endpoints
-from mailkeep.web.endpoint import PREFIX, Call, Endpoint, Example, Reply
-from mailkeep.web.openapi_webhooks import posted_operation
-from mailkeep.web.samples import SAMPLE_TIME, filled, sample, sample_id
+from mailkeep.web.endpoint import PREFIX, Call, Endpoint, Example, HttpResponse
+from mailkeep.web.openapi_examples import EXAMPLE_TIME, example_id, example_value, fill_placeholders
+from mailkeep.web.openapi_webhooks import webhook_operation
 from mailkeep.web.schemas import Schema, Schemas
 
 _JSON = "application/json"
@@ -39,8 +39,8 @@ def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
     def written() -> bytes:
         return msgspec.json.encode(document((*endpoints, *added)))
 
-    async def _document(_: Any, call: Call) -> Reply:
-        return Reply(content=await asyncio.to_thread(written))  # the first time it takes a fifth of a second
+    async def _document(_: Any, call: Call) -> HttpResponse:
+        return HttpResponse(content=await asyncio.to_thread(written))  # the first time it takes a fifth of a second
 
     own = Endpoint(
         method="GET",
@@ -62,7 +62,7 @@ def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
 def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[str, Any]:
     """The document of all endpoints that are to be documented, in their order."""
     shown = [endpoint for endpoint in endpoints if endpoint.documented]
-    posted = {kind: told for endpoint in shown for kind, told in endpoint.posts.items()}
+    posted = {kind: told for endpoint in shown for kind, told in endpoint.webhook_payloads.items()}
     answered = (kind for endpoint in shown for kind in (endpoint.body, endpoint.data) if kind is not None)
     schemas = Schemas([*answered, *(shape for shape, _ in posted.values())])
     paths: dict[str, dict[str, Any]] = {}
@@ -70,8 +70,8 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
     for endpoint in shown:
         item = paths.setdefault(endpoint.path, {} if endpoint.prefixed else {"servers": [{"url": "/"}]})
         operation = item[endpoint.method.lower()] = _operation(endpoint, schemas)
-        for status, group in groupby(codes.refusals(endpoint), key=lambda each: each.status):
-            name, answer = _refused(status, list(group))
+        for status, group in groupby(openapi_errors.refusals(endpoint), key=lambda each: each.status):
+            name, answer = _error_response(status, list(group))
             refused[name] = answer
             operation["responses"][str(status)] = {"$ref": f"#/components/responses/{name}"}
     return {
@@ -88,13 +88,13 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
         "tags": _tags(shown),
         "paths": paths,
         "webhooks": {
-            kind: posted_operation(kind, schemas.of(shape), shape, data) for kind, (shape, data) in posted.items()
+            kind: webhook_operation(kind, schemas.of(shape), shape, data) for kind, (shape, data) in posted.items()
         },
         "components": {
             "schemas": {**_SCHEMAS, **schemas.components},
             "responses": dict(sorted(refused.items())),
             "headers": _HEADERS,
-            "parameters": _SHARED,
+            "parameters": _PARAMETERS,
             "securitySchemes": _SECURITY,
         },
     }
@@ -113,9 +113,9 @@ def operation_id(endpoint: Endpoint) -> str:
 def _conventions(endpoints: Iterable[Endpoint]) -> str:
     """What holds for every call, and the table of codes."""
     text = (resources.files("mailkeep.web") / "docs_page" / "conventions.md").read_text("utf-8")
-    said = {each for endpoint in endpoints for each in codes.refusals(endpoint)}
+    said = {each for endpoint in endpoints for each in openapi_errors.refusals(endpoint)}
     # What the router and the listener say, before any endpoint.
-    found = codes.in_order(said | {NotFound, MethodNotAllowed, BadRequest, RequestTimeout, HeadTooLarge})
+    found = openapi_errors.sort_errors(said | {NotFound, MethodNotAllowed, BadRequest, RequestTimeout, HeadTooLarge})
     rows = [f"| {each.status} | `{each.code}` | {each.text} |" for each in found]
     return "\n".join([text.rstrip(), "", "| Status | Code | Meaning |", "|---|---|---|", *rows])
 
@@ -138,35 +138,35 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
         "operationId": operation_id(endpoint),
         "summary": endpoint.summary,
         "tags": [endpoint.tag],
-        "security": codes.credentials(endpoint),
+        "security": openapi_errors.security_requirements(endpoint),
     }
     if endpoint.description:
         operation["description"] = endpoint.description
-    if role := codes.required_role(endpoint):
+    if role := openapi_errors.minimum_role(endpoint):
         operation["x-required-role"] = role
-        operation["x-scoped-keys"] = codes.scoped_keys(endpoint)
+        operation["x-scoped-keys"] = openapi_errors.scoped_key_rule(endpoint)
     if parameters := _parameters(endpoint, schemas, examples[0]):
         operation["parameters"] = parameters
     if endpoint.body is not None:
-        shown = {f"example{number}": {"value": filled(each.body)} for number, each in enumerate(examples, 1)}
+        shown = {f"example{number}": {"value": fill_placeholders(each.body)} for number, each in enumerate(examples, 1)}
         content = {"schema": schemas.of(endpoint.body), "examples": shown}
-        operation["requestBody"] = {"required": body_required(endpoint.body), "content": {_JSON: content}}
-    operation["responses"] = {str(endpoint.status): _success(endpoint, schemas, examples[0])}
+        operation["requestBody"] = {"required": requires_body(endpoint.body), "content": {_JSON: content}}
+    operation["responses"] = {str(endpoint.status): _success_response(endpoint, schemas, examples[0])}
     return operation
 
 
 def _parameters(endpoint: Endpoint, schemas: Schemas, example: Example) -> list[Schema]:
     parameters = [
-        _parameter("path", name, _in_path(name), True, example.path)
+        _parameter("path", name, _path_schema(name), True, example.path)
         for segment in endpoint.path.split("/")
         if segment.startswith("{") and (name := segment[1:-1])
     ]
     for name, meaning in endpoint.header_parameters.items():
-        parameters.append(_parameter("header", name, _in_path("id") | {"description": meaning}, False, {}))
-    if endpoint.settle is not None:
+        parameters.append(_parameter("header", name, _path_schema("id") | {"description": meaning}, False, {}))
+    if endpoint.recover is not None:
         parameters.append({"$ref": "#/components/parameters/idempotencyKey"})
     if endpoint.query is not None:
-        required = schemas.required(endpoint.query)
+        required = schemas.required_fields(endpoint.query)
         for name, schema in schemas.fields(endpoint.query).items():
             parameters.append(_parameter("query", name, schema, name in required, example.query))
     if endpoint.listing is not None:
@@ -183,22 +183,22 @@ def _parameter(where: str, name: str, schema: Schema, required: bool, examples: 
     if described := schema.get("description"):
         parameter["description"] = described
     if name in examples:
-        parameter["example"] = _typed(filled(examples[name]), schema)
+        parameter["example"] = _convert_example(fill_placeholders(examples[name]), schema)
     return parameter
 
 
-def _typed(text: str, schema: Schema) -> Any:
+def _convert_example(text: str, schema: Schema) -> Any:
     """A query's text as the schema's type, as examples are written."""
     if schema.get("type") == "boolean":
         return text == "true"
     return int(text) if schema.get("type") == "integer" else text
 
 
-def _in_path(name: str) -> Schema:
+def _path_schema(name: str) -> Schema:
     return {"type": "string", "format": "uuid"} if name == "id" or name.endswith("_id") else {"type": "string"}
 
 
-def _success(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str, Any]:
+def _success_response(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str, Any]:
     described = HTTPStatus(endpoint.status).phrase
     if endpoint.content != _JSON:
         # Of a stream a schema would be read as that of each event, for which 3.1 has no word.
@@ -216,25 +216,25 @@ def _success(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str
         }
         schema = {"type": "object", "properties": properties, "required": ["data", "error", "meta"]}
         content = {"schema": schema, "example": _answer(endpoint, example)}
-    asked = {other: {"schema": {"type": "string"}} for other in endpoint.also}
+    asked = {other: {"schema": {"type": "string"}} for other in endpoint.alternative_content}
     return {"description": described, "headers": _headers(), "content": {endpoint.content: content, **asked}}
 
 
 def _answer(endpoint: Endpoint, example: Example) -> dict[str, Any]:
     """The envelope of an answer to an example: what it says itself, else made up from the type."""
     known = {**example.path, **example.query, **cast(Mapping[str, Any], example.body or {})}
-    data = example.answer if example.answer is not None else sample(endpoint.data, filled(known))
-    meta: dict[str, Any] = {"request_id": sample_id("request_id"), "timestamp": SAMPLE_TIME}
+    data = example.answer if example.answer is not None else example_value(endpoint.data, fill_placeholders(known))
+    meta: dict[str, Any] = {"request_id": example_id("request_id"), "timestamp": EXAMPLE_TIME}
     if endpoint.listing:
         meta["pagination"] = {"next_cursor": "", "has_more": False}
-    return {"data": filled(data), "error": None, "meta": meta}
+    return {"data": fill_placeholders(data), "error": None, "meta": meta}
 
 
-def _refused(status: int, group: Sequence[type[Refusal]]) -> tuple[str, dict[str, Any]]:
+def _error_response(status: int, group: Sequence[type[Refusal]]) -> tuple[str, dict[str, Any]]:
     """The answer for one status, with its name: the codes it may carry, their meaning, an example of each."""
     only = {"type": "object", "properties": {"code": {"enum": [each.code for each in group]}}}
     schema = {"allOf": [{"$ref": "#/components/schemas/Refusal"}, {"properties": {"error": only}}]}
-    meta = {"request_id": sample_id("request_id"), "timestamp": SAMPLE_TIME}
+    meta = {"request_id": example_id("request_id"), "timestamp": EXAMPLE_TIME}
     examples = {
         each.code: {
             "value": {
@@ -257,7 +257,7 @@ def _headers(more: str | None = None) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in [*names, *([more] if more else [])]}
 
 
-def _whole(described: str) -> Schema:
+def _integer_header(described: str) -> Schema:
     return {"description": described, "schema": {"type": "integer", "minimum": 0}}
 
 
@@ -267,13 +267,15 @@ _HEADERS: dict[str, Schema] = {
         "required": True,
         "schema": {"type": "string", "format": "uuid"},
     },
-    "RateLimit-Limit": _whole("Requests allowed in the window; absent where nothing is limited."),
-    "RateLimit-Remaining": _whole("Requests left in the window."),
-    "RateLimit-Reset": _whole("Seconds until the next request is accepted: 0 while requests of an API key are left."),
-    "Retry-After": _whole("Seconds to wait before the next try."),
+    "RateLimit-Limit": _integer_header("Requests allowed in the window; absent where nothing is limited."),
+    "RateLimit-Remaining": _integer_header("Requests left in the window."),
+    "RateLimit-Reset": _integer_header(
+        "Seconds until the next request is accepted: 0 while requests of an API key are left."
+    ),
+    "Retry-After": _integer_header("Seconds to wait before the next try."),
 }
 
-_SHARED: dict[str, Schema] = {
+_PARAMETERS: dict[str, Schema] = {
     "idempotencyKey": {
         "name": "Idempotency-Key",
         "in": "header",

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from mailkeep.web.samples import SAMPLE_TIME, sample_id
+from mailkeep.web.openapi_examples import EXAMPLE_TIME, example_id
 from mailkeep.web.schemas import Schema
 
-_SIGNED = {
+_SIGNATURE_HEADERS = {
     "webhook-id": "The event's id, the same for each attempt.",
     "webhook-timestamp": "When the attempt was made, in seconds since 1970.",
     "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of.",
@@ -20,7 +20,7 @@ _SIGNED = {
 }
 
 
-def posted_operation(kind: str, data: Schema, shape: type[Struct], example: Mapping[str, Any]) -> dict[str, Any]:
+def webhook_operation(kind: str, data: Schema, shape: type[Struct], example: Mapping[str, Any]) -> dict[str, Any]:
     """The Path Item of a kind of event (OpenAPI 3.1 §4.8.9); `data` is the schema of `shape`."""
     uuid: Schema = {"type": "string", "format": "uuid"}
     properties: dict[str, Schema] = {
@@ -30,12 +30,12 @@ def posted_operation(kind: str, data: Schema, shape: type[Struct], example: Mapp
         "timestamp": {"type": "string", "format": "date-time"},
         "data": data,
     }
-    event_id = sample_id("event_id")
+    event_id = example_id("event_id")
     body = {
-        "id": sample_id("message_id") if "message_id" in example else event_id,
+        "id": example_id("message_id") if "message_id" in example else event_id,
         "event": kind,
         "event_id": event_id,
-        "timestamp": SAMPLE_TIME,
+        "timestamp": EXAMPLE_TIME,
         "data": example,
     }
     schema = {"type": "object", "properties": properties, "required": list(properties)}
@@ -47,7 +47,7 @@ def posted_operation(kind: str, data: Schema, shape: type[Struct], example: Mapp
         "security": [],
         "parameters": [
             {"name": name, "in": "header", "required": True, "schema": {"type": "string"}, "description": meaning}
-            for name, meaning in _SIGNED.items()
+            for name, meaning in _SIGNATURE_HEADERS.items()
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": body}}},
         "responses": {"2XX": {"description": "It arrived; whatever else is answered, it is tried again."}},

@@ -53,7 +53,7 @@ def _plain(address: str) -> str:
     return str((isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped) or ip)
 
 
-def refuse_foreign_origin(request: Request, call: Call, settings: Settings) -> None:
+def refuse_cross_site(request: Request, call: Call, settings: Settings) -> None:
     """Refuse an unsafe call that another site makes with the user's cookie, or a login that it forges.
 
     SameSite=Strict and the JSON content type stand in front of this. No browser sends a Bearer key unasked; with any

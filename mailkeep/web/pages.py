@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
 def page_endpoint(
-    path: str, handler: Callable[[Any, Call], Awaitable[Reply]], kind: str, summary: str, *, is_page: bool = False
+    path: str,
+    handler: Callable[[Any, Call], Awaitable[HttpResponse]],
+    kind: str,
+    summary: str,
+    *,
+    is_page: bool = False,
 ) -> Endpoint:
     """GET of one file of media type `kind`; a page is shown whatever stands in its query."""
     return Endpoint(
@@ -24,6 +29,6 @@ def page_endpoint(
         bare=True,
         prefixed=False,
         documented=False,
-        foreign_query=is_page,
+        any_query=is_page,
         examples=(Example(),),
     )

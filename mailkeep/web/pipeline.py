@@ -1,6 +1,6 @@
 """One request from the socket to the envelope: an ASGI application around a router.
 
-What it needs from above is handed in as a `Gate`: who calls, and what becomes of refused changes.
+`AccessControl` is given to it: authentication, and the record of refused changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from mailkeep.core.clock import Clock
 from mailkeep.core.errors import (
     InternalError,
     InvalidField,
@@ -35,18 +34,17 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
 from mailkeep.core.secret import Vault
 from mailkeep.db.patience import patient
-from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
 from mailkeep.web.body import read_body
-from mailkeep.web.body_memory import Budget, Share
-from mailkeep.web.decode import body_required, decode_query
+from mailkeep.web.decode import decode_query, requires_body
 from mailkeep.web.decode_process import Decoder
-from mailkeep.web.endpoint import Call, Endpoint, Rate, Reply
-from mailkeep.web.fields import shapes
-from mailkeep.web.idempotency import Keys
+from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Rate
+from mailkeep.web.fields import variants
+from mailkeep.web.idempotency import IdempotencyContext, IdempotencyKeys
 from mailkeep.web.limits import AddressLimit
-from mailkeep.web.origin import client_address, is_secure, refuse_foreign_origin
+from mailkeep.web.memory_budget import MemoryBudget, MemoryReservation
+from mailkeep.web.origin import client_address, is_secure, refuse_cross_site
 from mailkeep.web.router import Router
 
 log = structlog.get_logger("mailkeep.web")
@@ -61,48 +59,34 @@ _SHORT_OF = {
 }
 
 
-class Toolbox(Protocol):
-    """What the pipeline uses of the application's toolbox."""
+class PipelineContext(IdempotencyContext, Protocol):
+    """What the pipeline uses of the application context."""
 
     @property
     def settings(self) -> Settings:
-        """The settings; limits are read once, the rest on each request."""
-        ...
-
-    @property
-    def clock(self) -> Clock:
-        """The time."""
-        ...
-
-    @property
-    def db(self) -> Database:
-        """Where Idempotency-Keys are held."""
+        """The settings; rate limits are read once, the rest on each request."""
         ...
 
     @property
     def vault(self) -> Vault:
-        """What seals cursors."""
-        ...
-
-
-class Gate(Protocol):
-    """What the pipeline asks of identity and audit."""
-
-    async def authenticate(self, app: Any, call: Call) -> None:
-        """Set `call.who` and `call.rate`, or refuse (401; 429 where the key's rate is used up)."""
-        ...
-
-    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
-        """Refuse where `current` is not the caller's own password."""
-        ...
-
-    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
-        """Record that a mutating call of an authenticated caller was refused."""
+        """Seals pagination cursors."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AccessControl:
+    """Authentication and audit, which features implement; every function receives the application context first."""
+
+    authenticate: Callable[[Any, Call], Awaitable[None]]
+    """Set `call.who` and `call.rate`, or refuse: 401; 429 if the API key's rate is used up."""
+    prove_password: Callable[[Any, Call, str, str], Awaitable[None]]
+    """Refuse if the given password is not the caller's own; the last argument is the audit action."""
+    record_refusal: Callable[[Any, Call, Refusal], Awaitable[None]]
+    """Record that a mutating call of an authenticated caller was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRequest:
     """One answered request: its endpoint's path with the placeholders (`other`: none), a refusal's code."""
 
     method: str
@@ -112,14 +96,14 @@ class Answered:
     code: str | None
 
 
-class Meter(Protocol):
+class RequestMeter(Protocol):
     """Counts requests for the metrics."""
 
     def in_flight(self) -> AbstractContextManager[object]:
         """Stands around one request, from its head to the end of its answer."""
         ...
 
-    def observe(self, answered: Answered) -> None:
+    def observe(self, answered: AnsweredRequest) -> None:
         """Count one answered request, its body perhaps still being sent."""
         ...
 
@@ -127,16 +111,18 @@ class Meter(Protocol):
 class Pipeline:
     """The ASGI application. `app` is the toolbox that handlers receive."""
 
-    def __init__(self, app: Toolbox, router: Router, gate: Gate, meter: Meter | None = None) -> None:
+    def __init__(
+        self, app: PipelineContext, router: Router, access: AccessControl, meter: RequestMeter | None = None
+    ) -> None:
         limits = app.settings.limits
         self._app = app
         self._router = router
-        self._gate = gate
-        self._keys = Keys(app)
-        self._budget = Budget(limits.body_budget_mb << 20)
-        self._open_budget = Budget(_OPEN_BODIES)
+        self._access = access
+        self._keys = IdempotencyKeys(app)
+        self._budget = MemoryBudget(limits.body_budget_mb << 20)
+        self._open_budget = MemoryBudget(_OPEN_BODIES)
         self._meter = meter
-        kinds = {kind.__module__ for endpoint in router.endpoints for kind in shapes(endpoint.body)}
+        kinds = {kind.__module__ for endpoint in router.endpoints for kind in variants(endpoint.body)}
         self._decoder = Decoder(sorted(kinds))
         self._addresses = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
@@ -155,7 +141,7 @@ class Pipeline:
         request = Request(scope, receive)
         now = self._app.clock()
         request_id = uuid7(now)
-        state = _State(request_id, Share(self._budget))
+        state = _RequestState(request_id, MemoryReservation(self._budget))
         started = asyncio.get_running_loop().time()
         try:
             with patient():
@@ -169,7 +155,7 @@ class Pipeline:
             response = self._refuse(Unavailable("The server is ending."), state)
         except Exception as fault:
             log.exception("request failed", request_id=str(request_id), method=request.method, path=scope["path"])
-            response = self._refuse(_blamed(fault), state)
+            response = self._refuse(_unexpected_error(fault), state)
         finally:
             state.share.release()
         own = {name for name, _ in response.raw_headers}
@@ -182,15 +168,15 @@ class Pipeline:
         if self._meter:
             path = state.endpoint.path if state.endpoint else "other"
             seconds = asyncio.get_running_loop().time() - started
-            self._meter.observe(Answered(request.method, path, response.status_code, seconds, state.code))
+            self._meter.observe(AnsweredRequest(request.method, path, response.status_code, seconds, state.code))
         await response(scope, receive, send)
 
-    def _refuse(self, wrong: Refusal, state: _State) -> Response:
+    def _refuse(self, wrong: Refusal, state: _RequestState) -> Response:
         state.code = wrong.code
         body = envelope.refusal(wrong, state.request_id, self._app.clock())
         return Response(body, wrong.status, envelope.refusal_headers(wrong), "application/json")
 
-    async def _answer(self, request: Request, state: _State, now: datetime) -> Response:
+    async def _answer(self, request: Request, state: _RequestState, now: datetime) -> Response:
         settings = self._app.settings
         address = client_address(request, settings.http.trusted_proxies)
         state.rate = self._limit(self._addresses, address, now, state)
@@ -214,26 +200,26 @@ class Pipeline:
         )
         if endpoint.action is not None:
             try:
-                await self._gate.authenticate(self._app, call)
+                await self._access.authenticate(self._app, call)
             finally:
                 state.rate = call.rate or state.rate
             # Of a copy, or the call would refer to itself: its body would outlive its share of the budget.
             copy = replace(call)
-            call.again = partial(self._again, copy, endpoint.action)
-            call.prover = partial(self._gate.prove_password, self._app, copy)
+            call.reauthenticate = partial(self._again, copy, endpoint.action)
+            call.check_password = partial(self._access.prove_password, self._app, copy)
         try:
-            refuse_foreign_origin(request, call, settings)
+            refuse_cross_site(request, call, settings)
             await self._decode(request, call, state.share, now)
-            reply = await self._keys.answer(call, lambda: endpoint.handler(self._app, call))
+            reply = await self._keys.run(call, lambda: endpoint.handler(self._app, call))
         except Refusal as wrong:
             if call.who is not None and endpoint.audit is not None:
-                await self._gate.refused(self._app, call, wrong)
+                await self._access.record_refusal(self._app, call, wrong)
             raise
         if request.method == "HEAD" and isinstance(reply.content, AsyncIterator):
             reply.content = _nothing()  # a stream may never end
         return self._response(call, reply)
 
-    def _match(self, request: Request, state: _State) -> tuple[Endpoint, dict[str, str]]:
+    def _match(self, request: Request, state: _RequestState) -> tuple[Endpoint, dict[str, str]]:
         path = _path(request.scope)
         try:
             state.endpoint, values = self._router.match(request.method, path)
@@ -245,44 +231,44 @@ class Pipeline:
         return state.endpoint, values
 
     async def _again(self, call: Call, action: str) -> Principal:
-        await self._gate.authenticate(self._app, call)
+        await self._access.authenticate(self._app, call)
         allow(call.caller(), action)
         return call.caller()
 
-    def _limit(self, limit: AddressLimit, address: str, now: datetime, state: _State) -> Rate | None:
+    def _limit(self, limit: AddressLimit, address: str, now: datetime, state: _RequestState) -> Rate | None:
         allowed, rate = limit.take(address, now)
         if not allowed:
             state.rate = rate
             raise RateLimitExceeded(retry_after=rate.reset if rate else 1)
         return rate or state.rate
 
-    async def _decode(self, request: Request, call: Call, share: Share, now: datetime) -> None:
+    async def _decode(self, request: Request, call: Call, share: MemoryReservation, now: datetime) -> None:
         endpoint = call.endpoint
         limit = endpoint.body_limit(self._app.settings) if endpoint.body_limit else BODY_LIMIT
         if endpoint.action is None:  # nobody knows who calls: not to hold what others need
-            share.draw_on(self._open_budget)
+            share.use_budget(self._open_budget)
         call.raw_body = await read_body(request, limit, share, self._app.settings.http)
         if call.who is not None and endpoint.action is not None:
             allow(call.who, endpoint.action)
         pairs = list(call.query_pairs)
         if endpoint.listing is not None:
-            pairs = listing.split(pairs)[1]
-        if endpoint.foreign_query:
+            pairs = listing.split_paging_parameters(pairs)[1]
+        if endpoint.any_query:
             pairs = []
-        if endpoint.query is not None and not endpoint.foreign_query:
+        if endpoint.query is not None and not endpoint.any_query:
             call.query = decode_query(pairs, endpoint.query)
         elif pairs:
             raise InvalidField([{"field": name[:100], "reason": "is no parameter of this path"} for name, _ in pairs])
         if endpoint.listing is not None:
-            call.page = listing.request(call, endpoint.listing, self._app.vault, now)
+            call.page = listing.parse_page_request(call, endpoint.listing, self._app.vault, now)
         if call.raw_body:
             call.body = await self._decoder.read(call.raw_body, endpoint.body)
-        elif endpoint.body is not None and body_required(endpoint.body):
+        elif endpoint.body is not None and requires_body(endpoint.body):
             raise InvalidJson("The call needs a JSON body.")
         elif endpoint.body is not None:
-            call.body = shapes(endpoint.body)[0]()
+            call.body = variants(endpoint.body)[0]()
 
-    def _response(self, call: Call, reply: Reply) -> Response:
+    def _response(self, call: Call, reply: HttpResponse) -> Response:
         status = reply.status or call.endpoint.status
         if reply.content is None:
             pagination = None
@@ -318,12 +304,12 @@ class _Stream(StreamingResponse):
                 await close()
 
 
-class _State:
+class _RequestState:
     """What is known of a request when it is answered, however far it came."""
 
     __slots__ = ("code", "endpoint", "rate", "request_id", "share")
 
-    def __init__(self, request_id: UUID, share: Share) -> None:
+    def __init__(self, request_id: UUID, share: MemoryReservation) -> None:
         self.request_id = request_id
         self.share = share
         self.rate: Rate | None = None
@@ -341,7 +327,7 @@ def _path(scope: Scope) -> str:
     return raw.decode("latin-1") if raw is not None else quote(scope["path"])
 
 
-def _blamed(fault: Exception) -> Refusal:
+def _unexpected_error(fault: Exception) -> Refusal:
     """What the caller is told of a fault that nobody expected: whether it is worth another try."""
     short = _SHORT_OF.get(fault.errno or 0) if isinstance(fault, OSError) else None
     return Unavailable(short, retry_after=30) if short else InternalError()

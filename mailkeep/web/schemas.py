@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import inspect as mi
 
-from mailkeep.web.fields import Body, OneOf, Patch, Query, shapes
+from mailkeep.web.fields import Body, OneOf, Patch, Query, variants
 
 Schema = dict[str, Any]
 
@@ -23,10 +23,10 @@ class Schemas:
 
     def __init__(self, types: Iterable[Any]) -> None:
         """`types`: all that will be asked for, so that names are told apart where they are the same."""
-        self._infos = [mi.type_info(shape) for kind in types for shape in shapes(kind)]
+        self._infos = [mi.type_info(shape) for kind in types for shape in variants(kind)]
         structs: dict[type[Any], mi.StructType] = {}
         for info in self._infos:
-            _gather(info, structs)
+            _collect_structs(info, structs)
         self._names = _names(structs)
         self.components = {self._names[cls]: self._struct(info) for cls, info in structs.items()}
         self.components = dict(sorted(self.components.items()))
@@ -34,7 +34,7 @@ class Schemas:
     def of(self, kind: Any) -> Schema:
         """The schema of a type: a reference for a struct."""
         if isinstance(kind, OneOf):
-            return {"oneOf": [self.of(shape) for shape in kind.shapes]}
+            return {"oneOf": [self.of(shape) for shape in kind.variants]}
         return self._schema(mi.type_info(kind))
 
     def fields(self, struct: type[msgspec.Struct]) -> Mapping[str, Schema]:
@@ -45,7 +45,7 @@ class Schemas:
         return {name: _without_null(schema) for name, schema in found.items()}
 
     @staticmethod
-    def required(struct: type[msgspec.Struct]) -> set[str]:
+    def required_fields(struct: type[msgspec.Struct]) -> set[str]:
         """The names of a struct's required fields."""
         info = mi.type_info(struct)
         assert isinstance(info, mi.StructType)
@@ -113,13 +113,13 @@ class Schemas:
 def _plain(kind: mi.Type) -> Schema:
     match kind:
         case mi.StrType(pattern=pattern):
-            return {"type": "string"} | _bounds(kind, "minLength", "maxLength") | _given(pattern=pattern)
+            return {"type": "string"} | _bounds(kind, "minLength", "maxLength") | _without_none(pattern=pattern)
         case mi.BoolType():
             return {"type": "boolean"}
         case mi.IntType(ge=low, le=high):
-            return {"type": "integer"} | _given(minimum=low, maximum=high)
+            return {"type": "integer"} | _without_none(minimum=low, maximum=high)
         case mi.FloatType(ge=low, le=high):
-            return {"type": "number"} | _given(minimum=low, maximum=high)
+            return {"type": "number"} | _without_none(minimum=low, maximum=high)
         case mi.UUIDType():
             return {"type": "string", "format": "uuid"}
         case mi.DateTimeType():
@@ -137,12 +137,12 @@ def _plain(kind: mi.Type) -> Schema:
             raise TypeError(f"no schema for {kind}")
 
 
-def _given(**keywords: Any) -> Schema:
+def _without_none(**keywords: Any) -> Schema:
     return {name: value for name, value in keywords.items() if value is not None}
 
 
 def _bounds(kind: Any, low: str, high: str) -> Schema:
-    return _given(**{low: kind.min_length, high: kind.max_length})
+    return _without_none(**{low: kind.min_length, high: kind.max_length})
 
 
 def _has_default(field: mi.Field) -> bool:
@@ -160,22 +160,22 @@ def _without_null(schema: Schema) -> Schema:
     return schema
 
 
-def _gather(kind: Any, structs: dict[type[Any], mi.StructType]) -> None:
+def _collect_structs(kind: Any, structs: dict[type[Any], mi.StructType]) -> None:
     """All structs that a type is made of, in the order in which they are met."""
     match kind:
         case mi.StructType() if kind.cls not in structs:
             structs[kind.cls] = kind
             for field in kind.fields:
-                _gather(field.type, structs)
+                _collect_structs(field.type, structs)
         case mi.Metadata():
-            _gather(kind.type, structs)
+            _collect_structs(kind.type, structs)
         case mi.UnionType():
             for each in kind.types:
-                _gather(each, structs)
+                _collect_structs(each, structs)
         case mi.ListType():
-            _gather(kind.item_type, structs)
+            _collect_structs(kind.item_type, structs)
         case mi.DictType():
-            _gather(kind.value_type, structs)
+            _collect_structs(kind.value_type, structs)
         case _:
             pass
 

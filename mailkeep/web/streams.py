@@ -15,7 +15,7 @@ from uuid import UUID
 from mailkeep.core.errors import RateLimitExceeded, Unavailable
 
 
-class Place:
+class Stream:
     """One stream's place: what wakes it."""
 
     __slots__ = ("_woken", "streams")
@@ -45,14 +45,14 @@ class Streams:
 
     def __init__(self) -> None:
         self.closing = False
-        self._places: set[Place] = set()
+        self._places: set[Stream] = set()
         self._callers: Counter[UUID] = Counter()
         self._wanted = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def refuse_full(self, caller: UUID, *, most: int, most_per_caller: int) -> None:
+    def check_capacity(self, caller: UUID, *, most: int, most_per_caller: int) -> None:
         """RATE_LIMIT_EXCEEDED where the caller has all that it may have, UNAVAILABLE where there are too many in
         all, or the process is ending.
         """
@@ -64,10 +64,10 @@ class Streams:
             raise Unavailable("Too many streams; try again later.", retry_after=10, reason="too_many_streams")
 
     @contextmanager
-    def place(self, caller: UUID, *, most: int, most_per_caller: int) -> Generator[Place]:
+    def open(self, caller: UUID, *, most: int, most_per_caller: int) -> Generator[Stream]:
         """A place among the streams for the time of the block; refused as by `refuse_full`."""
-        self.refuse_full(caller, most=most, most_per_caller=most_per_caller)
-        place = Place(self)
+        self.check_capacity(caller, most=most, most_per_caller=most_per_caller)
+        place = Stream(self)
         self._places.add(place)
         self._callers[caller] += 1
         self._wanted.set()
@@ -81,7 +81,7 @@ class Streams:
             if not self._places:
                 self._wanted.clear()
 
-    async def wanted(self) -> None:
+    async def wait_for_stream(self) -> None:
         """Return when there is a stream."""
         await self._wanted.wait()
 

@@ -17,7 +17,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import Queued, Waiting
 from mailkeep.run.runtime.context import attached
 from mailkeep.run.runtime.http import HttpListener
-from mailkeep.run.runtime.router import ENDPOINTS, Gate
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.browser.scene import EXAMPLE, Caller, Scene
@@ -60,7 +60,7 @@ async def fronts(scene: Scene) -> AsyncIterator[Front]:
             soon = app.clock() + timedelta(minutes=12)
             patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))
             async with answering(app, patch, queued(int(app.clock().timestamp()))) as waiters:
-                await listener.start(Pipeline(app, Router(ENDPOINTS), Gate()), grace_seconds=1)
+                await listener.start(Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL), grace_seconds=1)
                 try:
                     yield Front(listener.url, scene, waiters)
                 finally:

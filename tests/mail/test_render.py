@@ -8,7 +8,7 @@ import pytest
 
 from mailkeep.mail.daemons import render
 from mailkeep.mail.daemons.paths import Places
-from mailkeep.settings import load
+from mailkeep.settings import load_settings
 
 PLACES = Places(Path("/var/lib/mailkeep"), Path("/run/mailkeep/0123456789ab"))
 FACTS = render.Facts(
@@ -29,7 +29,7 @@ FACTS = render.Facts(
 
 
 def settings(**environ: str):
-    return load(Path("/nowhere"), {f"MAILKEEP_{key}": text for key, text in environ.items()}).settings
+    return load_settings(Path("/nowhere"), {f"MAILKEEP_{key}": text for key, text in environ.items()}).settings
 
 
 def values(text: str) -> dict[str, str]:

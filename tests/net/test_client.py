@@ -20,7 +20,7 @@ import trustme
 
 from mailkeep import __version__
 from mailkeep.net import client as outbound_client, resolver
-from mailkeep.net.client import Outbound, OutboundAnswer, OutboundFailed, OutboundRequest
+from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest, OutboundResponse
 from mailkeep.net.resolver import Resolver
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
@@ -72,9 +72,9 @@ async def serving(answer: Any = OK, context: ssl.SSLContext | None = None) -> As
 
 
 @pytest.fixture
-async def outbound(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Outbound]:
+async def outbound(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[OutboundClient]:
     monkeypatch.setattr(resolver, "LOOKUP_SECONDS", 60.0)  # a thread may have to wait for its turn
-    made = Outbound()
+    made = OutboundClient()
     yield made
     await made.close()
 
@@ -90,14 +90,14 @@ def asking(server: Server, **more: Any) -> OutboundRequest:
     return OutboundRequest(**(wanted | more))
 
 
-async def failing(outbound: Outbound, request: OutboundRequest) -> OutboundFailed:
-    with pytest.raises(OutboundFailed) as failed:
+async def failing(outbound: OutboundClient, request: OutboundRequest) -> OutboundError:
+    with pytest.raises(OutboundError) as failed:
         await outbound.send(request)
-    assert failed.value.kind in outbound_client.KINDS
+    assert failed.value.kind in outbound_client.FAILURE_KINDS
     return failed.value
 
 
-async def test_a_request_says_what_it_was_given_and_little_else(outbound: Outbound):
+async def test_a_request_says_what_it_was_given_and_little_else(outbound: OutboundClient):
     async with serving() as server:
         url = f"http://localhost:{server.port}/a%20b/../c?x=%C3%A9&y=[]"
         sent = asking(server, method="POST", url=url, body=b'{"a": 1}', headers={"Content-Type": "application/json"})
@@ -116,26 +116,26 @@ async def test_a_request_says_what_it_was_given_and_little_else(outbound: Outbou
         assert server.requests[0].endswith(b'\r\n\r\n{"a": 1}')
 
 
-async def test_no_host_of_the_caller_gets_through(outbound: Outbound):
+async def test_no_host_of_the_caller_gets_through(outbound: OutboundClient):
     async with serving() as server:
         await outbound.send(asking(server, headers={"Host": "internal.example"}))
         assert [line for line in server.head() if line.startswith("Host")] == [f"Host: 127.0.0.1:{server.port}"]
 
 
-async def test_a_large_body_arrives_whole(outbound: Outbound):
+async def test_a_large_body_arrives_whole(outbound: OutboundClient):
     async with serving() as server:
         body = bytes(range(256)) * (40 << 10)
         assert (await outbound.send(asking(server, method="POST", body=body))).status == 200
         assert server.requests[0].partition(b"\r\n\r\n")[2] == body
 
 
-async def test_headers_of_an_answer_are_in_lower_case_and_joined(outbound: Outbound):
+async def test_headers_of_an_answer_are_in_lower_case_and_joined(outbound: OutboundClient):
     async with serving(b"HTTP/1.1 410 Gone\r\nX-A: 1\r\nX-a: 2\r\nContent-Length: 0\r\n\r\n") as server:
         answer = await outbound.send(asking(server))
         assert (answer.status, answer.headers["x-a"]) == (410, "1, 2")
 
 
-async def test_a_redirect_is_an_answer(outbound: Outbound):
+async def test_a_redirect_is_an_answer(outbound: OutboundClient):
     async with serving() as inner:
         location = f"http://127.0.0.1:{inner.port}/inside"
         for status in (301, 302, 303, 307, 308):
@@ -146,14 +146,14 @@ async def test_a_redirect_is_an_answer(outbound: Outbound):
         assert inner.connections == 0
 
 
-async def test_cookies_are_not_kept(outbound: Outbound):
+async def test_cookies_are_not_kept(outbound: OutboundClient):
     async with serving(OK.replace(b"OK\r\n", b"OK\r\nSet-Cookie: a=b; Path=/\r\n", 1)) as server:
         for _ in range(2):
             await outbound.send(asking(server, url=f"http://localhost:{server.port}/"))
         assert not [line for line in server.head() if line.lower().startswith("cookie")]
 
 
-async def test_nothing_is_decompressed(outbound: Outbound):
+async def test_nothing_is_decompressed(outbound: OutboundClient):
     """A bomb stays what it was on the wire."""
     bomb = gzip.compress(bytes(10 << 20))
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n"
@@ -162,7 +162,9 @@ async def test_nothing_is_decompressed(outbound: Outbound):
         assert answer.body == bomb
 
 
-async def test_the_environment_names_no_proxy(outbound: Outbound, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+async def test_the_environment_names_no_proxy(
+    outbound: OutboundClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     async with serving() as proxy, serving() as server:
@@ -177,7 +179,7 @@ async def test_the_environment_names_no_proxy(outbound: Outbound, monkeypatch: p
 
 
 @pytest.mark.parametrize("length", ["Content-Length: 40000\r\n", "Transfer-Encoding: chunked\r\n", ""])
-async def test_an_answer_is_read_to_its_limit(outbound: Outbound, length: str):
+async def test_an_answer_is_read_to_its_limit(outbound: OutboundClient, length: str):
     body = b"x" * 40000
     body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if "chunked" in length else body
 
@@ -221,7 +223,7 @@ async def only_informational(writer: Writer) -> None:
 
 
 @pytest.mark.parametrize("answer", [silence, slow_head, slow_body, only_informational])
-async def test_the_time_is_for_all_of_it(outbound: Outbound, answer: Any):
+async def test_the_time_is_for_all_of_it(outbound: OutboundClient, answer: Any):
     async with serving(answer) as server:
         started = time.monotonic()
         failed = await failing(outbound, asking(server, timeout=0.3))
@@ -229,7 +231,7 @@ async def test_the_time_is_for_all_of_it(outbound: Outbound, answer: Any):
         assert time.monotonic() - started < 30
 
 
-async def test_an_endless_answer_is_left_at_the_limit(outbound: Outbound):
+async def test_an_endless_answer_is_left_at_the_limit(outbound: OutboundClient):
     async def endless(writer: Writer) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -255,7 +257,7 @@ async def test_an_endless_answer_is_left_at_the_limit(outbound: Outbound):
         b"\x16\x03\x01\x00\x00",
     ],
 )
-async def test_what_is_no_http_is_a_failure(outbound: Outbound, answer: bytes):
+async def test_what_is_no_http_is_a_failure(outbound: OutboundClient, answer: bytes):
     async def send(writer: Writer) -> None:
         writer.write(answer)
         await writer.drain()
@@ -265,7 +267,7 @@ async def test_what_is_no_http_is_a_failure(outbound: Outbound, answer: bytes):
         assert (await failing(outbound, asking(server))).kind == "protocol"
 
 
-async def test_what_is_refused_never_connects(outbound: Outbound):
+async def test_what_is_refused_never_connects(outbound: OutboundClient):
     async with serving() as server:
         local = f"http://localhost:{server.port}/"
         assert (await failing(outbound, asking(server, allowed_networks=()))).kind == "address_refused"
@@ -275,7 +277,7 @@ async def test_what_is_refused_never_connects(outbound: Outbound):
         assert server.connections == 0
 
 
-async def test_nobody_listens(outbound: Outbound):
+async def test_nobody_listens(outbound: OutboundClient):
     with socket.socket() as held:  # nobody else gets the port meanwhile
         held.bind(("127.0.0.1", 0))
         failed = await failing(outbound, asking(Server(port=held.getsockname()[1])))
@@ -286,7 +288,7 @@ async def test_nobody_listens(outbound: Outbound):
 async def test_the_next_address_is_tried_where_one_takes_no_connection(tmp_path: Path):
     hosts = tmp_path / "hosts"
     hosts.write_text("127.0.0.2 two.example\n127.0.0.1 two.example\n")
-    outbound = Outbound(resolver=Resolver([("127.0.0.1", 9)], hosts))
+    outbound = OutboundClient(resolver=Resolver([("127.0.0.1", 9)], hosts))
     async with serving() as server:
         answer = await outbound.send(asking(server, url=f"http://two.example:{server.port}/"))
         assert answer.remote_address == "127.0.0.1"
@@ -296,14 +298,14 @@ async def test_the_next_address_is_tried_where_one_takes_no_connection(tmp_path:
 # Connections that are kept
 
 
-async def test_a_connection_serves_again(outbound: Outbound):
+async def test_a_connection_serves_again(outbound: OutboundClient):
     async with serving() as server:
         for _ in range(5):
             await outbound.send(asking(server))
         assert (server.connections, len(server.requests)) == (1, 5)
 
 
-async def test_a_connection_is_kept_for_its_name_only(outbound: Outbound):
+async def test_a_connection_is_kept_for_its_name_only(outbound: OutboundClient):
     """The same address by two names, over TLS, is two connections: each was verified for one of them."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -315,14 +317,14 @@ async def test_a_connection_is_kept_for_its_name_only(outbound: Outbound):
         assert server.connections == 2
 
 
-async def test_a_connection_with_an_answer_that_was_cut_is_not_kept(outbound: Outbound):
+async def test_a_connection_with_an_answer_that_was_cut_is_not_kept(outbound: OutboundClient):
     async with serving(b"HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\n" + b"x" * 8_000_000) as server:
         for _ in range(2):
             await outbound.send(asking(server))
         assert server.connections == 2
 
 
-async def test_few_endpoints_keep_connections(outbound: Outbound, monkeypatch: pytest.MonkeyPatch):
+async def test_few_endpoints_keep_connections(outbound: OutboundClient, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outbound_client, "_KEPT_ENDPOINTS", 1)
     async with serving() as first, serving() as second:
         for server in (first, second, first, second):
@@ -331,7 +333,7 @@ async def test_few_endpoints_keep_connections(outbound: Outbound, monkeypatch: p
         assert [line for line in second.head() if line == "Connection: close"]
 
 
-async def test_a_connection_that_the_server_ended_is_not_used_again(outbound: Outbound):
+async def test_a_connection_that_the_server_ended_is_not_used_again(outbound: OutboundClient):
     async def once(writer: Writer) -> None:
         writer.write(OK)
         await writer.drain()
@@ -359,7 +361,9 @@ class Certificate:
     expires_at: datetime | None = None
 
 
-async def by_tls(outbound: Outbound, certificate: Certificate, host: str = "localhost", trusted: bool = True) -> Any:
+async def by_tls(
+    outbound: OutboundClient, certificate: Certificate, host: str = "localhost", trusted: bool = True
+) -> Any:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     issued = authority.issue_cert(
@@ -372,17 +376,17 @@ async def by_tls(outbound: Outbound, certificate: Certificate, host: str = "loca
         request = asking(server, url=f"https://{host}:{server.port}/", extra_ca_file=file if trusted else None)
         try:
             return await outbound.send(request)
-        except OutboundFailed as failed:
+        except OutboundError as failed:
             assert server.requests == [], "not a byte goes to whom we don't know"
             return failed.kind
 
 
-async def test_tls_is_verified_by_name_though_the_connection_goes_to_an_address(outbound: Outbound):
+async def test_tls_is_verified_by_name_though_the_connection_goes_to_an_address(outbound: OutboundClient):
     answer = await by_tls(outbound, Certificate(("localhost",)))
-    assert isinstance(answer, OutboundAnswer)
+    assert isinstance(answer, OutboundResponse)
     assert answer.status == 200
     answer = await by_tls(outbound, Certificate(("127.0.0.1",)), host="127.0.0.1")
-    assert isinstance(answer, OutboundAnswer)
+    assert isinstance(answer, OutboundResponse)
 
 
 @pytest.mark.parametrize(
@@ -397,12 +401,12 @@ async def test_tls_is_verified_by_name_though_the_connection_goes_to_an_address(
     ids=["unknown authority", "another's name", "its address for its name", "its name for its address", "expired"],
 )
 async def test_a_certificate_that_does_not_hold_is_refused(
-    outbound: Outbound, certificate: Certificate, host: str, trusted: bool
+    outbound: OutboundClient, certificate: Certificate, host: str, trusted: bool
 ):
     assert await by_tls(outbound, certificate, host, trusted) == "tls"
 
 
-async def test_tls_before_1_2_is_refused(outbound: Outbound):
+async def test_tls_before_1_2_is_refused(outbound: OutboundClient):
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_ciphers("DEFAULT:@SECLEVEL=0")
@@ -415,7 +419,7 @@ async def test_tls_before_1_2_is_refused(outbound: Outbound):
         assert server.requests == []
 
 
-async def test_authorities_are_read_anew_when_their_file_changes(outbound: Outbound, tmp_path: Path):
+async def test_authorities_are_read_anew_when_their_file_changes(outbound: OutboundClient, tmp_path: Path):
     file = tmp_path / "ca.pem"
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -431,7 +435,7 @@ async def test_authorities_are_read_anew_when_their_file_changes(outbound: Outbo
         assert (await outbound.send(request)).status == 200
 
 
-async def test_many_at_once_wait_for_their_turn(outbound: Outbound, monkeypatch: pytest.MonkeyPatch):
+async def test_many_at_once_wait_for_their_turn(outbound: OutboundClient, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outbound_client, "_IN_USE_PER_ENDPOINT", 4)
     busy = most = 0
     together = asyncio.Barrier(4)

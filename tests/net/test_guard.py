@@ -7,8 +7,8 @@ import ipaddress
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.net.guard import Host, HostRefused, parse_host, refuse_address
-from mailkeep.net.target import UrlRefused, parse_target
+from mailkeep.net.guard import Host, MalformedHost, parse_host, refuse_address
+from mailkeep.net.url import MalformedUrl, parse_url
 
 # As they stand in a URL. None of them is reached: either no host, or an address that is refused.
 HOSTILE = [
@@ -63,7 +63,7 @@ def reached(host: str) -> str | None:
     """What a request to this host would go to: a name to be looked up, or an address; None where it is refused."""
     try:
         found = parse_host(host)
-    except HostRefused:
+    except MalformedHost:
         return None
     if found.address is not None and refuse_address(found.address):
         return None
@@ -106,8 +106,8 @@ URLS_REFUSED = [
 
 @pytest.mark.parametrize("url", URLS_REFUSED, ids=ascii)
 def test_a_url_with_two_readings_or_none_is_refused(url: str):
-    with pytest.raises(UrlRefused):
-        parse_target(url)
+    with pytest.raises(MalformedUrl):
+        parse_url(url)
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_a_url_with_two_readings_or_none_is_refused(url: str):
     ],
 )
 def test_a_url_is_taken_as_it_is(url: str, canonical: str):
-    assert parse_target(url).url == canonical
+    assert parse_url(url).url == canonical
 
 
 def test_http_only_where_it_is_allowed():
-    assert parse_target("http://example.com:8080/x", allow_http=True).url == "http://example.com:8080/x"
-    assert parse_target("http://example.com:80/", allow_http=True).authority == "example.com"
+    assert parse_url("http://example.com:8080/x", allow_http=True).url == "http://example.com:8080/x"
+    assert parse_url("http://example.com:80/", allow_http=True).authority == "example.com"
 
 
 # What an operator allows
@@ -194,7 +194,7 @@ def test_no_form_that_carries_an_ipv4_address_passes(address: ipaddress.IPv4Addr
 def test_any_text_is_a_host_or_refused(text: str):
     try:
         found = parse_host(text)
-    except HostRefused:
+    except MalformedHost:
         return
     again = f"[{found.text}]" if ":" in found.text else found.text
     assert parse_host(again) == found
@@ -204,9 +204,9 @@ def test_any_text_is_a_host_or_refused(text: str):
 @given(st.text(max_size=80), st.booleans())
 def test_any_text_is_a_url_or_refused(text: str, prefixed: bool):
     try:
-        target = parse_target(f"https://{text}" if prefixed else text)
-    except UrlRefused:
+        target = parse_url(f"https://{text}" if prefixed else text)
+    except MalformedUrl:
         return
-    assert parse_target(target.url) == target
+    assert parse_url(target.url) == target
     assert target.url.isascii()
     assert target.url.isprintable()

@@ -22,7 +22,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.mail.smtp.client import Submission
 from mailkeep.mail.smtp.connection import Lost, Refused, Relay, Timeouts, connect
 from mailkeep.mail.smtp.relay_pools import RelayPools
-from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
+from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.run.cli import event_forwarder, inspection
 from mailkeep.run.cli.inspection import Health
 from tests.support.hostile_server import Count, HostileServer, Script, drip, flood, hostile, say
@@ -92,8 +92,8 @@ def count() -> Count:
 
 
 @contextlib.asynccontextmanager
-async def outbound() -> AsyncIterator[Outbound]:
-    made = Outbound()
+async def outbound() -> AsyncIterator[OutboundClient]:
+    made = OutboundClient()
     try:
         yield made
     finally:
@@ -126,7 +126,7 @@ async def test_an_endless_answer_is_not_read_after_its_attempt(
 ):
     with hostile(FLOODS[flooding], context if tls else None) as server:
         async with outbound() as client:
-            with contextlib.suppress(OutboundFailed):
+            with contextlib.suppress(OutboundError):
                 await client.send(asking(server, trusted, 60))
             await left(server)
     assert count.read < MOST_READ
@@ -140,7 +140,7 @@ async def test_a_slow_answer_ends_with_its_attempt(
 ):
     with hostile(DRIPS[dripping], context if tls else None) as server:
         async with outbound() as client:
-            with pytest.raises(OutboundFailed) as failed:
+            with pytest.raises(OutboundError) as failed:
                 await client.send(asking(server, trusted, 0.5))
             await left(server)
     assert failed.value.kind == "timeout"
@@ -159,7 +159,7 @@ async def test_a_tls_handshake_without_end_ends_with_its_attempt(script: Script,
             method="GET", url=f"https://127.0.0.1:{server.port}/", allowed_networks=LOOPBACK, timeout=0.5
         )
         async with outbound() as client:
-            with pytest.raises(OutboundFailed):
+            with pytest.raises(OutboundError):
                 await client.send(request)
             await left(server)
     assert count.read < MOST_READ
@@ -182,7 +182,7 @@ async def test_a_receiver_that_does_not_read_is_left_with_its_attempt(context: s
     released = HostileServer(say())
     with hostile(deaf, context, waits=False) as server:
         async with outbound() as client:
-            with pytest.raises(OutboundFailed) as failed:
+            with pytest.raises(OutboundError) as failed:
                 await client.send(replace(asking(server, trusted, 2), body=bytes(64 << 20)))
             released.ended.set()
             await left(server)

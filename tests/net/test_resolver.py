@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from mailkeep.net import resolver as resolving
-from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
-from mailkeep.net.resolver import LookupFailed, Resolver
+from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
+from mailkeep.net.resolver import DnsLookupError, Resolver
 from tests.net.names import names
 
 THREE_SECONDS = resolving.LOOKUP_SECONDS
@@ -57,7 +57,7 @@ async def test_a_name_without_address_fails():
     async with names(empty=[[]]) as server:
         resolver = Resolver([("127.0.0.1", server.port)])
         for name in ("empty.example", "unknown.example"):
-            with pytest.raises(LookupFailed, match="no address"):
+            with pytest.raises(DnsLookupError, match="no address"):
                 await resolver.resolve(name)
 
 
@@ -66,7 +66,7 @@ async def test_one_kind_is_enough_where_the_other_fails():
         server.broken = {("half.example", "AAAA")}
         assert await found(Resolver([("127.0.0.1", server.port)]), "half.example") == ["192.0.2.1"]
         server.broken |= {("half.example", "A")}
-        with pytest.raises(LookupFailed, match="could not be looked up"):
+        with pytest.raises(DnsLookupError, match="could not be looked up"):
             await Resolver([("127.0.0.1", server.port)]).resolve("half.example")
 
 
@@ -79,7 +79,7 @@ async def test_a_server_that_is_silent_is_waited_for_three_seconds_in_all(monkey
         took: list[float] = []
         while len(took) < 5 and min(took, default=inf) >= 2.5:  # the machine may have stood still
             started = time.monotonic()
-            with pytest.raises(LookupFailed, match="no answer"):
+            with pytest.raises(DnsLookupError, match="no answer"):
                 await resolver.resolve("slow.example")
             took.append(time.monotonic() - started)
         assert min(took) < 2.5
@@ -95,7 +95,7 @@ async def test_the_second_server_answers_for_the_first(monkeypatch: pytest.Monke
 
 async def test_without_servers_the_system_is_asked():
     assert set(await found(Resolver(), "localhost")) <= {"127.0.0.1", "::1"}
-    with pytest.raises(LookupFailed):
+    with pytest.raises(DnsLookupError):
         await Resolver().resolve("nothing.invalid")
 
 
@@ -105,7 +105,7 @@ async def test_a_system_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **named: ended.wait(60) and [])
     resolver = Resolver()
     started = time.monotonic()
-    with pytest.raises(LookupFailed, match="no answer"):
+    with pytest.raises(DnsLookupError, match="no answer"):
         await resolver.resolve("hanging.example")
     assert time.monotonic() - started < 30
     ended.set()
@@ -166,14 +166,14 @@ def request(port: int, name: str = "moves.example", **more: Any) -> OutboundRequ
 
 async def test_a_name_that_leads_inside_is_refused_whatever_else_it_says():
     async with listening() as listener, names() as server:
-        outbound = Outbound([("127.0.0.1", server.port)])
+        outbound = OutboundClient([("127.0.0.1", server.port)])
         for kind, addresses in (("A", INSIDE), ("AAAA", INSIDE_6)):
             for address in addresses:
                 # Alone, and behind an address that could be reached.
                 outside = "93.184.215.14" if kind == "A" else "2606:2800::1"
                 for answer in ([address], [outside, address]):
                     server.answers = {("moves.example", kind): [answer]}
-                    with pytest.raises(OutboundFailed) as failed:
+                    with pytest.raises(OutboundError) as failed:
                         await outbound.send(request(listener.port))
                     assert failed.value.kind == "address_refused", answer
         await outbound.close()
@@ -183,14 +183,14 @@ async def test_a_name_that_leads_inside_is_refused_whatever_else_it_says():
 async def test_a_name_is_looked_up_once_and_the_checked_address_is_used():
     """DNS rebinding: allowed at the look, inside at the next. There is no next."""
     async with listening() as listener, names(moves=[["127.0.0.2"], ["127.0.0.1"]]) as server:
-        outbound = Outbound([("127.0.0.1", server.port)])
+        outbound = OutboundClient([("127.0.0.1", server.port)])
         allowed = (ipaddress.ip_network("127.0.0.2/32"),)
         # 127.0.0.2 is let through and refuses the connection; 127.0.0.1 listens, and is never called.
-        with pytest.raises(OutboundFailed) as failed:
+        with pytest.raises(OutboundError) as failed:
             await outbound.send(request(listener.port, allowed_networks=allowed))
         assert failed.value.kind == "connect"
         assert server.asked.count(("moves.example", "A")) == 1
-        with pytest.raises(OutboundFailed) as failed:
+        with pytest.raises(OutboundError) as failed:
             await outbound.send(request(listener.port, allowed_networks=allowed))
         assert failed.value.kind == "address_refused"
         await outbound.close()
@@ -200,13 +200,13 @@ async def test_a_name_is_looked_up_once_and_the_checked_address_is_used():
 async def test_a_connection_that_was_kept_is_no_way_around_the_look():
     """A connection stands open to an address; the name has moved since, or the rules have changed."""
     async with listening() as listener, names(moves=[["127.0.0.1"], ["127.0.0.2"], ["127.0.0.1"]]) as server:
-        outbound = Outbound([("127.0.0.1", server.port)])
+        outbound = OutboundClient([("127.0.0.1", server.port)])
         allowed = (ipaddress.ip_network("127.0.0.0/8"),)
         assert (await outbound.send(request(listener.port, allowed_networks=allowed))).status == 200
-        with pytest.raises(OutboundFailed) as failed:
+        with pytest.raises(OutboundError) as failed:
             await outbound.send(request(listener.port, allowed_networks=allowed))
         assert failed.value.kind == "connect"
-        with pytest.raises(OutboundFailed) as failed:
+        with pytest.raises(OutboundError) as failed:
             await outbound.send(request(listener.port))
         assert failed.value.kind == "address_refused"
         await outbound.close()

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -17,7 +16,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from mailkeep import features
 from mailkeep.app import App
-from mailkeep.core.errors import Refusal
 from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
 from mailkeep.features.access.sessions import service as sessions
@@ -25,27 +23,19 @@ from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit import service as audit
 from mailkeep.mail.message import parse_process
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Limits, Smtp
-from mailkeep.web.endpoint import Call, Endpoint
-from mailkeep.web.pipeline import Pipeline
+from mailkeep.settings.tree import LimitsSettings, SmtpSettings
+from mailkeep.web.endpoint import Endpoint
+from mailkeep.web.pipeline import AccessControl, Pipeline
 from mailkeep.web.router import Router
 from tests.support.client import VAULT, Api, StandingClock, insert_cast
 
 # The clock stands still, so that a limit by second would never refill.
-UNHURRIED = Settings(limits=Limits(login_per_second=0, requests_per_second=0), smtp=Smtp(listen="127.0.0.1:0"))
+UNHURRIED = Settings(
+    limits=LimitsSettings(login_per_second=0, requests_per_second=0), smtp=SmtpSettings(listen="127.0.0.1:0")
+)
 
 
-class Gate:
-    """Identity and audit, as the pipeline asks for them."""
-
-    async def authenticate(self, app: Any, call: Call) -> None:
-        await sessions.authenticate(app, call)
-
-    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
-        await sessions.prove_password(app, call, current, action)
-
-    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
-        await audit.refused(app, call, wrong)
+ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.prove_password, audit.record_refusal)
 
 
 def all_endpoints() -> list[Endpoint]:
@@ -129,7 +119,7 @@ async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIte
     app = App(settings, data_dir, clock, VAULT, db)
     app.audit_db = Database(urls.audit, min_size=0, max_size=2, timeout=30)
     await app.audit_db.open()
-    pipeline = Pipeline(app, Router(all_endpoints()), Gate())
+    pipeline = Pipeline(app, Router(all_endpoints()), ACCESS_CONTROL)
     try:
         yield Api(app, pipeline, clock)
     finally:

@@ -21,8 +21,8 @@ from mailkeep.features.mailflow.sandbox import service as sandbox_service
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.processes import sandbox, smtp
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
-from tests.web.caller import Answer
 
 _STRANGERS = ThreadPoolExecutor(64, thread_name_prefix="stranger")
 LETTER = b"From: Someone <someone@elsewhere.test>\r\nSubject: Hello\r\nMessage-ID: <1@elsewhere.test>\r\n\r\nHi.\r\n"

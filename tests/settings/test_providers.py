@@ -12,14 +12,14 @@ import pytest
 
 from mailkeep.features.access import oidc
 from mailkeep.features.access.sessions import service as auth_service
-from mailkeep.settings import OidcProvider, SettingsError, load, show
-from mailkeep.settings.tree import Oidc
+from mailkeep.settings import OidcProvider, SettingsError, list_settings, load_settings
+from mailkeep.settings.tree import OidcSettings
 
 ACME: dict[str, Any] = {"id": "acme", "issuer": "https://id.acme.example/realms/main", "client_id": "mailkeep"}
 
 
 def loaded(tmp_path: Path, *providers: Any, **more: str) -> Any:
-    return load(tmp_path, {"MAILKEEP_OIDC__PROVIDERS": json.dumps(providers), **more})
+    return load_settings(tmp_path, {"MAILKEEP_OIDC__PROVIDERS": json.dumps(providers), **more})
 
 
 def refusal(tmp_path: Path, *providers: Any, **more: str) -> str:
@@ -47,7 +47,7 @@ def test_a_provider_in_the_file_is_a_table(tmp_path: Path):
         allowed_email_domains = ["acme.example"]
         """
     )
-    (one,) = load(tmp_path, {}).settings.oidc.providers
+    (one,) = load_settings(tmp_path, {}).settings.oidc.providers
     assert (one.label, one.client_secret, one.scopes) == ("Acme", "s3cret", ("openid", "email"))
     assert (one.trust_email, one.trusted_mfa, one.auto_create_role) == (True, True, "domain_admin")
 
@@ -70,16 +70,16 @@ def test_the_secret_may_stand_in_a_file(tmp_path: Path):
     assert one.client_secret == "s3cret with spaces"
     whole = tmp_path / "providers.json"
     whole.write_text(json.dumps([ACME | {"client_secret": "s3cret"}]))
-    (one,) = load(tmp_path, {"MAILKEEP_OIDC__PROVIDERS_FILE": str(whole)}).settings.oidc.providers
+    (one,) = load_settings(tmp_path, {"MAILKEEP_OIDC__PROVIDERS_FILE": str(whole)}).settings.oidc.providers
     assert one.client_secret == "s3cret"
 
 
 def test_what_is_shown_has_no_secret(tmp_path: Path):
     found = loaded(tmp_path, ACME | {"client_secret": "s3cret"})
-    (shown,) = show(found, changed_only=True)
+    (shown,) = list_settings(found, changed_only=True)
     (table,) = shown.value  # type: ignore[misc]
     assert (table["client_secret"], table["issuer"]) == ("********", ACME["issuer"])
-    (shown,) = show(loaded(tmp_path, ACME), changed_only=True)
+    (shown,) = list_settings(loaded(tmp_path, ACME), changed_only=True)
     assert shown.value[0]["client_secret"] == ""  # type: ignore[index]
     assert "s3cret" not in repr(found.settings)
 
@@ -158,10 +158,10 @@ def test_http_needs_loopback_that_is_allowed(tmp_path: Path):
 def test_what_the_outbound_client_is_told(tmp_path: Path, key: str, text: str, right: bool):
     environ = {f"MAILKEEP_{key}": text}
     if right:
-        load(tmp_path, environ)
+        load_settings(tmp_path, environ)
     else:
         with pytest.raises(SettingsError, match=key.split("__")[1].lower()):
-            load(tmp_path, environ)
+            load_settings(tmp_path, environ)
 
 
 HOWTO = (Path(__file__).parents[2] / "docs/howto/oidc.md").read_text("utf-8")
@@ -175,7 +175,7 @@ def test_the_example_that_people_copy_is_taken(tmp_path: Path):
     for example in examples:
         text = textwrap.dedent(example).replace("/etc/mailkeep/acme-secret", str(secret))
         (tmp_path / "mailkeep.toml").write_text(text)
-        assert load(tmp_path, {}).settings.oidc != Oidc()
+        assert load_settings(tmp_path, {}).settings.oidc != OidcSettings()
 
 
 def test_every_field_is_told():

@@ -6,32 +6,40 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.settings import FIRST_START, SettingsError, describe, endpoint, load, networks, show
+from mailkeep.settings import (
+    FIRST_START_VARIABLES,
+    SettingsError,
+    describe_settings,
+    list_settings,
+    load_settings,
+    parse_endpoint,
+    parse_networks,
+)
 
 NOTHING: dict[str, str] = {}
 
 
 def refusal(data_dir: Path, environ: dict[str, str] | None = None) -> str:
     with pytest.raises(SettingsError) as refused:
-        load(data_dir, environ or {})
+        load_settings(data_dir, environ or {})
     return str(refused.value)
 
 
 def test_without_any_source_the_defaults_hold(tmp_path: Path):
-    loaded = load(tmp_path, {"PATH": "/bin"})
+    loaded = load_settings(tmp_path, {"PATH": "/bin"})
     assert loaded.settings.http.listen == "127.0.0.1:8080"
     assert loaded.settings.limits.message_size_bytes == 50 * 1024 * 1024
     assert set(loaded.sources.values()) == {"default"}
-    assert show(loaded, changed_only=True) == []
+    assert list_settings(loaded, changed_only=True) == []
 
 
 def test_every_default_would_be_accepted_if_it_were_given(tmp_path: Path):
-    for setting in describe():
+    for setting in describe_settings():
         section, _, name = setting.key.partition(".")
         value = list(setting.default) if isinstance(setting.default, tuple) else setting.default
         text = str(value).lower() if isinstance(value, bool) else repr(value)
         (tmp_path / "mailkeep.toml").write_text(f"[{section}]\n{name} = {text}\n")
-        assert load(tmp_path, NOTHING).sources[setting.key] == "file"
+        assert load_settings(tmp_path, NOTHING).sources[setting.key] == "file"
 
 
 def test_options_win_over_environment_over_file_over_default(tmp_path: Path):
@@ -39,12 +47,12 @@ def test_options_win_over_environment_over_file_over_default(tmp_path: Path):
         '[http]\nlisten = "127.0.0.1:1"\ninternal = "127.0.0.1:2"\npublic_url = "https://mail.example"\n'
     )
     environ = {"MAILKEEP_HTTP__LISTEN": "127.0.0.1:3", "MAILKEEP_HTTP__INTERNAL": "127.0.0.1:4"}
-    loaded = load(tmp_path, environ, {"http.listen": "[::1]:5"})
+    loaded = load_settings(tmp_path, environ, {"http.listen": "[::1]:5"})
     http = loaded.settings.http
     assert (http.listen, http.internal, http.public_url) == ("[::1]:5", "127.0.0.1:4", "https://mail.example")
     names = ("listen", "internal", "public_url", "trusted_proxies")
     assert [loaded.sources[f"http.{name}"] for name in names] == ["option", "env", "file", "default"]
-    assert [setting.key for setting in show(loaded, changed_only=True)] == [
+    assert [setting.key for setting in list_settings(loaded, changed_only=True)] == [
         f"http.{name}" for name in ("listen", "public_url", "internal")
     ]
 
@@ -55,7 +63,7 @@ def test_lists_and_numbers_in_the_environment_are_json(tmp_path: Path):
         "MAILKEEP_SESSIONS__TTL_HOURS": "0.5",
         "MAILKEEP_LIMITS__LOGIN_PER_SECOND": "0",
     }
-    settings = load(tmp_path, environ).settings
+    settings = load_settings(tmp_path, environ).settings
     assert settings.cors.origins == ("https://app.example", "http://localhost:5173")
     assert settings.sessions.ttl_hours == 0.5
     assert settings.limits.login_per_second == 0
@@ -71,10 +79,13 @@ def test_lists_and_numbers_in_the_environment_are_json(tmp_path: Path):
     ],
 )
 def test_second_factors_are_asked_of_roles_or_off(tmp_path: Path, text: str, roles: tuple[str, ...]):
-    assert load(tmp_path, {"MAILKEEP_AUTH__REQUIRE_SECOND_FACTOR": text}).settings.auth.require_second_factor == roles
+    assert (
+        load_settings(tmp_path, {"MAILKEEP_AUTH__REQUIRE_SECOND_FACTOR": text}).settings.auth.require_second_factor
+        == roles
+    )
     value = '"off"' if text == "off" else text
     (tmp_path / "mailkeep.toml").write_text(f"[auth]\nrequire_second_factor = {value}\n")
-    assert load(tmp_path, NOTHING).settings.auth.require_second_factor == roles
+    assert load_settings(tmp_path, NOTHING).settings.auth.require_second_factor == roles
 
 
 @pytest.mark.parametrize(
@@ -177,27 +188,27 @@ def test_all_faults_are_told_at_once(tmp_path: Path):
 def test_a_smarthost_needs_a_host(tmp_path: Path):
     assert "mta.host" in refusal(tmp_path, {"MAILKEEP_MTA__MODE": "smtp"})
     environ = {"MAILKEEP_MTA__MODE": "smtp", "MAILKEEP_MTA__HOST": "smart.example"}
-    assert load(tmp_path, environ).settings.mta.host == "smart.example"
+    assert load_settings(tmp_path, environ).settings.mta.host == "smart.example"
 
 
 def test_two_services_on_one_port_are_refused_unless_left_out(tmp_path: Path):
     given = {"ports.smtp": "2525", "ports.submission": "2525", "ports.sieve": "993", "ports.pop3": "0"}
     with pytest.raises(SettingsError) as refused:
-        load(tmp_path, {}, given)
+        load_settings(tmp_path, {}, given)
     assert refused.value.faults == (
         "ports.submission: expected another port than ports.smtp, which is 2525 too",
         "ports.sieve: expected another port than ports.imaps, which is 993 too",
     )
-    assert load(tmp_path, {}, {"ports.pop3": "0", "ports.pop3s": "0"}).settings.ports.pop3 == 0
+    assert load_settings(tmp_path, {}, {"ports.pop3": "0", "ports.pop3s": "0"}).settings.ports.pop3 == 0
 
 
 def test_a_secret_is_read_from_a_file_and_shown_nowhere(tmp_path: Path):
     (tmp_path / "secret").write_text("s3cret-word\n")
-    loaded = load(tmp_path, {"MAILKEEP_MTA__PASSWORD_FILE": str(tmp_path / "secret")})
+    loaded = load_settings(tmp_path, {"MAILKEEP_MTA__PASSWORD_FILE": str(tmp_path / "secret")})
     assert loaded.settings.mta.password == "s3cret-word"
     assert loaded.sources["mta.password"] == "env"
-    assert "s3cret-word" not in repr(show(loaded)) + repr(loaded)
-    assert next(one.value for one in show(loaded) if one.key == "mta.password") == "********"
+    assert "s3cret-word" not in repr(list_settings(loaded)) + repr(loaded)
+    assert next(one.value for one in list_settings(loaded) if one.key == "mta.password") == "********"
 
 
 def test_a_wrong_secret_is_not_repeated(tmp_path: Path):
@@ -216,14 +227,14 @@ def test_a_missing_secret_file_is_refused(tmp_path: Path):
 
 
 def test_what_the_first_start_needs_comes_from_the_environment(tmp_path: Path):
-    assert load(tmp_path, NOTHING).first_start.admin_email is None
+    assert load_settings(tmp_path, NOTHING).first_start.admin_email is None
     (tmp_path / "password").write_text("correct horse\n")
     environ = {
         "MAILKEEP_SECRET_FILE": "/run/secret",
         "MAILKEEP_ADMIN_EMAIL": "root@mail.example",
         "MAILKEEP_ADMIN_PASSWORD_FILE": str(tmp_path / "password"),
     }
-    first = load(tmp_path, environ).first_start
+    first = load_settings(tmp_path, environ).first_start
     assert (first.secret_file, first.admin_email) == ("/run/secret", "root@mail.example")
     assert first.admin_password == "correct horse"
     assert "correct horse" not in repr(first)
@@ -237,10 +248,10 @@ def test_what_the_first_start_takes_from_the_environment_is_documented(tmp_path:
             asked.add(name)
             return super().get(name, default)
 
-    load(tmp_path, Environment())
-    assert asked == {*FIRST_START}
+    load_settings(tmp_path, Environment())
+    assert asked == {*FIRST_START_VARIABLES}
     page = (Path(__file__).parents[2] / "docs/reference/settings.md").read_text("utf-8")
-    assert all(f"\n| `{name}` | {meaning} |\n" in page for name, meaning in FIRST_START.items())
+    assert all(f"\n| `{name}` | {meaning} |\n" in page for name, meaning in FIRST_START_VARIABLES.items())
 
 
 @pytest.mark.parametrize(
@@ -253,27 +264,27 @@ def test_what_the_first_start_takes_from_the_environment_is_documented(tmp_path:
     ],
 )
 def test_an_endpoint_is_host_and_port(text: str, parsed: tuple[str, int]):
-    assert endpoint(text) == parsed
+    assert parse_endpoint(text) == parsed
 
 
 def test_a_bare_address_is_a_network_of_one():
-    assert [str(network) for network in networks(["10.0.0.1", "fd00::/8"])] == ["10.0.0.1/32", "fd00::/8"]
+    assert [str(network) for network in parse_networks(["10.0.0.1", "fd00::/8"])] == ["10.0.0.1/32", "fd00::/8"]
 
 
 @given(st.text(max_size=40))
 def test_no_text_makes_an_endpoint_but_a_value_error(text: str):
     try:
-        host, port = endpoint(text)
+        host, port = parse_endpoint(text)
     except ValueError:
         return
     assert host
     assert 0 <= port <= 65535
 
 
-@given(st.sampled_from([setting.key for setting in describe()]), st.text(max_size=30))
+@given(st.sampled_from([setting.key for setting in describe_settings()]), st.text(max_size=30))
 def test_no_text_of_the_environment_is_more_than_refused(key: str, text: str):
     try:
-        load(Path("/nonexistent"), {f"MAILKEEP_{key.replace('.', '__').upper()}": text})
+        load_settings(Path("/nonexistent"), {f"MAILKEEP_{key.replace('.', '__').upper()}": text})
     except SettingsError as refused:
         told = str(refused)
     else:
@@ -292,6 +303,6 @@ def test_no_text_of_the_environment_is_more_than_refused(key: str, text: str):
 )
 def test_a_login_at_a_relay_without_tls_is_refused(tmp_path: Path, environ: dict[str, str], fault: str):
     whole = {"OUTBOUND__RELAY": "relay.test:587", "OUTBOUND__RELAY_USERNAME": "a", "OUTBOUND__RELAY_PASSWORD": "b"}
-    load(tmp_path, {f"MAILKEEP_{name}": text for name, text in whole.items()})
+    load_settings(tmp_path, {f"MAILKEEP_{name}": text for name, text in whole.items()})
     with pytest.raises(SettingsError, match=fault):
-        load(tmp_path, {f"MAILKEEP_{name}": text for name, text in (whole | environ).items()})
+        load_settings(tmp_path, {f"MAILKEEP_{name}": text for name, text in (whole | environ).items()})

@@ -27,10 +27,10 @@ from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault, token_hash
 from mailkeep.settings import OidcProvider
-from mailkeep.settings.tree import Oidc
+from mailkeep.settings.tree import OidcSettings
 from mailkeep.web.pipeline import Pipeline
 from tests.support.authenticator import SoftKey
-from tests.web.caller import Answer, Caller
+from tests.support.caller import Answer, Caller
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 VAULT = Vault(b"the master secret of all tests, 32+")
@@ -403,7 +403,7 @@ class Api:
     def know_provider(self) -> None:
         """The settings have the identity provider `keycloak`, which is not to be reached."""
         provider = OidcProvider(id="keycloak", name="Keycloak", issuer="https://127.0.0.1:1", client_id="mailkeep")
-        self.app.settings = replace(self.app.settings, oidc=Oidc(providers=(provider,)))
+        self.app.settings = replace(self.app.settings, oidc=OidcSettings(providers=(provider,)))
 
     async def identity(self, admin_id: UUID) -> None:
         """An identity at `keycloak` for an account, by SQL."""

@@ -19,7 +19,7 @@ from typing import Any
 
 import trustme
 
-from mailkeep.settings.tree import Webhooks
+from mailkeep.settings.tree import WebhooksSettings
 
 HERE = "127.0.0.1"
 _REASONS = {204: "No Content", 301: "Moved Permanently", 307: "Temporary Redirect", 410: "Gone"}
@@ -30,11 +30,11 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-def trusting(folder: Path, **more: Any) -> Webhooks:
+def trusting(folder: Path, **more: Any) -> WebhooksSettings:
     """The settings with which webhooks reach loopback, and trust the sink."""
     path = folder / "sink-authority.pem"
     authority().cert_pem.write_to_path(str(path))
-    return Webhooks(allowed_networks=("127.0.0.0/8",), extra_ca_file=str(path), **more)
+    return WebhooksSettings(allowed_networks=("127.0.0.0/8",), extra_ca_file=str(path), **more)
 
 
 def contexts() -> dict[str, ssl.SSLContext]:

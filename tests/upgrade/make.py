@@ -25,7 +25,7 @@ from mailkeep.db.postgres_binaries import DEBIAN, OLDEST_MAJOR
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.record.audit import jobs as audit_jobs
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Events, Limits, Smtp
+from mailkeep.settings.tree import EventsSettings, LimitsSettings, SmtpSettings
 from tests.plugins.api import running_on
 from tests.plugins.post import LETTER, Post, letter, with_mail
 from tests.support.client import (
@@ -46,9 +46,9 @@ from tests.support.scratch import new_directory
 HERE = Path(__file__).parent
 _BIN = DEBIAN / str(OLDEST_MAJOR) / "bin"
 _SETTINGS = Settings(
-    limits=Limits(login_per_second=0, requests_per_second=0),
-    smtp=Smtp(listen="127.0.0.1:0"),
-    events=Events(received_full=True),
+    limits=LimitsSettings(login_per_second=0, requests_per_second=0),
+    smtp=SmtpSettings(listen="127.0.0.1:0"),
+    events=EventsSettings(received_full=True),
 )
 
 

@@ -12,90 +12,90 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.web import body as bodies
-from mailkeep.web.body_memory import SMALL, Budget, Share
-from tests.web.caller import Answer
-from tests.web.house import ADA_KEY, API, JSON_TYPE, House
+from mailkeep.web.memory_budget import SMALL, MemoryBudget, MemoryReservation
+from tests.support.caller import Answer
+from tests.web.pipeline_setup import ADA_KEY, API, JSON_TYPE, PipelineSetup
 
 MIB = 1 << 20
 HEADERS = ADA_KEY | JSON_TYPE
 
 
 @pytest.fixture
-def house() -> House:
-    house = House(message_size_mb=2, body_budget_mb=4)
-    house.pipeline._budget = Budget(4 * MIB, patience=0.2)
-    return house
+def setup() -> PipelineSetup:
+    setup = PipelineSetup(message_size_mb=2, body_budget_mb=4)
+    setup.pipeline._budget = MemoryBudget(4 * MIB, patience=0.2)
+    return setup
 
 
-def send(house: House, size: int, pause: float = 0, **headers: str) -> asyncio.Task[Answer]:
+def send(setup: PipelineSetup, size: int, pause: float = 0, **headers: str) -> asyncio.Task[Answer]:
     """A body that comes in four pieces."""
     pieces = [b'"', b" " * (size // 2), b" " * (size - size // 2 - 2), b'"']
-    return asyncio.create_task(house.call("POST", f"{API}/large", HEADERS | headers, pieces, pause))
+    return asyncio.create_task(setup.call("POST", f"{API}/large", HEADERS | headers, pieces, pause))
 
 
-def announced(house: House, size: int, pause: float = 0) -> asyncio.Task[Answer]:
-    return send(house, size, pause, **{"content-length": str(size)})
+def announced(setup: PipelineSetup, size: int, pause: float = 0) -> asyncio.Task[Answer]:
+    return send(setup, size, pause, **{"content-length": str(size)})
 
 
 async def outcomes(*tasks: asyncio.Task[Answer]) -> list[tuple[int, str | None]]:
     return [(answer.status, answer.code) for answer in await asyncio.gather(*tasks)]
 
 
-async def test_bodies_over_the_budget_wait_and_the_rest_is_refused_with_a_time(house: House):
-    taken = [announced(house, 2 * MIB, pause=0.3) for _ in range(2)]
+async def test_bodies_over_the_budget_wait_and_the_rest_is_refused_with_a_time(setup: PipelineSetup):
+    taken = [announced(setup, 2 * MIB, pause=0.3) for _ in range(2)]
     await asyncio.sleep(0.05)
-    late = await announced(house, 2 * MIB)
+    late = await announced(setup, 2 * MIB)
     assert (late.status, late.code, late.headers["retry-after"]) == (503, "UNAVAILABLE", "5")
     # No fields are taken there: the bodies were read.
     assert await outcomes(*taken) == [(400, "INVALID_FIELD")] * 2
-    assert house.pipeline._budget.free == 4 * MIB
+    assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_who_waits_is_let_in_when_another_is_done(house: House):
-    house.pipeline._budget = Budget(4 * MIB, patience=30)
-    tasks = [announced(house, 2 * MIB, pause=0.005) for _ in range(6)]
+async def test_who_waits_is_let_in_when_another_is_done(setup: PipelineSetup):
+    setup.pipeline._budget = MemoryBudget(4 * MIB, patience=30)
+    tasks = [announced(setup, 2 * MIB, pause=0.005) for _ in range(6)]
     assert await outcomes(*tasks) == [(400, "INVALID_FIELD")] * 6
 
 
-async def test_small_bodies_wait_for_nobody(house: House):
-    large = [announced(house, 2 * MIB, pause=3600) for _ in range(2)]
+async def test_small_bodies_wait_for_nobody(setup: PipelineSetup):
+    large = [announced(setup, 2 * MIB, pause=3600) for _ in range(2)]
     await asyncio.sleep(0.05)
-    assert house.pipeline._budget.free == 0
-    small = await announced(house, SMALL)
+    assert setup.pipeline._budget.free == 0
+    small = await announced(setup, SMALL)
     assert (small.status, small.code) == (400, "INVALID_FIELD")
     for each in large:
         each.cancel()
     await asyncio.wait(large)
 
 
-async def test_bodies_of_unknown_size_never_wait_for_each_other(house: House):
+async def test_bodies_of_unknown_size_never_wait_for_each_other(setup: PipelineSetup):
     """Each asks once, for all that it may become, and gives back what it did not."""
-    house.pipeline._budget = Budget(4 * MIB, patience=30)
-    assert await outcomes(*[send(house, 2 * MIB - 8, pause=0.01) for _ in range(4)]) == [(400, "INVALID_FIELD")] * 4
-    assert house.pipeline._budget.free == 4 * MIB
+    setup.pipeline._budget = MemoryBudget(4 * MIB, patience=30)
+    assert await outcomes(*[send(setup, 2 * MIB - 8, pause=0.01) for _ in range(4)]) == [(400, "INVALID_FIELD")] * 4
+    assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_a_body_larger_than_the_budget_has_all_of_it(house: House):
-    house.pipeline._budget = Budget(MIB, patience=0.2)
-    assert await outcomes(announced(house, 2 * MIB - 8)) == [(400, "INVALID_FIELD")]
-    assert house.pipeline._budget.free == MIB
+async def test_a_body_larger_than_the_budget_has_all_of_it(setup: PipelineSetup):
+    setup.pipeline._budget = MemoryBudget(MIB, patience=0.2)
+    assert await outcomes(announced(setup, 2 * MIB - 8)) == [(400, "INVALID_FIELD")]
+    assert setup.pipeline._budget.free == MIB
 
 
-async def test_it_is_given_back_however_a_request_ends(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_it_is_given_back_however_a_request_ends(setup: PipelineSetup, monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as patch:
-        patch.setattr(bodies, "_UNHURRIED", 0.1)
-        slow = await announced(house, 2 * MIB, pause=0.2)
+        patch.setattr(bodies, "_GRACE_SECONDS", 0.1)
+        slow = await announced(setup, 2 * MIB, pause=0.2)
     assert slow.code == "INVALID_JSON"
-    cut = announced(house, 2 * MIB, pause=3600)
+    cut = announced(setup, 2 * MIB, pause=3600)
     await asyncio.sleep(0.05)
-    assert house.pipeline._budget.free == 2 * MIB
+    assert setup.pipeline._budget.free == 2 * MIB
     cut.cancel()
     with pytest.raises(asyncio.CancelledError):
         await cut
-    assert house.pipeline._budget.free == 4 * MIB
+    assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_it_is_given_back_where_the_client_goes(house: House):
+async def test_it_is_given_back_where_the_client_goes(setup: PipelineSetup):
     scope: dict[str, Any] = {
         "type": "http",
         "method": "POST",
@@ -108,39 +108,39 @@ async def test_it_is_given_back_where_the_client_goes(house: House):
     }
 
     async def receive() -> dict[str, Any]:
-        assert house.pipeline._budget.free == 3 * MIB
+        assert setup.pipeline._budget.free == 3 * MIB
         return {"type": "http.disconnect"}
 
     async def send_nothing(_: Any) -> None:
         raise AssertionError("nobody is there")
 
-    await house.pipeline(scope, receive, send_nothing)
-    assert house.pipeline._budget.free == 4 * MIB
+    await setup.pipeline(scope, receive, send_nothing)
+    assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_without_credentials_nobody_holds_any_of_it(house: House):
+async def test_without_credentials_nobody_holds_any_of_it(setup: PipelineSetup):
     body = b'{"text": "' + b"x" * (2 * SMALL) + b'"}'
-    house.pipeline._budget._free = 0
-    told = await house.call("POST", f"{API}/login", JSON_TYPE | {"content-length": str(len(body))}, [body])
+    setup.pipeline._budget._free = 0
+    told = await setup.call("POST", f"{API}/login", JSON_TYPE | {"content-length": str(len(body))}, [body])
     assert told.code != "UNAVAILABLE"
-    house.pipeline._budget._free = 4 * MIB
-    shares = [Share(house.pipeline._budget) for _ in range(16)]
+    setup.pipeline._budget._free = 4 * MIB
+    shares = [MemoryReservation(setup.pipeline._budget) for _ in range(16)]
     for share in shares:
-        share.draw_on(house.pipeline._open_budget)
+        share.use_budget(setup.pipeline._open_budget)
         await share.reserve(MIB)
-    assert (house.pipeline._open_budget.free, house.pipeline._budget.free) == (0, 4 * MIB)
+    assert (setup.pipeline._open_budget.free, setup.pipeline._budget.free) == (0, 4 * MIB)
     for share in shares:
         share.release()
-    assert house.pipeline._open_budget.free == 16 * MIB
+    assert setup.pipeline._open_budget.free == 16 * MIB
 
 
 async def test_turns_come_in_order_and_nobody_is_passed_over():
-    budget = Budget(10, patience=60)
+    budget = MemoryBudget(10, patience=60)
     order: list[str] = []
-    assert await budget.take(8) == 8
+    assert await budget.acquire(8) == 8
 
     async def ask(name: str, size: int) -> None:
-        await budget.take(size)
+        await budget.acquire(size)
         order.append(name)
 
     first = asyncio.create_task(ask("first", 6))
@@ -148,18 +148,18 @@ async def test_turns_come_in_order_and_nobody_is_passed_over():
     second = asyncio.create_task(ask("second", 1))  # would fit now
     await asyncio.sleep(0.01)
     assert order == []
-    budget.give_back(8)
+    budget.release(8)
     await asyncio.gather(first, second)
     assert order == ["first", "second"]
     assert budget.free == 3
 
 
 async def test_who_gives_up_makes_way_for_those_behind():
-    budget = Budget(10, patience=60)
-    await budget.take(8)
-    first = asyncio.create_task(budget.take(6))
+    budget = MemoryBudget(10, patience=60)
+    await budget.acquire(8)
+    first = asyncio.create_task(budget.acquire(6))
     await asyncio.sleep(0)
-    second = asyncio.create_task(budget.take(2))
+    second = asyncio.create_task(budget.acquire(2))
     await asyncio.sleep(0)
     first.cancel()
     assert await asyncio.wait_for(second, 30) == 2
@@ -168,10 +168,10 @@ async def test_who_gives_up_makes_way_for_those_behind():
 
 async def test_nothing_is_lost_or_made_up_whoever_asks_waits_and_gives_up():
     chance = random.Random(12)
-    budget = Budget(100, patience=0.01)
+    budget = MemoryBudget(100, patience=0.01)
 
     async def one() -> None:
-        share = Share(budget)
+        share = MemoryReservation(budget)
         try:
             async with asyncio.timeout(chance.choice((0.0, 0.003, 1))):
                 await share.reserve(SMALL + chance.randrange(200))
@@ -187,11 +187,11 @@ async def test_nothing_is_lost_or_made_up_whoever_asks_waits_and_gives_up():
     assert budget.free == 100
 
 
-async def test_a_body_must_come_at_a_pace(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_a_body_must_come_at_a_pace(setup: PipelineSetup, monkeypatch: pytest.MonkeyPatch):
     """Never silent, and yet at a byte now and then it would hold its memory for hours."""
-    monkeypatch.setattr(bodies, "_UNHURRIED", 0.2)
+    monkeypatch.setattr(bodies, "_GRACE_SECONDS", 0.2)
     headers = HEADERS | {"content-length": "1000000"}
-    dripping = await house.call("POST", f"{API}/large", headers, [b" "] * 100, pause=0.02)
+    dripping = await setup.call("POST", f"{API}/large", headers, [b" "] * 100, pause=0.02)
     assert (dripping.status, dripping.code) == (400, "INVALID_JSON")
     assert "32768 bytes a second" in dripping.json["error"]["message"]
 
@@ -202,5 +202,5 @@ async def test_a_body_must_come_at_a_pace(house: House, monkeypatch: pytest.Monk
             time.sleep(0.1)
             yield b" " * 8192
 
-    keeping_pace = await house.call("POST", f"{API}/large", HEADERS, pieces())
+    keeping_pace = await setup.call("POST", f"{API}/large", HEADERS, pieces())
     assert keeping_pace.json["error"]["message"] != dripping.json["error"]["message"]

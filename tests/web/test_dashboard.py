@@ -12,8 +12,8 @@ import pytest
 from mailkeep.web.dashboard import CONTENT_SECURITY_POLICY, dashboard_endpoints, not_found_page
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.web.caller import Caller
-from tests.web.house import House
+from tests.support.caller import Caller
+from tests.web.pipeline_setup import PipelineSetup
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "dashboard/src").rglob("*.ts*"))
@@ -38,10 +38,10 @@ def caller(tmp_path: Path) -> Caller:
 
 
 def serving(folder: Path, *origins: str) -> Caller:
-    house = House()
-    house.tools.change("cors", origins=origins)
+    setup = PipelineSetup()
+    setup.app.change("cors", origins=origins)
     return Caller(
-        Pipeline(house.tools, Router(dashboard_endpoints(folder), not_found=not_found_page(folder)), house.gate)
+        Pipeline(setup.app, Router(dashboard_endpoints(folder), not_found=not_found_page(folder)), setup.access.control)
     )
 
 

@@ -15,10 +15,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from mailkeep.core.errors import InvalidField, InvalidJson, MissingFields, Refusal
 from mailkeep.core.principal import Role
-from mailkeep.web.body_slices import CUT_BODIES_OVER, CUT_STRINGS_OVER, Slice
 from mailkeep.web.decode import decode_body, decode_query
 from mailkeep.web.fields import Body, Email, MayBeEmpty, MultiLine, Patch, Query, Text
-from mailkeep.web.json_text import MAX_DEPTH, parse_json
+from mailkeep.web.strict_json import MAX_DEPTH, parse_json
+from mailkeep.web.string_views import CUT_BODIES_OVER, CUT_STRINGS_OVER, StringView
 
 ID = UUID("01890000-0000-7000-8000-000000000001")
 
@@ -385,7 +385,7 @@ def test_of_very_many_faults_of_a_query_the_first_hundred_are_told():
 def test_a_large_string_is_left_where_it_is_and_read_like_any_other():
     text = "é\\n" * CUT_STRINGS_OVER
     read = parse_json(f'{{"a": "{text}", "b": "short"}}'.encode())
-    assert isinstance(read["a"], Slice)
+    assert isinstance(read["a"], StringView)
     assert read["b"] == "short"
     assert read["a"].text() == "é\n" * CUT_STRINGS_OVER
     assert faults(letter(subject=read["a"]))["subject"] == "must not contain control characters"

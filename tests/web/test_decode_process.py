@@ -15,10 +15,10 @@ import pytest
 
 from mailkeep.core.errors import InvalidField, InvalidJson, MissingFields, Refusal
 from mailkeep.features.mailflow.sending.wire import BatchBody, SendBody
-from mailkeep.web.body_slices import Slice
 from mailkeep.web.decode import read_json
-from mailkeep.web.decode_process import INLINE, DecodeLimits, Decoder
+from mailkeep.web.decode_process import INLINE_BYTES, DecodeLimits, Decoder
 from mailkeep.web.fields import OneOf
+from mailkeep.web.string_views import StringView
 
 MODULE = "mailkeep.features.mailflow.sending.wire"
 LETTER: dict[str, Any] = {
@@ -44,7 +44,7 @@ def body(**more: Any) -> bytes:
 async def test_a_large_body_is_read_in_a_child_as_it_would_be_here(decoder: Decoder):
     for into in (SendBody, OneOf((SendBody, BatchBody))):
         given = body(to=MANY, headers={"X-A": "b"}, list_unsubscribe={"mailto": "a@example.test"})
-        assert len(given) > INLINE
+        assert len(given) > INLINE_BYTES
         assert await decoder.read(given, into) == read_json(given, into)
         assert len(decoder.pids) == 1
 
@@ -58,7 +58,7 @@ async def test_an_attachment_stays_where_it_is_and_needs_no_child(decoder: Decod
     assert len(decoder.pids) == 1
     for found in (alone, beside):
         slice_ = found.attachments[0].content
-        assert isinstance(slice_, Slice)
+        assert isinstance(slice_, StringView)
         assert bytes(slice_.raw) == content.encode()
 
 

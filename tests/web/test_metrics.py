@@ -7,10 +7,10 @@ import pytest
 from mailkeep.core.counters import Count, Counters
 from mailkeep.core.errors import Unavailable
 from mailkeep.web.metrics import Metrics, internal_app
-from mailkeep.web.pipeline import Answered, Pipeline
+from mailkeep.web.pipeline import AnsweredRequest, Pipeline
 from mailkeep.web.router import Router
-from tests.web.caller import Caller
-from tests.web.house import API, ENDPOINTS, House
+from tests.support.caller import Caller
+from tests.web.pipeline_setup import API, ENDPOINTS, PipelineSetup
 
 
 def lines(metrics: Metrics) -> set[str]:
@@ -18,8 +18,8 @@ def lines(metrics: Metrics) -> set[str]:
 
 
 async def test_requests_are_counted_by_endpoint_and_refusals_by_code():
-    metrics, house = Metrics(), House()
-    call = Caller(Pipeline(house.tools, Router(ENDPOINTS), house.gate, metrics))
+    metrics, setup = Metrics(), PipelineSetup()
+    call = Caller(Pipeline(setup.app, Router(ENDPOINTS), setup.access.control, metrics))
     await call("GET", f"{API}/open")
     await call("GET", f"{API}/things/017")
     await call("GET", f"{API}/nowhere/alice@example.test")
@@ -55,7 +55,7 @@ def test_mail_is_counted():
 
 def test_two_processes_of_a_test_do_not_share_counters():
     first, second = Metrics(), Metrics()
-    first.observe(Answered("GET", "/open", 200, 0.1, None))
+    first.observe(AnsweredRequest("GET", "/open", 200, 0.1, None))
     assert not any(line.startswith("mailkeep_http_requests_total") for line in lines(second))
 
 

@@ -16,13 +16,13 @@ from mailkeep.core.errors import Refusal
 from mailkeep.core.principal import POLICY
 from mailkeep.features.record.events.model import CATALOGUE
 from mailkeep.run.runtime.router import ENDPOINTS
-from mailkeep.web.endpoint import Call, Endpoint, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Listing
 from mailkeep.web.fields import Body, MayBeEmpty, Patch, Query, Text, Timestamp
 from mailkeep.web.openapi import document, openapi_endpoints, operation_id
-from mailkeep.web.samples import filled, sample_id
+from mailkeep.web.openapi_examples import example_id, fill_placeholders
 from mailkeep.web.schemas import Schemas
-from tests.web.caller import Caller
-from tests.web.house import House
+from tests.support.caller import Caller
+from tests.web.pipeline_setup import PipelineSetup
 
 DOCUMENT = document(ENDPOINTS)
 DOCUMENTED = [endpoint for endpoint in ENDPOINTS if endpoint.documented]
@@ -185,8 +185,8 @@ class Told(Struct, frozen=True):
     shown: int = 0
 
 
-async def _handler(_: Any, call: Call) -> Reply:
-    return Reply()
+async def _handler(_: Any, call: Call) -> HttpResponse:
+    return HttpResponse()
 
 
 def test_the_schemas_of_bodies_say_what_decoding_holds_them_to():
@@ -250,9 +250,9 @@ def test_two_structs_of_one_name_are_told_apart():
 
 
 def test_made_up_ids_are_always_the_same_and_version_7():
-    assert sample_id("domain_id") == sample_id("domain_id") != sample_id("mailbox_id")
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", sample_id("x"))
-    assert filled({"a": ["x{domain_id}"]}) == {"a": [f"x{sample_id('domain_id')}"]}
+    assert example_id("domain_id") == example_id("domain_id") != example_id("mailbox_id")
+    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", example_id("x"))
+    assert fill_placeholders({"a": ["x{domain_id}"]}) == {"a": [f"x{example_id('domain_id')}"]}
 
 
 PAGES = {
@@ -269,8 +269,8 @@ def caller() -> Caller:
     from mailkeep.web.pipeline import Pipeline
     from mailkeep.web.router import Router
 
-    house = House()
-    return Caller(Pipeline(house.tools, Router(openapi_endpoints(())), house.gate))
+    setup = PipelineSetup()
+    return Caller(Pipeline(setup.app, Router(openapi_endpoints(())), setup.access.control))
 
 
 @pytest.mark.parametrize("path, kind", PAGES.items())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.web.caller import Caller
-from tests.web.house import ADA_KEY, API, House
+from tests.support.caller import Caller
+from tests.web.pipeline_setup import ADA_KEY, API, PipelineSetup
 
 PROXIES = ("10.0.0.0/8", "fd00::/8", "127.0.0.1")
 
@@ -28,14 +28,16 @@ PROXIES = ("10.0.0.0/8", "fd00::/8", "127.0.0.1")
     ],
 )
 async def test_the_address_is_the_last_hop_that_is_no_trusted_proxy(peer: str, forwarded: str, address: str):
-    house = House()
-    house.tools.change("http", trusted_proxies=PROXIES)
-    answer = await Caller(house.pipeline, peer)("GET", f"{API}/open", {"x-forwarded-for": forwarded})
+    setup = PipelineSetup()
+    setup.app.change("http", trusted_proxies=PROXIES)
+    answer = await Caller(setup.pipeline, peer)("GET", f"{API}/open", {"x-forwarded-for": forwarded})
     assert answer.data["ip"] == address
 
 
 async def test_without_trusted_proxies_nothing_forwarded_is_believed():
-    answer = await House().call("GET", f"{API}/open", {"x-forwarded-for": "198.51.100.7", "x-forwarded-proto": "https"})
+    answer = await PipelineSetup().call(
+        "GET", f"{API}/open", {"x-forwarded-for": "198.51.100.7", "x-forwarded-proto": "https"}
+    )
     assert (answer.data["ip"], answer.data["secure"]) == ("192.0.2.1", False)
 
 
@@ -52,9 +54,9 @@ async def test_without_trusted_proxies_nothing_forwarded_is_believed():
 async def test_tls_is_ours_the_public_address_or_told_by_a_trusted_proxy(
     peer: str, scheme: str, public_url: str, proto: str, secure: bool
 ):
-    house = House()
-    house.tools.change("http", trusted_proxies=PROXIES, public_url=public_url)
-    answer = await Caller(house.pipeline, peer, scheme)("GET", f"{API}/open", {"x-forwarded-proto": proto})
+    setup = PipelineSetup()
+    setup.app.change("http", trusted_proxies=PROXIES, public_url=public_url)
+    answer = await Caller(setup.pipeline, peer, scheme)("GET", f"{API}/open", {"x-forwarded-proto": proto})
     assert answer.data["secure"] is secure
 
 
@@ -81,37 +83,37 @@ OWN = [
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
 async def test_an_unsafe_call_from_another_site_is_refused(headers: dict[str, str]):
-    answer = await House().call("POST", f"{API}/login", headers)
+    answer = await PipelineSetup().call("POST", f"{API}/login", headers)
     assert (answer.status, answer.code) == (403, "FORBIDDEN")
     assert answer.json["error"]["details"] == {"reason": "cross_site"}
 
 
 @pytest.mark.parametrize("headers", OWN, ids=str)
 async def test_an_unsafe_call_of_our_own_pages_passes(headers: dict[str, str]):
-    assert (await House().call("POST", f"{API}/login", headers)).status == 200
+    assert (await PipelineSetup().call("POST", f"{API}/login", headers)).status == 200
 
 
 @pytest.mark.parametrize("headers", FOREIGN[:3], ids=str)
 async def test_reading_and_keys_are_no_matter_of_origin(headers: dict[str, str]):
-    house = House()
-    assert (await house.call("GET", f"{API}/open", headers)).status == 200
-    assert (await house.call("POST", f"{API}/echo", headers | ADA_KEY)).status == 200
+    setup = PipelineSetup()
+    assert (await setup.call("GET", f"{API}/open", headers)).status == 200
+    assert (await setup.call("POST", f"{API}/echo", headers | ADA_KEY)).status == 200
 
 
 PREFLIGHT = {"origin": "https://app.example", "access-control-request-method": "POST"}
 
 
 async def test_without_configured_origins_there_is_no_cors():
-    house = House()
-    answer = await house.call("OPTIONS", f"{API}/things", PREFLIGHT)
+    setup = PipelineSetup()
+    answer = await setup.call("OPTIONS", f"{API}/things", PREFLIGHT)
     assert answer.status == 405
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 async def test_configured_origins_are_exact():
-    house = House()
-    house.tools.change("cors", origins=("https://app.example",))
-    answer = await house.call("GET", f"{API}/open", {"origin": "https://app.example"})
+    setup = PipelineSetup()
+    setup.app.change("cors", origins=("https://app.example",))
+    answer = await setup.call("GET", f"{API}/open", {"origin": "https://app.example"})
     assert answer.headers["access-control-allow-origin"] == "https://app.example"
     assert answer.headers["vary"] == "Origin"
     assert "X-Request-Id" in answer.headers["access-control-expose-headers"]
@@ -119,17 +121,17 @@ async def test_configured_origins_are_exact():
     assert "Content-Disposition" in answer.headers["access-control-expose-headers"]
     assert "access-control-allow-credentials" not in answer.headers
     for origin in ("https://app.example.evil.test", "http://app.example", "https://app.example:8443", "null"):
-        other = await house.call("GET", f"{API}/open", {"origin": origin})
+        other = await setup.call("GET", f"{API}/open", {"origin": origin})
         assert "access-control-allow-origin" not in other.headers
         assert other.headers["vary"] == "Origin"
 
 
 async def test_a_preflight_is_answered_for_configured_origins_only():
-    house = House()
-    house.tools.change("cors", origins=("https://app.example",))
-    answer = await house.call("OPTIONS", f"{API}/things", PREFLIGHT)
+    setup = PipelineSetup()
+    setup.app.change("cors", origins=("https://app.example",))
+    answer = await setup.call("OPTIONS", f"{API}/things", PREFLIGHT)
     assert answer.status == 204
     for name in ("Authorization", "Last-Event-ID"):
         assert name in answer.headers["access-control-allow-headers"]
-    assert (await house.call("OPTIONS", f"{API}/things", PREFLIGHT | {"origin": "https://evil.test"})).status == 405
-    assert (await house.call("OPTIONS", f"{API}/things", {"origin": "https://app.example"})).status == 405
+    assert (await setup.call("OPTIONS", f"{API}/things", PREFLIGHT | {"origin": "https://evil.test"})).status == 405
+    assert (await setup.call("OPTIONS", f"{API}/things", {"origin": "https://app.example"})).status == 405

@@ -13,17 +13,17 @@ import pytest
 from starlette.types import Message
 
 from mailkeep.web.endpoint import Call
-from tests.web.caller import Answer, Caller
-from tests.web.house import ADA_KEY, API, BOB_KEY, JSON_TYPE, House, open_flows
+from tests.support.caller import Answer, Caller
+from tests.web.pipeline_setup import ADA_KEY, API, BOB_KEY, JSON_TYPE, PipelineSetup, open_flows
 
 
 @pytest.fixture
-def house() -> House:
-    return House()
+def setup() -> PipelineSetup:
+    return PipelineSetup()
 
 
-async def test_an_answer_is_an_envelope_with_its_headers(house: House):
-    answer = await house.call("GET", f"{API}/open")
+async def test_an_answer_is_an_envelope_with_its_headers(setup: PipelineSetup):
+    answer = await setup.call("GET", f"{API}/open")
     assert set(answer.json) == {"data", "error", "meta"}
     assert answer.json["error"] is None
     assert answer.json["meta"] == {
@@ -37,8 +37,8 @@ async def test_an_answer_is_an_envelope_with_its_headers(house: House):
 
 
 @pytest.mark.parametrize("path, status", [("/open", 200), ("/nowhere", 404), ("/things", 401), ("/broken", 500)])
-async def test_every_answer_has_the_security_headers(house: House, path: str, status: int):
-    answer = await house.call("GET", API + path, {"x-request-id": "mine", "origin": "https://app.example"})
+async def test_every_answer_has_the_security_headers(setup: PipelineSetup, path: str, status: int):
+    answer = await setup.call("GET", API + path, {"x-request-id": "mine", "origin": "https://app.example"})
     assert answer.status == status
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["x-frame-options"] == "DENY"
@@ -50,14 +50,14 @@ async def test_every_answer_has_the_security_headers(house: House, path: str, st
     assert "vary" not in answer.headers
 
 
-async def test_a_bug_is_told_to_the_log_only(house: House):
-    answer = await house.call("GET", f"{API}/broken")
+async def test_a_bug_is_told_to_the_log_only(setup: PipelineSetup):
+    answer = await setup.call("GET", f"{API}/broken")
     assert (answer.status, answer.code, answer.json["error"]["details"]) == (500, "INTERNAL_ERROR", None)
     assert b"secret" not in answer.body
 
 
-async def test_unavailable_says_when_to_come_again(house: House):
-    answer = await house.call("GET", f"{API}/away")
+async def test_unavailable_says_when_to_come_again(setup: PipelineSetup):
+    answer = await setup.call("GET", f"{API}/away")
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "UNAVAILABLE", "2")
 
 
@@ -68,53 +68,53 @@ async def test_unavailable_says_when_to_come_again(house: House):
      f"{API}/things/", f"{API}/things/a%00b", f"{API}/things/a%0Ab", f"{API}/live", "/things"],
 )  # fmt: skip
 async def test_an_unknown_path_is_not_found_with_and_without_credentials(
-    house: House, path: str, headers: dict[str, str]
+    setup: PipelineSetup, path: str, headers: dict[str, str]
 ):
-    answer = await house.call("GET", path, headers)
+    answer = await setup.call("GET", path, headers)
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
-async def test_an_unknown_method_comes_before_credentials_and_names_the_others(house: House):
-    answer = await house.call("PUT", f"{API}/things")
+async def test_an_unknown_method_comes_before_credentials_and_names_the_others(setup: PipelineSetup):
+    answer = await setup.call("PUT", f"{API}/things")
     assert (answer.status, answer.code) == (405, "METHOD_NOT_ALLOWED")
     assert answer.headers["allow"] == "GET, HEAD, POST"
 
 
-async def test_paths_without_the_prefix(house: House):
+async def test_paths_without_the_prefix(setup: PipelineSetup):
     for path in ("/open", f"{API}/open", "/live"):
-        assert (await house.call("GET", path)).status == 200
+        assert (await setup.call("GET", path)).status == 200
 
 
-async def test_head_is_answered_as_get(house: House):
-    answer = await house.call("HEAD", f"{API}/open")
+async def test_head_is_answered_as_get(setup: PipelineSetup):
+    answer = await setup.call("HEAD", f"{API}/open")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert int(answer.headers["content-length"]) > 0
-    assert (await house.call("HEAD", f"{API}/echo")).status == 405
+    assert (await setup.call("HEAD", f"{API}/echo")).status == 405
 
 
 @pytest.mark.parametrize("host", ["mail.test/api/v1/open?", "mail.test/api/v1/open#", "[", "a@b:c", "", "\xff"])
-async def test_the_host_header_has_no_say_in_the_path(house: House, host: str):
-    answer = await house.call("GET", f"{API}/things", {"host": host})
+async def test_the_host_header_has_no_say_in_the_path(setup: PipelineSetup, host: str):
+    answer = await setup.call("GET", f"{API}/things", {"host": host})
     assert (answer.status, answer.code) == (401, "AUTH_REQUIRED")
 
 
-async def test_an_encoded_delimiter_is_part_of_its_segment(house: House):
-    answer = await house.call("GET", f"{API}/things/a%3Fb%23%2Fc%25?", ADA_KEY)
+async def test_an_encoded_delimiter_is_part_of_its_segment(setup: PipelineSetup):
+    answer = await setup.call("GET", f"{API}/things/a%3Fb%23%2Fc%25?", ADA_KEY)
     assert answer.data["path"] == {"id": "a?b#/c%"}
 
 
-async def test_content_and_cookies_of_a_handler_pass_as_they_are(house: House):
-    answer = await house.call("GET", f"{API}/text")
+async def test_content_and_cookies_of_a_handler_pass_as_they_are(setup: PipelineSetup):
+    answer = await setup.call("GET", f"{API}/text")
     assert (answer.body, answer.headers["content-type"]) == (b"hello", "text/plain; charset=utf-8")
     assert answer.headers.getlist("set-cookie") == ["a=1; Path=/", "b=2; Path=/"]
 
 
-async def test_refusals_come_in_their_order(house: House):
+async def test_refusals_come_in_their_order(setup: PipelineSetup):
     """One call with everything wrong; what is mended step by step uncovers the next refusal."""
     big = b"{" * ((1 << 20) + 1)
 
     async def send(headers: dict[str, str], body: bytes, method: str = "POST", path: str = "/things?x=1") -> Answer:
-        return await house.call(method, API + path, {"content-length": str(len(body))} | headers, [body])
+        return await setup.call(method, API + path, {"content-length": str(len(body))} | headers, [body])
 
     steps = [
         (await send({}, big, "POST", "/nowhere"), "NOT_FOUND"),
@@ -122,9 +122,9 @@ async def test_refusals_come_in_their_order(house: House):
         (await send({}, big), "AUTH_REQUIRED"),
         (await send({"authorization": "Bearer svc_no"}, big), "API_KEY_INVALID"),
     ]
-    house.gate.used_up = True
+    setup.access.used_up = True
     steps.append((await send(BOB_KEY, big), "RATE_LIMIT_EXCEEDED"))
-    house.gate.used_up = False
+    setup.access.used_up = False
     steps += [
         (await send(BOB_KEY, big), "PAYLOAD_TOO_LARGE"),
         (await send(BOB_KEY, b"{}"), "UNSUPPORTED_MEDIA_TYPE"),
@@ -138,25 +138,25 @@ async def test_refusals_come_in_their_order(house: House):
     assert [answer.code for answer, _ in steps] == [code for _, code in steps]
 
 
-async def test_refused_changes_of_known_callers_are_recorded(house: House):
-    await house.post(f"{API}/things", {"name": "a"})
-    await house.post(f"{API}/things", {"name": "a"}, BOB_KEY)
-    await house.post(f"{API}/things", {"name": "a"}, ADA_KEY)
-    await house.post(f"{API}/echo", {"x": 1}, ADA_KEY)
-    assert house.gate.recorded == ["thing.create FORBIDDEN", "thing.create CONFLICT"]
+async def test_refused_changes_of_known_callers_are_recorded(setup: PipelineSetup):
+    await setup.post(f"{API}/things", {"name": "a"})
+    await setup.post(f"{API}/things", {"name": "a"}, BOB_KEY)
+    await setup.post(f"{API}/things", {"name": "a"}, ADA_KEY)
+    await setup.post(f"{API}/echo", {"x": 1}, ADA_KEY)
+    assert setup.access.recorded == ["thing.create FORBIDDEN", "thing.create CONFLICT"]
 
 
 @pytest.mark.parametrize("announced", [str((1 << 20) + 1), "9" * 40, "-1", "\xb2", "1e3"])
-async def test_a_body_that_is_announced_too_large_is_refused_before_it_is_read(house: House, announced: str):
+async def test_a_body_that_is_announced_too_large_is_refused_before_it_is_read(setup: PipelineSetup, announced: str):
     def pieces() -> Iterator[bytes]:
         yield pytest.fail("it was read")
 
     headers = ADA_KEY | JSON_TYPE | {"content-length": announced}
-    answer = await house.call("POST", f"{API}/echo", headers, pieces())
+    answer = await setup.call("POST", f"{API}/echo", headers, pieces())
     assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_a_body_in_pieces_is_refused_when_it_has_grown_too_large(house: House):
+async def test_a_body_in_pieces_is_refused_when_it_has_grown_too_large(setup: PipelineSetup):
     sent = 0
 
     def pieces() -> Iterator[bytes]:
@@ -165,24 +165,24 @@ async def test_a_body_in_pieces_is_refused_when_it_has_grown_too_large(house: Ho
             sent += 1
             yield b"[" * (64 << 10)
 
-    answer = await house.call("POST", f"{API}/echo", ADA_KEY | JSON_TYPE, pieces())
+    answer = await setup.call("POST", f"{API}/echo", ADA_KEY | JSON_TYPE, pieces())
     assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
     assert answer.json["error"]["details"] == {"limit": 1 << 20}
     assert sent == 17
 
 
-async def test_a_route_may_have_a_limit_of_its_own(house: House):
-    house.tools.change("limits", message_size_mb=2)
+async def test_a_route_may_have_a_limit_of_its_own(setup: PipelineSetup):
+    setup.app.change("limits", message_size_mb=2)
     body = b'{"a":"' + b"x" * (1 << 20) + b'"}'
-    answer = await house.post(f"{API}/large", body, ADA_KEY)
+    answer = await setup.post(f"{API}/large", body, ADA_KEY)
     assert answer.code == "INVALID_FIELD"
-    assert (await house.post(f"{API}/large", b"x" * ((2 << 20) + 1), ADA_KEY)).status == 413
+    assert (await setup.post(f"{API}/large", b"x" * ((2 << 20) + 1), ADA_KEY)).status == 413
 
 
-async def test_the_largest_body_passes(house: House):
+async def test_the_largest_body_passes(setup: PipelineSetup):
     body = b'{"name":"' + b"x" * ((1 << 20) - 11) + b'"}'
     assert len(body) == 1 << 20
-    assert (await house.post(f"{API}/things", body, ADA_KEY)).code == "INVALID_FIELD"
+    assert (await setup.post(f"{API}/things", body, ADA_KEY)).code == "INVALID_FIELD"
 
 
 @pytest.mark.parametrize(
@@ -202,24 +202,24 @@ async def test_the_largest_body_passes(house: House):
         ({"content-type": 'application/json;charset="utf-8";'}, "CONFLICT"),
     ],
 )
-async def test_a_body_must_be_json_and_not_encoded(house: House, headers: dict[str, str], code: str):
-    answer = await house.call("POST", f"{API}/things", ADA_KEY | headers, [b'{"name"', b':"a"}'])
+async def test_a_body_must_be_json_and_not_encoded(setup: PipelineSetup, headers: dict[str, str], code: str):
+    answer = await setup.call("POST", f"{API}/things", ADA_KEY | headers, [b'{"name"', b':"a"}'])
     assert answer.code == code
 
 
 @pytest.mark.parametrize("body, code", [(b"", None), (b"{}", None), (b"null", None), (b'{"x":1}', "INVALID_FIELD")])
-async def test_a_call_without_fields_takes_no_fields(house: House, body: bytes, code: str | None):
-    answer = await house.post(f"{API}/echo", body, ADA_KEY)
+async def test_a_call_without_fields_takes_no_fields(setup: PipelineSetup, body: bytes, code: str | None):
+    answer = await setup.post(f"{API}/echo", body, ADA_KEY)
     assert answer.code == code
 
 
-async def test_a_body_is_missed_where_one_is_needed(house: House):
-    assert (await house.call("POST", f"{API}/things", ADA_KEY)).code == "INVALID_JSON"
+async def test_a_body_is_missed_where_one_is_needed(setup: PipelineSetup):
+    assert (await setup.call("POST", f"{API}/things", ADA_KEY)).code == "INVALID_JSON"
 
 
-async def test_a_client_that_falls_silent_within_a_body_is_not_waited_for(house: House):
-    house.tools.change("http", body_timeout_seconds=0.1)
-    slow = await house.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, [b"{", b"}"], pause=0.5)
+async def test_a_client_that_falls_silent_within_a_body_is_not_waited_for(setup: PipelineSetup):
+    setup.app.change("http", body_timeout_seconds=0.1)
+    slow = await setup.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, [b"{", b"}"], pause=0.5)
     assert (slow.status, slow.code) == (400, "INVALID_JSON")
 
     def pieces() -> Iterator[bytes]:
@@ -228,39 +228,39 @@ async def test_a_client_that_falls_silent_within_a_body_is_not_waited_for(house:
             time.sleep(0.03)
             yield piece
 
-    steady = await house.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, pieces())
+    steady = await setup.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, pieces())
     assert steady.code == "CONFLICT"
 
 
-async def test_what_is_limited_says_so(house: House):
-    by_address = await house.call("GET", f"{API}/open")
+async def test_what_is_limited_says_so(setup: PipelineSetup):
+    by_address = await setup.call("GET", f"{API}/open")
     assert by_address.headers["ratelimit-limit"] == "1000"
     assert by_address.headers["ratelimit-remaining"] == "999"
-    by_key = await house.call("GET", f"{API}/things/a", ADA_KEY)
+    by_key = await setup.call("GET", f"{API}/things/a", ADA_KEY)
     assert [by_key.headers[f"ratelimit-{name}"] for name in ("limit", "remaining", "reset")] == ["60", "59", "30"]
-    house.gate.used_up = True
-    refused = await house.call("GET", f"{API}/things/a", ADA_KEY)
+    setup.access.used_up = True
+    refused = await setup.call("GET", f"{API}/things/a", ADA_KEY)
     assert (refused.status, refused.headers["retry-after"]) == (429, "30")
     assert refused.headers["ratelimit-remaining"] == "0"
 
 
-async def test_the_meter_sees_every_answer(house: House):
-    await house.call("GET", f"{API}/things/1", ADA_KEY)
-    await house.call("GET", f"{API}/things/1")
-    await house.call("GET", "/nowhere")
-    assert [(seen.path, seen.status, seen.code) for seen in house.meter.seen] == [
+async def test_the_meter_sees_every_answer(setup: PipelineSetup):
+    await setup.call("GET", f"{API}/things/1", ADA_KEY)
+    await setup.call("GET", f"{API}/things/1")
+    await setup.call("GET", "/nowhere")
+    assert [(seen.path, seen.status, seen.code) for seen in setup.meter.seen] == [
         ("/things/{id}", 200, None),
         ("/things/{id}", 401, "AUTH_REQUIRED"),
         ("other", 404, "NOT_FOUND"),
     ]
-    assert house.meter.flying == 0
+    assert setup.meter.flying == 0
 
 
-async def test_other_scopes_are_left_alone(house: House):
+async def test_other_scopes_are_left_alone(setup: PipelineSetup):
     async def untouched(*_: Any) -> Any:
         raise AssertionError("not ours")
 
-    await house.pipeline({"type": "lifespan"}, untouched, untouched)
+    await setup.pipeline({"type": "lifespan"}, untouched, untouched)
 
 
 @pytest.fixture
@@ -272,7 +272,7 @@ def uncollected() -> Iterator[None]:
     gc.enable()
 
 
-async def test_a_stream_that_is_cut_off_while_it_is_written_gives_back_what_it_holds(house: House, uncollected: None):
+async def test_a_stream_cut_off_while_being_written_releases_what_it_holds(setup: PipelineSetup, uncollected: None):
     cut, stuck = asyncio.Event(), asyncio.Event()
     whole: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
@@ -287,8 +287,8 @@ async def test_a_stream_that_is_cut_off_while_it_is_written_gives_back_what_it_h
             stuck.set()
             await asyncio.Event().wait()
 
-    scope = Caller(house.pipeline).scope("GET", f"{API}/flow", {})
-    answering = asyncio.create_task(house.pipeline(scope, receive, send))
+    scope = Caller(setup.pipeline).scope("GET", f"{API}/flow", {})
+    answering = asyncio.create_task(setup.pipeline(scope, receive, send))
     async with asyncio.timeout(60):
         await stuck.wait()
         assert open_flows == ["flow"]
@@ -312,12 +312,12 @@ def _calls() -> int:
     ],
 )
 async def test_nothing_of_a_call_is_held_once_it_is_answered(
-    house: House, uncollected: None, path: str, body: bytes, status: int
+    setup: PipelineSetup, uncollected: None, path: str, body: bytes, status: int
 ):
     """By then its share of the byte budget is free for others."""
     before = _calls()
     for _ in range(3):
-        assert (await house.post(API + path, body, ADA_KEY)).status == status
+        assert (await setup.post(API + path, body, ADA_KEY)).status == status
     deadline = time.monotonic() + 30
     while _calls() > before and time.monotonic() < deadline:
         await asyncio.sleep(0.01)  # a thread lets go of its work a moment after its result
@@ -325,6 +325,6 @@ async def test_nothing_of_a_call_is_held_once_it_is_answered(
 
 
 async def test_of_very_many_unknown_parameters_the_first_hundred_are_told():
-    answer = await House().call("GET", f"{API}/open?" + "&".join(["x" * 300] * 1000))
+    answer = await PipelineSetup().call("GET", f"{API}/open?" + "&".join(["x" * 300] * 1000))
     assert answer.code == "INVALID_FIELD"
     assert [len(fault["field"]) for fault in answer.json["error"]["details"]["fields"]] == [100] * 100

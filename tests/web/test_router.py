@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from mailkeep.web.endpoint import Call, Endpoint, Reply
+from mailkeep.web.endpoint import Call, Endpoint, HttpResponse
 from mailkeep.web.router import Router
 
 
-async def _handler(_: Any, call: Call) -> Reply:
-    return Reply()
+async def _handler(_: Any, call: Call) -> HttpResponse:
+    return HttpResponse()
 
 
 def endpoint(method: str, path: str, **more: Any) -> Endpoint:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.dovecot import sieve_spool
-from mailkeep.settings import Settings, dns_servers
+from mailkeep.settings import Settings, parse_dns_servers
 
 TEMPLATES = Path(__file__).parent / "templates"
 POSTFIX_ROLE, DOVECOT_ROLE = "mailkeep_postfix", "mailkeep_dovecot"
@@ -142,7 +142,7 @@ def _dns_servers(settings: Settings) -> list[str]:
     """Whom the filter asks, each as ip:port: its own, else those of everybody here; none: the system's."""
     if settings.filter.dns_servers:
         return list(settings.filter.dns_servers)
-    found = dns_servers(settings.dns.servers)
+    found = parse_dns_servers(settings.dns.servers)
     return [f"[{address}]:{port}" if ":" in address else f"{address}:{port}" for address, port in found]
 
 

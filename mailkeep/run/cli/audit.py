@@ -95,12 +95,12 @@ def _own_key(data_dir: Path | None) -> bytes | None:
     """The key of the data directory, where there is one; one that is named must be there."""
     from mailkeep.features.record.audit.model import SIGNED
     from mailkeep.run.runtime import context
-    from mailkeep.settings import load
+    from mailkeep.settings import load_settings
 
     place = context.resolve_data_dir(data_dir)
     if data_dir is not None:
         refuse_absent(place)
-    loaded = load(place)
+    loaded = load_settings(place)
     if not loaded.first_start.secret_file and not (place / context.SECRET).exists():
         return None
     return context.open_vault(place, loaded).public_key(SIGNED)

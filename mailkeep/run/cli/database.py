@@ -65,15 +65,23 @@ async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Answer:
     from dataclasses import asdict
 
     from mailkeep.run.runtime.context import resolve_data_dir
-    from mailkeep.settings import Described, Shown, describe, load, show as shown_settings
+    from mailkeep.settings import (
+        SettingDescription,
+        SettingValue,
+        describe_settings,
+        list_settings as shown_settings,
+        load_settings,
+    )
 
-    settings: Sequence[Described | Shown]
+    settings: Sequence[SettingDescription | SettingValue]
     if defaults:
-        settings = describe()
+        settings = describe_settings()
     else:
-        settings = shown_settings(load(resolve_data_dir(data_dir)), changed_only=changed)
+        settings = shown_settings(load_settings(resolve_data_dir(data_dir)), changed_only=changed)
     lines = [
-        _line(one.key, one.default, "default") if isinstance(one, Described) else _line(one.key, one.value, one.source)
+        _line(one.key, one.default, "default")
+        if isinstance(one, SettingDescription)
+        else _line(one.key, one.value, one.source)
         for one in settings
     ]
     return Answer(

@@ -26,14 +26,22 @@ from mailkeep.db.postgres_binaries import choose, cluster_major, installed
 from mailkeep.db.postgres_cluster import SHELTER
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.access.oidc.rules import callback_url
-from mailkeep.net.client import Outbound
-from mailkeep.net.openid import OpenId, ProviderFailed, Reach
+from mailkeep.net.client import OutboundClient
+from mailkeep.net.openid import OpenIdClient, OutboundAccess, ProviderError
 from mailkeep.run.cli import doctor_mail, install
 from mailkeep.run.runtime import ports, state
 from mailkeep.run.runtime.context import SECRET
 from mailkeep.run.runtime.finding import Finding, Level
 from mailkeep.run.runtime.schema import pending_in
-from mailkeep.settings import Loaded, Settings, SettingsError, dns_servers, endpoint, load, networks
+from mailkeep.settings import (
+    LoadedSettings,
+    Settings,
+    SettingsError,
+    load_settings,
+    parse_dns_servers,
+    parse_endpoint,
+    parse_networks,
+)
 
 _OLDEST_PYTHON = (3, 11)
 _DISK_WARNING, _DISK_WRONG = 1 << 30, 256 << 20
@@ -46,7 +54,7 @@ class Subject:
     """What is examined; `loaded` is None where the settings are refused."""
 
     data_dir: Path
-    loaded: Loaded | None
+    loaded: LoadedSettings | None
 
     @property
     def brings_database(self) -> bool:
@@ -133,9 +141,9 @@ def _clock(subject: Subject) -> Finding:
     )
 
 
-def _settings(data_dir: Path) -> tuple[Finding, Loaded | None]:
+def _settings(data_dir: Path) -> tuple[Finding, LoadedSettings | None]:
     try:
-        loaded = load(data_dir)
+        loaded = load_settings(data_dir)
     except SettingsError as error:
         finding = Finding(
             "settings", Level.WRONG, "; ".join(error.faults), "docs/reference/settings.md tells what each one takes."
@@ -226,7 +234,7 @@ def _mail_ports(settings: Settings) -> list[Finding]:
 
 def _port(key: str, text: str, may_move: bool) -> Finding:
     """`may_move`: `up` takes a free port where this one is taken (`http.bind_internal`)."""
-    host, port = endpoint(text)
+    host, port = parse_endpoint(text)
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -281,16 +289,18 @@ async def _providers(subject: Subject) -> list[Finding]:
     if subject.loaded is None:
         return []
     settings = subject.loaded.settings
-    oidc, outbound = settings.oidc, Outbound(dns_servers(settings.dns.servers))
-    openid = OpenId(outbound)
-    reach = Reach(networks(oidc.allowed_networks), Path(oidc.extra_ca_file) if oidc.extra_ca_file else None)
+    oidc, outbound = settings.oidc, OutboundClient(parse_dns_servers(settings.dns.servers))
+    openid = OpenIdClient(outbound)
+    reach = OutboundAccess(
+        parse_networks(oidc.allowed_networks), Path(oidc.extra_ca_file) if oidc.extra_ca_file else None
+    )
     findings: list[Finding] = []
     try:
         for provider in oidc.providers:
             name = f"provider {provider.id}"
             try:
-                keys = await openid.keys(provider, reach, utc_now())
-            except ProviderFailed as failed:
+                keys = await openid.get_keys(provider, reach, utc_now())
+            except ProviderError as failed:
                 findings.append(Finding(name, Level.WRONG, failed.detail, _mended(failed.reason)))
             else:
                 message = f"{provider.issuer} answers; keys: {len(keys)}."

@@ -31,8 +31,8 @@ from mailkeep.features.mailflow.webhooks.signature import headers
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Filter, Place
 from mailkeep.features.record.events.service import Follower
-from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
-from mailkeep.net.connection import Connector
+from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
+from mailkeep.net.connection import BoundedConnector
 
 _FULL = "mail.received.full"
 _EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
@@ -105,7 +105,7 @@ def is_wanted(kinds: Collection[str], kind: str) -> bool:
 
 async def forward(source: Source, url: str, secret: str, kinds: Collection[str]) -> AsyncIterator[Forwarded]:
     """Post what is wanted to `url`, one event after the other, once each; yields each one's fate."""
-    client = Outbound()
+    client = OutboundClient()
     try:
         async for one in source:
             if is_wanted(kinds, one.content.kind):
@@ -114,7 +114,7 @@ async def forward(source: Source, url: str, secret: str, kinds: Collection[str])
         await client.close()
 
 
-async def _post(client: Outbound, url: str, secret: str, heard: Heard) -> Forwarded:
+async def _post(client: OutboundClient, url: str, secret: str, heard: Heard) -> Forwarded:
     content, body = heard.content, rules.body(heard.content, heard.data)
     signed = headers(body, content.event_id, content.kind, utc_now(), [secret])
     request = OutboundRequest(
@@ -130,7 +130,7 @@ async def _post(client: Outbound, url: str, secret: str, heard: Heard) -> Forwar
     started = clock()
     try:
         answer = await client.send(request)
-    except OutboundFailed as failed:
+    except OutboundError as failed:
         return Forwarded(content, None, round((clock() - started) * 1000), f"{failed.kind}: {failed.detail}")
     return Forwarded(content, answer.status, answer.duration_ms, None)
 
@@ -148,7 +148,7 @@ async def local(app: App, who: Principal, domain_id: UUID | None, report: Report
     async def again() -> Principal:
         return who
 
-    with app.streams.place(UUID(int=0), most=1, most_per_caller=1) as place:
+    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
         async for page in events.follow(app, Follower(place, again, wanted, inf), start.position):
             for told in page:
                 data = await _whole(app, told.data) if told.kind == _FULL else told.data
@@ -185,7 +185,7 @@ class Server:
 def opened_session() -> aiohttp.ClientSession:
     """For calls of a server: nothing of the environment, and no end but that of silence."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=_SILENCE_SECONDS)
-    connector = Connector(max_read=None)  # a stream has no end
+    connector = BoundedConnector(max_read=None)  # a stream has no end
     return aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
 
 

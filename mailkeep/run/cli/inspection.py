@@ -12,8 +12,8 @@ import msgspec
 import psycopg
 
 from mailkeep.db import postgres
-from mailkeep.net.client import Outbound, OutboundFailed, OutboundRequest
-from mailkeep.settings import load
+from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
+from mailkeep.settings import load_settings
 
 _SECONDS = 3
 _MAX_HEALTH = 100_000
@@ -81,7 +81,7 @@ def _descendants(pid: int) -> list[int]:
 
 async def database_answers(data_dir: Path) -> str | None:
     """None where the instance's database answers within three seconds, else what is wrong."""
-    url = load(data_dir).settings.database.url
+    url = load_settings(data_dir).settings.database.url
     urls = None if url else postgres.running_urls(data_dir)
     if not url and urls is None:
         return "Mailkeep has ended."
@@ -97,7 +97,7 @@ async def database_answers(data_dir: Path) -> str | None:
 
 async def ask_health(url: str) -> Health:
     """What the instance at `url` (http://host:port) says of itself, within three seconds."""
-    outbound = Outbound()
+    outbound = OutboundClient()
     request = OutboundRequest(
         method="GET",
         url=f"{url}/health",
@@ -110,7 +110,7 @@ async def ask_health(url: str) -> Health:
         body: Any = msgspec.json.decode((await outbound.send(request)).body)
         told = body["data"] or body["error"]["details"]
         return Health(str(told["status"]), tuple(Check(str(c["component"]), str(c["status"])) for c in told["checks"]))
-    except (OutboundFailed, ValueError, KeyError, TypeError):
+    except (OutboundError, ValueError, KeyError, TypeError):
         return Health("unreachable")
     finally:
         await outbound.close()

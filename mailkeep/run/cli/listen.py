@@ -77,21 +77,21 @@ class _Asked:
 
 
 def _forward_url(text: str) -> str:
-    from mailkeep.net.target import UrlRefused, parse_target
+    from mailkeep.net.url import MalformedUrl, parse_url
 
     try:
-        return parse_target(text, allow_http=True).url
-    except UrlRefused as error:
+        return parse_url(text, allow_http=True).url
+    except MalformedUrl as error:
         raise typer.BadParameter(f"The URL {error}.") from None
 
 
 def _server_url(text: str) -> str:
     """A server's address, to which a key may be shown."""
-    from mailkeep.net.target import UrlRefused, parse_target
+    from mailkeep.net.url import MalformedUrl, parse_url
 
     try:
-        target = parse_target(text, allow_http=True)
-    except UrlRefused as error:
+        target = parse_url(text, allow_http=True)
+    except MalformedUrl as error:
         raise typer.BadParameter(f"The URL {error}.") from None
     if target.path not in ("", "/"):
         raise typer.BadParameter("--url takes a server's address without a path.")

@@ -19,7 +19,7 @@ from mailkeep.run.profiles.embedded import HTTP_GRACE, background, bounds_of
 from mailkeep.run.runtime import service_status, tasks
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.process import Process
-from mailkeep.run.runtime.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS, NOT_FOUND_PAGE
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
@@ -29,8 +29,8 @@ async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     async with contextlib.AsyncExitStack() as stack:
         app.parser = Parser(app.data_dir / "tmp")
-        app.parts = partial(service_status.running, process.places.run)
-        app.report = partial(node_report.load, process.places.run)
+        app.running_services = partial(service_status.running, process.places.run)
+        app.node_report = partial(node_report.load, process.places.run)
         stack.push_async_callback(app.parser.close)
         if app.settings.mta.mode == "postfix":
             relay = Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
@@ -45,7 +45,7 @@ async def serve(app: App, process: Process) -> None:
         )
         await internal.start(served, grace_seconds=1)
         stack.push_async_callback(internal.stop)
-        pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), Gate(), metrics)
+        pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
         stack.push_async_callback(pipeline.close)
         await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
         stack.push_async_callback(public.stop)

@@ -26,7 +26,7 @@ from mailkeep.mail.smtp.server import Server, serve
 from mailkeep.mail.smtp.session import Envelope, Limits, Session
 from mailkeep.mail.smtp.spool import Received
 from mailkeep.run.runtime.http import SMTP, port_failure
-from mailkeep.settings import endpoint
+from mailkeep.settings import parse_endpoint
 from mailkeep.web.metrics import Metrics
 
 log = structlog.get_logger("mailkeep.smtp")
@@ -162,7 +162,7 @@ def _routes(session: Session) -> dict[str, Route]:
 
 async def start(app: App, handler: InboundHandler) -> Server:
     """Listen where the settings say."""
-    host, port = endpoint(app.settings.smtp.listen)
+    host, port = parse_endpoint(app.settings.smtp.listen)
     limits = Limits(
         message_size=app.settings.limits.largest_message_bytes,
         idle_seconds=app.settings.smtp.timeout_seconds,

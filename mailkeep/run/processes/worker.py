@@ -17,7 +17,7 @@ from mailkeep.features.mailflow.webhooks.jobs import Deliveries
 from mailkeep.run.runtime import logs
 from mailkeep.run.runtime.context import attached
 from mailkeep.run.runtime.metrics_flush import flush_counters
-from mailkeep.settings import load
+from mailkeep.settings import load_settings
 
 log = structlog.get_logger("mailkeep")
 
@@ -60,7 +60,7 @@ def run(data_dir: Path, begun: Callable[[], None]) -> int:
     """Work beside a running instance, in the foreground, until told to end; the exit code. `begun` is called once
     it works.
     """
-    logs.configure(load(data_dir).settings.log.level)
+    logs.configure(load_settings(data_dir).settings.log.level)
     uvloop.run(_run(data_dir, begun))
     return 0
 

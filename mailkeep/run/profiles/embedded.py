@@ -44,15 +44,15 @@ from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.net.client import Outbound
+from mailkeep.net.client import OutboundClient
 from mailkeep.run.processes import sandbox, sendmail, smtp, worker
 from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, tasks
 from mailkeep.run.runtime.connection_limits import Bounds
 from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.metrics_flush import flush_counters
-from mailkeep.run.runtime.router import ENDPOINTS, NOT_FOUND_PAGE, Gate
-from mailkeep.settings import FirstStart, Loaded, dns_servers, endpoint, load
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS, NOT_FOUND_PAGE
+from mailkeep.settings import FirstStart, LoadedSettings, load_settings, parse_dns_servers, parse_endpoint
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
@@ -65,13 +65,13 @@ _SMTP_GRACE = 3.0
 
 def run(data_dir: Path, options: Mapping[str, str]) -> int:
     """Run an instance in the foreground until it is told to end; the exit code."""
-    loaded = load(data_dir, options=options)
+    loaded = load_settings(data_dir, options=options)
     logs.configure(loaded.settings.log.level)
     uvloop.run(_run(data_dir, loaded))
     return 0
 
 
-async def _run(data_dir: Path, loaded: Loaded) -> None:
+async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -82,7 +82,7 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
         separate_homes(mail_root(data_dir))
         # The ports first: a fault that the operator can mend should show before anything is started.
         settings = loaded.settings
-        public = HttpListener.on(http.bind(*endpoint(settings.http.listen), http.API))
+        public = HttpListener.on(http.bind(*parse_endpoint(settings.http.listen), http.API))
         internal = HttpListener.on(http.bind_internal(loaded))
         app = await stack.enter_async_context(_application(data_dir, loaded))
         await stack.enter_async_context(flush_counters(app))
@@ -117,7 +117,7 @@ async def _run(data_dir: Path, loaded: Loaded) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
+async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[App]:
     """The toolbox on a migrated database; the private server, where it is ours, ends after it."""
     settings = loaded.settings
     vault = open_vault(data_dir, loaded)
@@ -138,7 +138,7 @@ async def _application(data_dir: Path, loaded: Loaded) -> AsyncGenerator[App]:
         db = Database(url, max_size=settings.database.pool_size)
         await db.open()
         stack.push_async_callback(db.close)
-        outbound = Outbound(dns_servers(settings.dns.servers))
+        outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
         app = App(settings, data_dir, utc_now, vault, db, parser=Parser(data_dir / "tmp"), outbound=outbound)
         app.audit_db = await stack.enter_async_context(audit_database(audit_url))
         stack.push_async_callback(app.parser.close)
@@ -197,7 +197,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     server = await smtp.start(app, inbound)
     stack.push_async_callback(inbound.settle)
     stack.push_async_callback(server.close, _SMTP_GRACE)
-    pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), Gate(), metrics)
+    pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
     stack.push_async_callback(pipeline.close)
     served = internal_app(
         metrics, lambda: health.ready(app), lambda: counters.sums(app), token=app.settings.http.metrics_token
@@ -208,7 +208,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.push_async_callback(public.stop)
     stack.enter_context(background(events.watch(app)))
     stack.callback(app.streams.close)
-    return f"{endpoint(app.settings.smtp.listen)[0]}:{server.port}"
+    return f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
 
 
 def bounds_of(app: App) -> Bounds:

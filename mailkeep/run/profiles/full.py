@@ -59,7 +59,7 @@ from mailkeep.run.runtime import (
 from mailkeep.run.runtime.context import attached, make_data_dir, open_vault
 from mailkeep.run.runtime.prefork import Nursery
 from mailkeep.run.runtime.supervisor import Part, Supervisor
-from mailkeep.settings import Loaded, Settings, endpoint, environment, load
+from mailkeep.settings import LoadedSettings, Settings, child_environment, load_settings, parse_endpoint
 
 log = structlog.get_logger("mailkeep.full")
 
@@ -72,13 +72,13 @@ def run(data_dir: Path, options: Mapping[str, str]) -> int:
     _expect_root()
     install.expect_installed()
     options = {"mta.mode": "postfix"} | dict(options)
-    loaded = load(data_dir, options=options)
+    loaded = load_settings(data_dir, options=options)
     logs.configure(loaded.settings.log.level)
     uvloop.run(_run(data_dir.resolve(), loaded, options))
     return 0
 
 
-async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> None:
+async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str]) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -104,7 +104,7 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         facts = find_facts(places, loaded, sockets)
         await asyncio.to_thread(configuration.put_in_place, settings, facts)
         stack.enter_context(background(postlog.keep_readable(places.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
-        nursery = Nursery(environment(options), places.log / "nursery.log")
+        nursery = Nursery(child_environment(options), places.log / "nursery.log")
         stack.callback(nursery.close)
         stack.push_async_callback(supervisor.stop)
         all_parts = services.all_parts(settings, facts, nursery, sockets, reads_all=reads_all)
@@ -124,10 +124,10 @@ async def _run(data_dir: Path, loaded: Loaded, options: Mapping[str, str]) -> No
         log.info("ending")
 
 
-def _listen(loaded: Loaded, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
+def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
     """The TCP listeners. The internal one of logins has to be one: Dovecot reports them by HTTP over TCP alone."""
     sockets = {
-        "public": http.bind(*endpoint(loaded.settings.http.listen), http.API),
+        "public": http.bind(*parse_endpoint(loaded.settings.http.listen), http.API),
         "internal": http.bind_internal(loaded),
         "logins": http.bind("127.0.0.1", 0, http.Place("The listener of logins")),
     }
@@ -170,7 +170,7 @@ async def _started(supervisor: Supervisor, all_parts: Sequence[Part], ended: asy
 
 
 @contextlib.asynccontextmanager
-async def _database(data_dir: Path, loaded: Loaded) -> AsyncGenerator[str | None]:
+async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[str | None]:
     """The private server with the daemons' role, migrated; what to tell of the first administrator."""
     if loaded.settings.database.url:
         raise Failure(
@@ -211,7 +211,7 @@ def _tell_what_is_out_of_reach() -> bool:
     return hidden is not None
 
 
-def find_facts(places: Places, loaded: Loaded, sockets: Mapping[str, socket.socket]) -> Facts:
+def find_facts(places: Places, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> Facts:
     """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
     tokens = {name: secrets.token_urlsafe(32) for name in (usage.TOKEN_FILE,)}
     for name, token in tokens.items():

@@ -17,9 +17,9 @@ from mailkeep.db import postgres
 from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_whole
 from mailkeep.db.migrate import migrate, missing_in
 from mailkeep.db.pool import Database
-from mailkeep.net.client import Outbound
-from mailkeep.settings import FILE_NAME, Loaded, Settings, dns_servers, load
-from mailkeep.settings.tree import Database as DatabaseSettings
+from mailkeep.net.client import OutboundClient
+from mailkeep.settings import FILE_NAME, LoadedSettings, Settings, load_settings, parse_dns_servers
+from mailkeep.settings.tree import DatabaseSettings
 
 SECRET = "secret"
 DEFAULT_DATA_DIR = Path("data")
@@ -52,7 +52,7 @@ def make_data_dir(data_dir: Path) -> None:
     data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
 
 
-def open_vault(data_dir: Path, loaded: Loaded) -> Vault:
+def open_vault(data_dir: Path, loaded: LoadedSettings) -> Vault:
     """The master secret: from MAILKEEP_SECRET_FILE, else the data directory's own, made at the first start."""
     given = loaded.first_start.secret_file
     path = Path(given) if given else data_dir / SECRET
@@ -81,7 +81,7 @@ async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> As
     Without a running instance the schema is brought up to date first, as `up` does. Fails on a schema that is not this
     program's: an instance of another version runs on it.
     """
-    loaded = load(data_dir, options=options)
+    loaded = load_settings(data_dir, options=options)
     make_data_dir(data_dir)
     vault = open_vault(data_dir, loaded)
     database = loaded.settings.database
@@ -123,7 +123,7 @@ class Ground:
 
 def ground(data_dir: Path) -> Ground:
     """Read it, as who may. Failure where no instance runs there: not now, or never where there is no such directory."""
-    loaded = load(data_dir)
+    loaded = load_settings(data_dir)
     database = loaded.settings.database
     url, audit_url = database.url, audit_url_of(database)
     if not url:
@@ -168,7 +168,7 @@ async def standing_on(found: Ground, application_name: str, *, seals: bool = Fal
     settings = found.settings
     db = Database(found.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
     await db.open()
-    outbound = Outbound(dns_servers(settings.dns.servers))
+    outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
     try:
         yield App(settings, found.data_dir, utc_now, found.vault, db, outbound=outbound)
     finally:
@@ -177,7 +177,7 @@ async def standing_on(found: Ground, application_name: str, *, seals: bool = Fal
 
 
 @asynccontextmanager
-async def _with_database(data_dir: Path, loaded: Loaded, vault: Vault, url: str) -> AsyncGenerator[App]:
+async def _with_database(data_dir: Path, loaded: LoadedSettings, vault: Vault, url: str) -> AsyncGenerator[App]:
     db = Database(url, min_size=1, max_size=4)
     await db.open()
     try:
@@ -189,7 +189,7 @@ async def _with_database(data_dir: Path, loaded: Loaded, vault: Vault, url: str)
                 "Mailkeep with this version, or run `mailkeep migrate`.",
                 permanent=True,
             )
-        outbound = Outbound(dns_servers(loaded.settings.dns.servers))
+        outbound = OutboundClient(parse_dns_servers(loaded.settings.dns.servers))
         try:
             yield App(loaded.settings, data_dir, utc_now, vault, db, outbound=outbound)
         finally:

@@ -19,7 +19,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.run.runtime.connection_limits import Bounds, Door
 from mailkeep.run.runtime.http_connection import Connection
 from mailkeep.run.runtime.ports import find_holder
-from mailkeep.settings import Loaded, endpoint
+from mailkeep.settings import LoadedSettings, parse_endpoint
 
 log = structlog.get_logger("mailkeep.http")
 
@@ -113,12 +113,12 @@ def port_failure(place: Place, host: str, port: int, error: OSError) -> Failure:
     return Failure(f"{place.name} can't listen on {address}: {why}.{advice if place.setting else ''}", permanent=True)
 
 
-def bind_internal(loaded: Loaded) -> socket.socket:
+def bind_internal(loaded: LoadedSettings) -> socket.socket:
     """A socket for the internal listener: on a free port if the default one is taken, so that a second instance starts.
 
     Failure if the address comes from a setting.
     """
-    host, port = endpoint(loaded.settings.http.internal)
+    host, port = parse_endpoint(loaded.settings.http.internal)
     if loaded.sources["http.internal"] != "default":
         return bind(host, port, INTERNAL)
     try:

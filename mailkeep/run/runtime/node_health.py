@@ -18,9 +18,9 @@ from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SenderSta
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.net.guard import Address
-from mailkeep.net.resolver import LookupFailed, Resolver
+from mailkeep.net.resolver import DnsLookupError, Resolver
 from mailkeep.run.runtime import certificate
-from mailkeep.settings import Settings, dns_servers
+from mailkeep.settings import Settings, parse_dns_servers
 
 log = structlog.get_logger("mailkeep.node")
 
@@ -60,7 +60,7 @@ async def sending_addresses(settings: Settings) -> list[SendingAddress]:
     hostname = settings.server.hostname.lower()
     if not hostname:
         return []
-    resolver = Resolver(dns_servers(settings.dns.servers))
+    resolver = Resolver(parse_dns_servers(settings.dns.servers))
     addresses = _configured(settings.server.addresses) or _towards_the_internet()
     return list(await asyncio.gather(*(_look_up(resolver, hostname, address) for address in addresses)))
 
@@ -84,12 +84,12 @@ def _towards_the_internet() -> list[Address]:
 async def _look_up(resolver: Resolver, hostname: str, address: Address) -> SendingAddress:
     try:
         names = await resolver.reverse(address)
-    except LookupFailed:
+    except DnsLookupError:
         return SendingAddress(str(address), [], "dns_error")
     status: SenderStatus = "ok" if hostname in names else ("mismatch" if names else "missing")
     if status == "ok":
         try:
             status = "ok" if address in await resolver.resolve(hostname) else "unconfirmed"
-        except LookupFailed:
+        except DnsLookupError:
             status = "unconfirmed"
     return SendingAddress(str(address), names, status)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mailkeep.core.errors import Refusal
 from mailkeep.features.access.admins.routes import ENDPOINTS as ADMINS
 from mailkeep.features.access.api_keys.routes import ENDPOINTS as APIKEYS
 from mailkeep.features.access.oidc.routes import ENDPOINTS as OIDC
@@ -27,9 +24,10 @@ from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
 from mailkeep.features.record.events.routes import ENDPOINTS as EVENTS
 from mailkeep.features.record.history.routes import ENDPOINTS as HISTORY
 from mailkeep.web.dashboard import dashboard_endpoints, not_found_page
-from mailkeep.web.endpoint import Call, Endpoint
+from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.login import PATH as LOGIN_PATH, login_endpoints
 from mailkeep.web.openapi import openapi_endpoints
+from mailkeep.web.pipeline import AccessControl
 
 FEATURES: tuple[Endpoint, ...] = (
     *AUTH,
@@ -61,17 +59,4 @@ NOT_FOUND_PAGE = not_found_page()
 ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *_DASHBOARD, *_LOGIN)
 
 
-class Gate:
-    """Identity and audit, as the pipeline asks for them."""
-
-    async def authenticate(self, app: Any, call: Call) -> None:
-        """Who calls."""
-        await sessions.authenticate(app, call)
-
-    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
-        """Check the caller's password."""
-        await sessions.prove_password(app, call, current, action)
-
-    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
-        """Record a refused change."""
-        await audit.refused(app, call, wrong)
+ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.prove_password, audit.record_refusal)

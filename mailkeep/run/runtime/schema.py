@@ -12,12 +12,12 @@ from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, lock_holder
 from mailkeep.db.migrate import Migration, migrate, pending
 from mailkeep.run.runtime.context import make_data_dir, open_vault
-from mailkeep.settings import load
+from mailkeep.settings import load_settings
 
 
 async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Migration]:
     """Apply what the database lacks, or only try it; a database is made where there is none. Fails as `migrate`."""
-    loaded = load(data_dir)
+    loaded = load_settings(data_dir)
     if not dry_run:
         # With the database comes the secret that seals what will stand in it.
         make_data_dir(data_dir)
@@ -35,7 +35,7 @@ async def pending_in(data_dir: Path) -> list[Migration]:
 @asynccontextmanager
 async def owner_url(data_dir: Path) -> AsyncGenerator[str]:
     """How to reach the database as the schema's owner; the private server is started where none runs."""
-    database = load(data_dir).settings.database
+    database = load_settings(data_dir).settings.database
     if database.url:
         yield database.owner_url or database.url
         return

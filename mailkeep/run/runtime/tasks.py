@@ -21,7 +21,7 @@ from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.messages import jobs as messages
-from mailkeep.web.idempotency import forget_keys
+from mailkeep.web.idempotency import delete_expired_keys
 
 log = structlog.get_logger("mailkeep.tasks")
 
@@ -37,7 +37,7 @@ async def housekeeping(app: App) -> None:
     async with app.db.autocommit() as conn:
         await abuse.forget_counts(conn, app.clock())
         await mailbox_sessions.prune(conn, app.clock())
-    await forget_keys(app.db, app.clock)
+    await delete_expired_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)
     await messages.prune(app)

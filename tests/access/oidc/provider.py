@@ -17,12 +17,12 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
 from mailkeep.core.secret import to_text
-from mailkeep.net.openid import challenge_of
+from mailkeep.net.openid import code_challenge
 from mailkeep.settings import OidcProvider, Settings
-from mailkeep.settings.tree import Http, Oidc
+from mailkeep.settings.tree import HttpSettings, OidcSettings
 from tests.plugins.api import UNHURRIED
+from tests.support.caller import Answer
 from tests.support.client import Api, Client
-from tests.web.caller import Answer
 
 CLIENT_ID = "mailkeep"
 CLIENT_SECRET = "a secret: with% signs"
@@ -120,7 +120,7 @@ class Provider:
         self.credentials = (request.headers.get("authorization"), *given)  # type: ignore[assignment]
         if asked is None or form["redirect_uri"] != asked["redirect_uri"]:
             return web.json_response({"error": "invalid_grant"}, status=400)
-        if challenge_of(str(form["code_verifier"])) != asked["code_challenge"]:
+        if code_challenge(str(form["code_verifier"])) != asked["code_challenge"]:
             return web.json_response({"error": "invalid_grant"}, status=400)
         return web.json_response({"access_token": "at", "token_type": "Bearer", "id_token": self.token(asked["nonce"])})
 
@@ -185,8 +185,8 @@ def ended(answer: Answer) -> tuple[str, dict[str, str]]:
 
 
 def settings_of(*providers: OidcProvider, networks: tuple[str, ...] = ("127.0.0.0/8",), **more: Any) -> Settings:
-    oidc = Oidc(providers=providers, allowed_networks=networks, **more)
-    return replace(UNHURRIED, oidc=oidc, http=Http(public_url="https://mail.example.test"))
+    oidc = OidcSettings(providers=providers, allowed_networks=networks, **more)
+    return replace(UNHURRIED, oidc=oidc, http=HttpSettings(public_url="https://mail.example.test"))
 
 
 def by_hand(header: dict[str, Any], claims: dict[str, Any], sign: Callable[[bytes], bytes] = lambda _: b"") -> str:

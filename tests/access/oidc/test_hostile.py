@@ -21,7 +21,7 @@ from joserfc import jwt
 
 from mailkeep.core.secret import to_text
 from mailkeep.net import openid
-from mailkeep.net.openid import OpenId
+from mailkeep.net.openid import OpenIdClient
 from tests.access.oidc.provider import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -35,8 +35,8 @@ from tests.access.oidc.provider import (
     settings_of,
 )
 from tests.access.oidc.test_login import link
+from tests.support.caller import Answer
 from tests.support.client import Api
-from tests.web.caller import Answer
 
 Prepare = Callable[[Provider], None]
 
@@ -197,7 +197,7 @@ def begin_anew(api: Api, provider: Provider) -> None:
     for name in ("document", "keys", "header", "claims", "signer", "make_token", "userinfo", "answers"):
         setattr(provider, name, getattr(honest, name))
     provider.seen.clear()
-    api.app.openid = OpenId(api.app.outbound)
+    api.app.openid = OpenIdClient(api.app.outbound)
 
 
 async def test_a_bad_token_opens_nothing(api: Api, provider: Provider, visitor: Visitor):

@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 from mailkeep.core.secret import new_token
-from mailkeep.settings.tree import Auth
+from mailkeep.settings.tree import AuthSettings
 from tests.access.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider, Visitor, ended, question_of, settings_of
 from tests.support.client import ADMIN_IDS, PASSWORD, Api, cookie_of, email_of, reason, token_of
 
@@ -294,7 +294,7 @@ async def test_two_logins_of_one_browser_are_under_way_side_by_side(api: Api, pr
 async def test_an_installation_that_allows_networks_allows_them_here(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     there = await visitor.begin(provider)
-    api.app.settings = replace(api.app.settings, auth=Auth(allowed_networks=("10.0.0.0/8",)))
+    api.app.settings = replace(api.app.settings, auth=AuthSettings(allowed_networks=("10.0.0.0/8",)))
     answer = await there.come_back(provider, provider.authorize(there.location))
     assert ended(answer) == ("/login", {"error": "FORBIDDEN", "reason": "network"})
     assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["reason"] == "network"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.authenticator import SoftKey
+from tests.support.caller import Answer
 from tests.support.client import PASSWORD, Api, Client, email_of
-from tests.web.caller import Answer
 
 PROVEN = {"current_password": PASSWORD}
 

@@ -12,11 +12,11 @@ import pytest
 
 from mailkeep.core import passkey as webauthn
 from mailkeep.features.access.passkeys import rules
-from mailkeep.settings.tree import Auth, Limits
+from mailkeep.settings.tree import AuthSettings, LimitsSettings
 from tests.access.passkeys.registering import by_password, log_in, login_options, show
 from tests.support.authenticator import AT, BE, BS, ED, UP, UV, SoftKey, b64, bomb, unb64
+from tests.support.caller import Answer
 from tests.support.client import ADMIN_IDS, START, Api, reason
-from tests.web.caller import Answer
 
 REFUSED = (401, "INVALID_CREDENTIALS")
 OVER = (401, "SESSION_INVALID")
@@ -377,7 +377,7 @@ async def test_what_was_deleted_meanwhile_opens_nothing(api: Api):
 async def test_only_from_allowed_networks(api: Api):
     key, _ = await api.passkey("sue")
     credential = key.get(await login_options(api.nobody))
-    api.app.settings = replace(api.app.settings, auth=Auth(allowed_networks=("198.51.100.0/24",)))
+    api.app.settings = replace(api.app.settings, auth=AuthSettings(allowed_networks=("198.51.100.0/24",)))
     for answer in (await show(api.nobody, credential), await api.nobody.post("/auth/passkeys/login/options")):
         assert (*outcome(answer), reason(answer)) == (403, "FORBIDDEN", "network")
     assert (await show(api.nobody.come_from("198.51.100.7"), credential)).status == 200
@@ -386,7 +386,7 @@ async def test_only_from_allowed_networks(api: Api):
 class TestHeldToTheLoginLimit:
     @pytest.fixture
     def api_settings(self, api_settings: Any) -> Any:
-        return replace(api_settings, limits=Limits(login_per_second=5, requests_per_second=0))
+        return replace(api_settings, limits=LimitsSettings(login_per_second=5, requests_per_second=0))
 
     async def test_five_a_second(self, api: Api):
         answers = [await api.nobody.post("/auth/passkeys/login/options") for _ in range(3)]

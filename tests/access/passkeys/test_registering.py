@@ -17,7 +17,7 @@ from mailkeep.features.access.admins.model import NO_PASSWORD
 from mailkeep.features.access.passkeys import service as passkeys
 from mailkeep.features.access.passkeys.model import MOST
 from mailkeep.run.cli.accounts import operator
-from mailkeep.settings.tree import Auth, Http
+from mailkeep.settings.tree import AuthSettings, HttpSettings
 from tests.access.passkeys.registering import (
     PROVEN,
     by_password,
@@ -29,8 +29,8 @@ from tests.access.passkeys.registering import (
     verify,
 )
 from tests.support.authenticator import AT, BE, BS, UP, UV, SoftKey, b64, unb64
+from tests.support.caller import Answer
 from tests.support.client import ADMIN_IDS, PASSWORD, Api, Client, email_of, faults, reason
-from tests.web.caller import Answer
 
 
 def outcome(answer: Answer) -> tuple[int, str | None, str | None]:
@@ -401,7 +401,7 @@ class TestRecoveryCodes:
 
 class TestAskedForByTheInstallation:
     async def test_a_passkey_is_a_second_factor(self, api: Api):
-        ask(api, auth=Auth(require_second_factor=("super_admin",)))
+        ask(api, auth=AuthSettings(require_second_factor=("super_admin",)))
         assert outcome(await api.sue.get("/domains")) == (403, "FORBIDDEN", "second_factor_required")
         assert (await api.unscoped.get("/domains")).code == "FORBIDDEN"
         assert (await api.sue.get("/auth/me")).data["second_factor_required"] is True
@@ -414,7 +414,7 @@ class TestAskedForByTheInstallation:
 
     @pytest.mark.parametrize("another", ["passkey", "totp"])
     async def test_one_may_go_while_another_factor_is_there(self, api: Api, another: str):
-        ask(api, auth=Auth(require_second_factor=("super_admin",)))
+        ask(api, auth=AuthSettings(require_second_factor=("super_admin",)))
         _, made = await register(api.sue)
         if another == "passkey":
             await register(api.sue)
@@ -424,7 +424,7 @@ class TestAskedForByTheInstallation:
         assert (await api.sue.get("/domains")).status == 200
 
     async def test_of_the_last_two_deleted_at_once_one_stays(self, api: Api):
-        ask(api, auth=Auth(require_second_factor=("super_admin",)))
+        ask(api, auth=AuthSettings(require_second_factor=("super_admin",)))
         ids = [(await api.passkey("sue"))[1] for _ in range(2)]
         answers = await asyncio.gather(*(api.sue("DELETE", f"/auth/passkeys/{one}", PROVEN) for one in ids))
         assert sorted(answer.status for answer in answers) == [200, 409]
@@ -447,7 +447,7 @@ async def test_the_last_way_in_stays(api: Api):
 
 @pytest.mark.parametrize("url", ["http://mail.example.test", "https://192.0.2.1", "http://127.0.0.1:8080"])
 async def test_an_installation_that_browsers_have_no_passkeys_for_says_so(api: Api, url: str):
-    ask(api, http=Http(public_url=url))
+    ask(api, http=HttpSettings(public_url=url))
     for client, path, body in (
         (api.sue, "/register/options", PROVEN),
         (api.sue, "/register/verify", {"credential": {"id": "x"}}),
@@ -460,7 +460,7 @@ async def test_an_installation_that_browsers_have_no_passkeys_for_says_so(api: A
 
 
 async def test_they_are_made_for_the_public_address(api: Api):
-    ask(api, http=Http(public_url="https://mail.example.test/"))
+    ask(api, http=HttpSettings(public_url="https://mail.example.test/"))
     options = await options_for(api.sue)
     assert options["rp"]["id"] == "mail.example.test"
     key, _ = await register(api.sue, SoftKey(origin="https://mail.example.test", rp_id="mail.example.test"))

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from mailkeep.settings.tree import Auth
+from mailkeep.settings.tree import AuthSettings
 from tests.support.client import KEY_IDS, PASSWORD, Api, reason
 
 SUE = {"email": "sue@example.test", "password": PASSWORD}
-Ask = Callable[[Auth], None]
+Ask = Callable[[AuthSettings], None]
 
 
 @pytest.fixture
 def ask(api: Api) -> Ask:
     """Changes `auth.*` of the running application."""
 
-    def change(auth: Auth) -> None:
+    def change(auth: AuthSettings) -> None:
         api.app.settings = replace(api.app.settings, auth=auth)
 
     return change
@@ -24,7 +24,7 @@ def ask(api: Api) -> Ask:
 
 class TestSecondFactorRequired:
     async def test_until_enrolled_only_enrolment_is_allowed(self, api: Api, ask: Ask):
-        ask(Auth(require_second_factor=("admin", "super_admin")))
+        ask(AuthSettings(require_second_factor=("admin", "super_admin")))
         answer = await api.nobody.post("/auth/login", SUE)
         assert answer.data["admin"]["second_factor_required"] is True
         sue = api.nobody.with_cookie(answer.headers["set-cookie"])
@@ -47,17 +47,17 @@ class TestSecondFactorRequired:
         assert (await sue.post("/auth/logout")).status == 200
 
     async def test_who_has_not_enrolled_may_log_out(self, api: Api, ask: Ask):
-        ask(Auth(require_second_factor=("super_admin",)))
+        ask(AuthSettings(require_second_factor=("super_admin",)))
         assert (await api.sue.post("/auth/logout")).status == 200
 
     async def test_other_roles_are_not_asked(self, api: Api, ask: Ask):
-        ask(Auth(require_second_factor=("super_admin",)))
+        ask(AuthSettings(require_second_factor=("super_admin",)))
         assert (await api.adam.get("/domains")).status == 200
         assert (await api.dora.get("/auth/me")).data["second_factor_required"] is False
         assert reason(await api.sue.get("/domains")) == "second_factor_required"
 
     async def test_a_key_is_barred_as_its_owner_is(self, api: Api, ask: Ask):
-        ask(Auth(require_second_factor=("super_admin",)))
+        ask(AuthSettings(require_second_factor=("super_admin",)))
         assert reason(await api.unscoped.get("/domains")) == "second_factor_required"
         assert (await api.unscoped.get("/auth/me")).status == 200
         assert (await api.scoped.get("/domains")).status == 200
@@ -65,20 +65,20 @@ class TestSecondFactorRequired:
         assert (await api.unscoped.get("/domains")).status == 200
 
     async def test_the_role_of_now_counts(self, api: Api, ask: Ask):
-        ask(Auth(require_second_factor=("admin",)))
+        ask(AuthSettings(require_second_factor=("admin",)))
         await api.sql("UPDATE admins SET role = 'domain_admin' WHERE email = 'adam@example.test'")
         assert (await api.adam.get("/domains")).status == 200
         await api.sql("UPDATE admins SET role = 'admin' WHERE email = 'dora@example.test'")
         assert reason(await api.dora.get("/domains")) == "second_factor_required"
 
     async def test_who_disables_it_has_to_enrol_again(self, api: Api, ask: Ask):
-        ask(Auth(require_second_factor=("super_admin",)))
+        ask(AuthSettings(require_second_factor=("super_admin",)))
         sue = await api.enrol(api.sue)
         assert (await api.sue("DELETE", "/auth/totp", {"code": sue.next_code()})).status == 200
         assert reason(await api.sue.get("/domains")) == "second_factor_required"
 
     async def test_a_refused_change_is_audited(self, api: Api, ask: Ask):
-        ask(Auth(require_second_factor=("admin",)))
+        ask(AuthSettings(require_second_factor=("admin",)))
         await api.adam.post("/domains", {"name": "new.test"})
         (entry,) = await api.audit_entries("domain.create")
         assert (entry["outcome"], entry["details"]) == ("denied", {"reason": "second_factor_required"})
@@ -90,7 +90,7 @@ class TestAllowedNetworks:
 
     @pytest.fixture(autouse=True)
     def bound(self, ask: Ask) -> None:
-        ask(Auth(allowed_networks=("198.51.100.0/24", "2001:db8::/32")))
+        ask(AuthSettings(allowed_networks=("198.51.100.0/24", "2001:db8::/32")))
 
     async def test_outside_of_them_no_session_and_no_key_does_anything(self, api: Api):
         for client in (api.sue, api.dora, api.unscoped, api.scoped):
@@ -131,7 +131,7 @@ class TestAllowedNetworks:
 
 
 async def test_a_forged_address_opens_no_network(api: Api, ask: Ask):
-    ask(Auth(allowed_networks=("198.51.100.0/24",)))
+    ask(AuthSettings(allowed_networks=("198.51.100.0/24",)))
     forged = {"x-forwarded-for": "198.51.100.7"}
     assert reason(await api.sue("GET", "/domains", headers=forged)) == "network"
     api.app.settings = replace(api.app.settings, http=replace(api.app.settings.http, trusted_proxies=("192.0.2.0/24",)))

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.support.caller import Answer
 from tests.support.client import ADMIN_IDS, PASSWORD, Api, Authenticator, Client, email_of, faults, reason
-from tests.web.caller import Answer
 
 SUE = {"email": "sue@example.test", "password": PASSWORD}
 

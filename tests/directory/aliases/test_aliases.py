@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client, faults, reason
-from tests.web.caller import Answer
 
 HERE, THERE = str(DOMAIN_IDS[EXAMPLE]), str(DOMAIN_IDS[OTHER])
 UNKNOWN = "0198f0f0-0000-7000-8000-000000000000"

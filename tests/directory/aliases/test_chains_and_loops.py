@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, reason
-from tests.web.caller import Answer
 
 HERE, THERE = EXAMPLE, OTHER
 

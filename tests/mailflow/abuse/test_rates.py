@@ -19,11 +19,11 @@ from mailkeep.mail.smtp.client import Lost
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.runtime.tasks import housekeeping
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Abuse
+from mailkeep.settings.tree import AbuseSettings
 from tests.plugins.api import UNHURRIED
 from tests.plugins.post import Post, letter
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, reason
-from tests.web.caller import Answer
 
 SENDER, DOMAIN = 10, 25
 WHO = Principal(None, "somebody", Role.ADMIN, Actor.SESSION)
@@ -31,7 +31,7 @@ WHO = Principal(None, "somebody", Role.ADMIN, Actor.SESSION)
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, abuse=Abuse(sender_per_hour=SENDER, domain_per_hour=DOMAIN))
+    return replace(UNHURRIED, abuse=AbuseSettings(sender_per_hour=SENDER, domain_per_hour=DOMAIN))
 
 
 def mail(sender: str, recipients: int) -> dict[str, Any]:

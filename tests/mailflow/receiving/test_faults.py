@@ -17,7 +17,7 @@ from mailkeep.features.mailflow.sandbox import store as sandbox_store
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.message import content_file
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Events, Limits, Smtp
+from mailkeep.settings.tree import EventsSettings, LimitsSettings, SmtpSettings
 from tests.mailflow.receiving.talking import codes, dialogue
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE
@@ -28,9 +28,9 @@ ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
 @pytest.fixture
 def api_settings() -> Settings:
     return Settings(
-        limits=Limits(login_per_second=0, requests_per_second=0),
-        smtp=Smtp(listen="127.0.0.1:0"),
-        events=Events(received_full=True),
+        limits=LimitsSettings(login_per_second=0, requests_per_second=0),
+        smtp=SmtpSettings(listen="127.0.0.1:0"),
+        events=EventsSettings(received_full=True),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.receiving.rules import GTUBE
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Events, Limits, Server, Smtp
+from mailkeep.settings.tree import EventsSettings, LimitsSettings, ServerSettings, SmtpSettings
 from tests.mailflow.receiving.talking import codes, dialogue
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE, email_of
@@ -22,10 +22,10 @@ ALICE = f"alice@{EXAMPLE}"
 def api_settings() -> Settings:
     """Messages of 1 MB at most; every one is told whole."""
     return Settings(
-        limits=Limits(login_per_second=0, requests_per_second=0, message_size_mb=1),
-        smtp=Smtp(listen="127.0.0.1:0", max_connections_per_address=0),
-        events=Events(received_full=True),
-        server=Server(hostname="mx.other.test"),
+        limits=LimitsSettings(login_per_second=0, requests_per_second=0, message_size_mb=1),
+        smtp=SmtpSettings(listen="127.0.0.1:0", max_connections_per_address=0),
+        events=EventsSettings(received_full=True),
+        server=ServerSettings(hostname="mx.other.test"),
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from mailkeep.features.mailflow.receiving import jobs, service
 from mailkeep.features.mailflow.receiving.rules import GTUBE, judge_content
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Events, Limits, Smtp
+from mailkeep.settings.tree import EventsSettings, LimitsSettings, SmtpSettings
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE
 
@@ -25,9 +25,9 @@ ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
 @pytest.fixture
 def api_settings() -> Settings:
     return Settings(
-        limits=Limits(login_per_second=0, requests_per_second=0),
-        smtp=Smtp(listen="127.0.0.1:0"),
-        events=Events(received_full=True),
+        limits=LimitsSettings(login_per_second=0, requests_per_second=0),
+        smtp=SmtpSettings(listen="127.0.0.1:0"),
+        events=EventsSettings(received_full=True),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mailkeep.features.mailflow.sandbox.model import content_path
 from tests.plugins.post import Post
-from tests.web.caller import Answer
+from tests.support.caller import Answer
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 

@@ -11,13 +11,13 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailflow.sending import jobs
 from mailkeep.web import idempotency
-from mailkeep.web.idempotency import Keys, forget_keys
+from mailkeep.web.idempotency import IdempotencyKeys, delete_expired_keys
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
-from tests.plugins.api import Gate, all_endpoints
+from tests.plugins.api import ACCESS_CONTROL, all_endpoints
 from tests.plugins.post import Post, letter
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api, Client
-from tests.web.caller import Answer
 
 ALIAS = {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "source_local_part": "sales", "destination": "a@elsewhere.test"}
 
@@ -36,13 +36,13 @@ def cut_off_before_the_answer(post_or_api: Any, monkeypatch: pytest.MonkeyPatch)
     async def lost(*_: Any) -> None:
         raise Unavailable
 
-    monkeypatch.setattr(Keys, "_keep", lost)
+    monkeypatch.setattr(IdempotencyKeys, "_keep", lost)
 
 
 async def another_process(api: Api) -> None:
     """A new process on the same database after this one died: it knows of nothing that was under way."""
-    await api.pipeline._keys.end()
-    api.pipeline._keys = Keys(api.app)
+    await api.pipeline._keys.close()
+    api.pipeline._keys = IdempotencyKeys(api.app)
 
 
 async def test_a_send_that_is_repeated_is_sent_once(post: Post):
@@ -79,7 +79,7 @@ async def test_a_key_is_held_for_24_hours(post: Post):
     post.api.clock.advance(minutes=2)
     assert "idempotent-replayed" not in (await ask(post.api.sue, "/send", letter())).headers
     post.api.clock.advance(hours=25)
-    assert await forget_keys(post.api.app.db, post.api.app.clock) == 1
+    assert await delete_expired_keys(post.api.app.db, post.api.app.clock) == 1
 
 
 @pytest.mark.parametrize("key", ["", "a b", "ä", "x" * 256, "tab\there"])
@@ -112,7 +112,7 @@ async def test_another_process_leaves_alone_what_one_that_lives_has_in_hand(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ):
     """Before anything of the send is written down, too."""
-    other = replace(post.api, pipeline=Pipeline(post.api.app, Router(all_endpoints()), Gate()))
+    other = replace(post.api, pipeline=Pipeline(post.api.app, Router(all_endpoints()), ACCESS_CONTROL))
     held, ends = asyncio.Event(), asyncio.Event()
 
     async def holds(*_: Any) -> NoReturn:
@@ -136,7 +136,7 @@ async def test_another_process_leaves_alone_what_one_that_lives_has_in_hand(
     assert (await ask(other.sue, "/send", letter(), "one")).status == 200
     ends.clear()
     first = await held_in_hand("two")
-    await post.api.pipeline._keys.end()
+    await post.api.pipeline._keys.close()
     assert (await ask(other.sue, "/send", letter(), "two")).status == 200
     assert len(await post.caught()) == 2
     ends.set()
@@ -177,7 +177,7 @@ async def test_a_send_cut_off_before_its_acceptance_is_settled_by_reconciliation
     assert code(await ask(post.api.sue, "/send", letter())) == "IDEMPOTENCY_IN_PROGRESS"
     post.api.clock.advance(seconds=1)
     await jobs.reconcile(post.api.app, post.api.clock())
-    third = replace(post.api, pipeline=Pipeline(post.api.app, Router(all_endpoints()), Gate()))
+    third = replace(post.api, pipeline=Pipeline(post.api.app, Router(all_endpoints()), ACCESS_CONTROL))
     again = await ask(third.sue, "/send", letter())
     assert (again.status, again.headers["idempotent-replayed"]) == (200, "true")
     assert len(await post.caught()) == 1
@@ -252,4 +252,4 @@ async def test_a_secret_is_not_shown_again(api: Api):
 async def test_elsewhere_the_header_is_nobodys(api: Api):
     answer = await api.sue("POST", "/auth/logout", headers={"idempotency-key": "a b"})
     assert answer.status == 200
-    assert idempotency.KEPT.total_seconds() == 86_400
+    assert idempotency.RETENTION.total_seconds() == 86_400

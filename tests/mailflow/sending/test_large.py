@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Abuse, Limits, Smtp
+from mailkeep.settings.tree import AbuseSettings, LimitsSettings, SmtpSettings
 from tests.plugins.post import Post, letter
+from tests.support.caller import Answer, Caller
 from tests.support.client import cookie_of, token_of
-from tests.web.caller import Answer, Caller
 
 MIB = 1 << 20
 PIECE = 256 << 10
@@ -24,9 +24,9 @@ HEADERS = {"content-type": "application/json", "cookie": cookie_of(token_of("sue
 def api_settings() -> Settings:
     """Nobody sends too much."""
     return Settings(
-        limits=Limits(login_per_second=0, requests_per_second=0),
-        smtp=Smtp(listen="127.0.0.1:0"),
-        abuse=Abuse(sender_per_hour=1_000_000, domain_per_hour=1_000_000),
+        limits=LimitsSettings(login_per_second=0, requests_per_second=0),
+        smtp=SmtpSettings(listen="127.0.0.1:0"),
+        abuse=AbuseSettings(sender_per_hour=1_000_000, domain_per_hour=1_000_000),
     )
 
 

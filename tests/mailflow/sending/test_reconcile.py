@@ -17,7 +17,7 @@ from mailkeep.features.mailflow.sandbox import service as sandbox
 from mailkeep.features.mailflow.sending import jobs, store, writes
 from mailkeep.mail.smtp.client import Lost, Submission, Submitted
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.settings.tree import Mta
+from mailkeep.settings.tree import MtaSettings
 from tests.plugins.post import Post, letter
 
 TO = "customer@elsewhere.test"
@@ -219,7 +219,7 @@ async def test_a_message_that_was_not_taken_before_a_crash_is_lost_and_tells_not
 
 async def test_at_a_smarthost_nobody_knows_what_was_taken_before_a_crash(post: Post):
     await crash(post, before=Crash())
-    post.api.app.settings = replace(post.api.app.settings, mta=Mta(mode="smtp", host="smart.test"))
+    post.api.app.settings = replace(post.api.app.settings, mta=MtaSettings(mode="smtp", host="smart.test"))
     assert await reconcile(post) == 1
     assert await status(post) == ("unknown", ["unknown"])
     assert await reconcile(post) == 0
@@ -268,7 +268,7 @@ READ_TO = """
 
 @pytest.mark.parametrize("before", [Crash(), Lost("closed", "acceptance", "unknown")])
 async def test_an_attempt_at_our_own_mta_is_lost_once_its_log_is_read_beyond_it(post: Post, before: BaseException):
-    post.api.app.settings = replace(post.api.app.settings, mta=Mta(mode="postfix"))
+    post.api.app.settings = replace(post.api.app.settings, mta=MtaSettings(mode="postfix"))
     break_way_out(post, before=before)
     with suppress(Crash):
         await post.send()

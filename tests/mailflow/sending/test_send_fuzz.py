@@ -23,11 +23,11 @@ from mailkeep.mail.message.compose import Outgoing
 from mailkeep.mail.smtp.client import Submission, Submitted
 from mailkeep.mail.smtp.reply import Reply
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Abuse
+from mailkeep.settings.tree import AbuseSettings
 from tests.mail import test_compose_fuzz as oracle
 from tests.plugins.api import UNHURRIED
+from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, Api
-from tests.web.caller import Answer
 
 MESSAGES = 1000
 
@@ -59,7 +59,7 @@ class Wire:
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, abuse=Abuse(sender_per_hour=1_000_000, domain_per_hour=1_000_000))
+    return replace(UNHURRIED, abuse=AbuseSettings(sender_per_hour=1_000_000, domain_per_hour=1_000_000))
 
 
 def written(fields: dict[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 from mailkeep.mail.smtp.connection import Relay, Timeouts
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Mta
+from mailkeep.settings.tree import MtaSettings
 from tests.plugins.api import UNHURRIED
 from tests.plugins.post import letter
+from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, Api
 from tests.support.ports import free_port
-from tests.web.caller import Answer
 
 WAIT = 60.0
 TIMEOUTS = Timeouts(connect=WAIT, greeting=WAIT, command=WAIT, body=WAIT, acceptance=WAIT)
@@ -83,7 +83,7 @@ class Smarthost:
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, mta=Mta(mode="smtp", host=HOST))
+    return replace(UNHURRIED, mta=MtaSettings(mode="smtp", host=HOST))
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ TO_ALL = letter(to=[{"email": address} for address in TO])
 
 @pytest.mark.parametrize("mode", ["smtp", "postfix"])
 async def test_the_content_of_what_was_taken_is_kept(api: Api, smarthost: Smarthost, mode: Any):
-    api.app.settings = replace(api.app.settings, mta=Mta(mode=mode, host=HOST if mode == "smtp" else ""))
+    api.app.settings = replace(api.app.settings, mta=MtaSettings(mode=mode, host=HOST if mode == "smtp" else ""))
     sent = await api.sue.post("/send", letter(text_body="as\n.written"))
     ((_, taken),) = smarthost.taken
     answer = await api.sue.get(f"/messages/{sent.data['id']}/raw")

@@ -21,19 +21,19 @@ from mailkeep.features.mailflow.abuse.model import Verdict
 from mailkeep.features.mailflow.sending import store, writes
 from mailkeep.features.record.messages.model import Message
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Abuse
+from mailkeep.settings.tree import AbuseSettings
 from tests.plugins.api import UNHURRIED
 from tests.plugins.post import Post
+from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, reason
 from tests.support.statements import traced
-from tests.web.caller import Answer
 
 SENDER = 10
 
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, abuse=Abuse(sender_per_hour=SENDER, domain_per_hour=1000))
+    return replace(UNHURRIED, abuse=AbuseSettings(sender_per_hour=SENDER, domain_per_hour=1000))
 
 
 async def send_all(post: Post, *senders: str) -> list[Answer]:

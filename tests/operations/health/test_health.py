@@ -20,8 +20,8 @@ from mailkeep.features.operations.health.model import Check, Status
 from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SendingAddress
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
+from tests.support.caller import Caller
 from tests.support.client import Api
-from tests.web.caller import Caller
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_commit_is_read_from_a_clone_of_any_kind(tmp_path: Path):
 
 @pytest.mark.usefixtures("unhurried")
 async def test_in_the_full_profile_each_part_is_told_as_its_supervisor_tells(api: Api):
-    api.app.parts = lambda: {"postfix": True, "lmtp": False, "supervisor": True}
+    api.app.running_services = lambda: {"postfix": True, "lmtp": False, "supervisor": True}
     answer = await ask(api, "/health")
     assert answer.status == 200
     assert answer.data["status"] == "degraded"

@@ -14,7 +14,7 @@ from mailkeep.features.mailflow.webhooks import rules as webhook_rules
 from mailkeep.features.mailflow.webhooks.model import Webhook
 from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES, Kind
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Abuse, Events
+from mailkeep.settings.tree import AbuseSettings, EventsSettings
 from tests.mailflow.receiving.test_received_events import whole_letter
 from tests.plugins.api import UNHURRIED
 from tests.plugins.post import LETTER, Post
@@ -25,7 +25,7 @@ ALICE = f"alice@{EXAMPLE}"
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, events=Events(received_full=True), abuse=Abuse(sender_per_hour=20))
+    return replace(UNHURRIED, events=EventsSettings(received_full=True), abuse=AbuseSettings(sender_per_hour=20))
 
 
 def held(kind: str, data: Any) -> None:

@@ -11,8 +11,8 @@ from uuid import UUID
 from mailkeep.core.ids import uuid7, uuid7_floor
 from mailkeep.features.record.events import service
 from mailkeep.features.record.events.model import Event
+from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client, faults
-from tests.web.caller import Answer
 
 
 async def tell(api: Api, kind: str = "mail.sent", domain: str | None = EXAMPLE, **data: Any) -> None:

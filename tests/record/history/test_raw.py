@@ -7,7 +7,7 @@ from email import message_from_bytes
 
 from mailkeep.features.record.messages import jobs
 from mailkeep.features.record.messages.model import content_folder
-from mailkeep.settings.tree import Mta
+from mailkeep.settings.tree import MtaSettings
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE, reason
 
@@ -27,7 +27,7 @@ async def test_the_content_of_a_sent_message_is_what_left(post: Post):
 
 
 async def test_by_a_smarthost_the_content_is_what_was_submitted(post: Post):
-    post.api.app.settings = replace(post.api.app.settings, mta=Mta(mode="smtp", host="localhost"))
+    post.api.app.settings = replace(post.api.app.settings, mta=MtaSettings(mode="smtp", host="localhost"))
     big = "ä" * 400_000
     sent = (await post.send(text_body=big)).data["id"]
     mail = message_from_bytes((await post.api.sue.get(f"/messages/{sent}/raw")).body)

@@ -40,7 +40,7 @@ from mailkeep.db.migrate import read_migrations
 from mailkeep.db.postgres import running_urls
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime import context
-from mailkeep.settings import describe, load
+from mailkeep.settings import describe_settings, load_settings
 from tests.support.authenticator import SoftKey
 
 ROOT = Path(__file__).parents[3]
@@ -436,7 +436,7 @@ def test_config_show_tells_values_and_where_they_come_from(tmp_path: Path):
         'cors.origins = ["https://app.test"]  # env',
     ]
     every = inside("config", "show", "--json", data=tmp_path, env=env).json["settings"]
-    assert [one["key"] for one in every] == [one.key for one in describe()]
+    assert [one["key"] for one in every] == [one.key for one in describe_settings()]
     assert {one["key"]: one["source"] for one in every if one["source"] != "default"} == {
         "http.listen": "file",
         "mta.password": "file",
@@ -459,7 +459,7 @@ def test_config_show_prints_tables_that_may_stand_in_the_file(tmp_path: Path):
         "config", "show", "--changed", data=tmp_path, env={"MAILKEEP_OIDC__PROVIDERS": json.dumps([provider])}
     )
     (tmp_path / "mailkeep.toml").write_text(told.out)
-    (one,) = load(tmp_path, {}).settings.oidc.providers
+    (one,) = load_settings(tmp_path, {}).settings.oidc.providers
     assert (one.id, one.auto_create_role, one.scopes) == ("acme", "admin", ("openid", "email", "profile"))
     env = {"MAILKEEP_OIDC__PROVIDERS": json.dumps([provider | {"client_secret": "s3cret"}])}
     told = inside("config", "show", "--changed", data=tmp_path, env=env)

@@ -21,7 +21,7 @@ from mailkeep.db.migrate import Migration, read_migrations
 from mailkeep.run.cli import doctor_checks, install
 from mailkeep.run.cli.doctor_checks import Finding, Level, examine
 from mailkeep.run.runtime import certificate
-from mailkeep.settings import load
+from mailkeep.settings import load_settings
 from tests.access.oidc.provider import Provider
 from tests.run.runtime.test_certificate import pair_of
 from tests.stack import names
@@ -332,7 +332,7 @@ async def test_the_doctor_reports_an_unset_host_name_the_certificate_and_the_que
     ours = data / "tls"
     ours.mkdir(mode=0o700)
     at = utc_now()
-    settings = load(data).settings
+    settings = load_settings(data).settings
     certificate.files(settings, ours, "mx.example.test", at)
     findings = await found(data)
     assert findings["queue"].level is Level.WARNING
@@ -372,7 +372,7 @@ async def test_the_doctor_reports_a_failed_renewal(data: Path, monkeypatch: pyte
     monkeypatch.setenv("MAILKEEP_TLS__KEY_FILE", str(data / "their.key"))
     (data / "postfix").mkdir()
     (data / "tls").mkdir(mode=0o700)
-    certificate.files(load(data).settings, data / "tls", "mx.example.test", utc_now())
+    certificate.files(load_settings(data).settings, data / "tls", "mx.example.test", utc_now())
     (data / "their.pem").write_bytes(pair_of("mx.example.test").certificate)  # of another key
     one = (await found(data))["certificate"]
     assert one.level is Level.WARNING

@@ -23,7 +23,7 @@ from mailkeep.mail.smtp.spool import Spool
 from mailkeep.run.cli import sendmail as cli_sendmail
 from mailkeep.run.cli.sendmail import Options, UsageError, parse
 from mailkeep.run.processes import sendmail
-from mailkeep.settings.outgoing import Sendmail
+from mailkeep.settings.outgoing import SendmailSettings
 from tests.mailflow.sending.test_smarthost import TIMEOUTS, Smarthost
 from tests.support.client import EXAMPLE, Api
 
@@ -71,7 +71,7 @@ def account() -> str:
 async def test_an_allowed_account_sends_in_the_embedded_profile_and_what_is_cut_off_is_not_sent(
     api: Api, tmp_path: Path, account: str
 ):
-    allowed = Sendmail(allowed={account: (EXAMPLE,)})
+    allowed = SendmailSettings(allowed={account: (EXAMPLE,)})
     host = Smarthost()
     mta = await asyncio.start_server(host.serve, "127.0.0.1", 0)
     api.app.mta = SmtpPool(Relay("127.0.0.1", mta.sockets[0].getsockname()[1], timeouts=TIMEOUTS))

@@ -14,7 +14,7 @@ import pytest
 
 from mailkeep.core.errors import Failure
 from mailkeep.run.runtime import http
-from mailkeep.settings import load
+from mailkeep.settings import load_settings
 from tests.support import instance as instances
 from tests.support.instance import Launch
 from tests.support.ports import free_port
@@ -33,7 +33,7 @@ def held(address: tuple[str, int]) -> Iterator[None]:
 
 def test_a_second_instance_gets_a_free_internal_port(tmp_path: Path):
     """Issue 17, number 26."""
-    with held(DEFAULT), http.bind_internal(load(tmp_path, {})) as listener:
+    with held(DEFAULT), http.bind_internal(load_settings(tmp_path, {})) as listener:
         host, port = listener.getsockname()
     assert host == "127.0.0.1"
     assert port not in (0, 8081)
@@ -45,7 +45,7 @@ def test_an_internal_port_that_was_set_is_not_replaced(tmp_path: Path):
             {"environ": {"MAILKEEP_HTTP__INTERNAL": "127.0.0.1:8081"}},
             {"options": {"http.internal": "127.0.0.1:8081"}},
         ):
-            loaded = load(tmp_path, **({"environ": {}} | sources))
+            loaded = load_settings(tmp_path, **({"environ": {}} | sources))
             with pytest.raises(Failure, match=r"option --internal HOST:PORT or setting http\.internal"):
                 http.bind_internal(loaded)
 

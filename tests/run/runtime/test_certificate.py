@@ -20,7 +20,7 @@ from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.run.runtime import certificate
 from mailkeep.run.runtime.certificate import Pair, Renewal
-from mailkeep.settings import Settings, load
+from mailkeep.settings import Settings, load_settings
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -68,7 +68,7 @@ def settings(tmp_path: Path) -> Settings:
         "MAILKEEP_TLS__CERTIFICATE_FILE": str(tmp_path / "their.pem"),
         "MAILKEEP_TLS__KEY_FILE": str(tmp_path / "their.key"),
     }
-    return load(tmp_path, environ).settings
+    return load_settings(tmp_path, environ).settings
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ class Reloads:
 
 
 def test_without_a_setting_there_is_one_of_our_own_which_lasts(folder: Path, tmp_path: Path):
-    none = load(tmp_path, {}).settings
+    none = load_settings(tmp_path, {}).settings
     told = certificate.files(none, folder, "mx.example.test", NOW)
     assert told == (str(folder / "served/certificate.pem"), str(folder / "served/key.pem"))
     first = served(folder)

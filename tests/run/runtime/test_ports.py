@@ -15,7 +15,7 @@ import pytest
 from mailkeep.core.errors import Failure
 from mailkeep.run.runtime import ports
 from mailkeep.settings import Settings
-from mailkeep.settings.tree import Ports, Server
+from mailkeep.settings.tree import PortsSettings, ServerSettings
 from tests.support.ports import free_port
 
 
@@ -28,7 +28,10 @@ def other() -> Iterator[socket.socket]:
 
 def settings(*addresses: str, **changed: int) -> Settings:
     names = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve")
-    return Settings(server=Server(addresses=addresses), ports=Ports(**{name: free_port() for name in names} | changed))
+    return Settings(
+        server=ServerSettings(addresses=addresses),
+        ports=PortsSettings(**{name: free_port() for name in names} | changed),
+    )
 
 
 def test_free_ports_are_free_on_one_address_and_on_all():
@@ -52,7 +55,7 @@ def test_another_address_is_another_port(other: socket.socket):
 
 
 def test_an_address_of_nobody_is_told_in_the_systems_words():
-    found = ports.taken(replace(settings("192.0.2.1"), ports=Ports(smtp=free_port())))
+    found = ports.taken(replace(settings("192.0.2.1"), ports=PortsSettings(smtp=free_port())))
     assert str(found[0]).endswith(": Cannot assign requested address")
     assert "server.addresses" in ports.advice(found)
     assert "program" not in ports.advice(found)

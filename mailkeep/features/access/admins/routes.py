@@ -22,7 +22,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.features.access.admins import rules, service, wire
 from mailkeep.features.access.admins.model import Admin, Change, NewAdmin
 from mailkeep.features.record.audit import service as audit
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
 def _record(who: Principal, admin: Admin) -> wire.AdminRecord:
@@ -33,31 +33,31 @@ def _once(ids: Iterable[UUID]) -> tuple[UUID, ...]:
     return tuple(dict.fromkeys(ids))
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
         admins = await service.list_seen(conn, who)
-    return Reply([_record(who, admin) for admin in admins])
+    return HttpResponse([_record(who, admin) for admin in admins])
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
         admin = await service.get(conn, who, call.id())
-    return Reply(_record(who, admin))
+    return HttpResponse(_record(who, admin))
 
 
-async def _create(app: App, call: Call) -> Reply:
+async def _create(app: App, call: Call) -> HttpResponse:
     who, given = call.caller(), call.body
     email = rules.parse_email(given.email)
     password = check_password(given.password, email.text)
     new = NewAdmin(email, await service.hash_password(password), given.role, _once(given.domain_ids))
     async with app.db.tx() as conn:
         admin = await service.create(conn, who, app.clock(), new)
-    return Reply(_record(who, admin))
+    return HttpResponse(_record(who, admin))
 
 
-async def _change(app: App, call: Call) -> Reply:
+async def _change(app: App, call: Call) -> HttpResponse:
     who, given, admin_id = call.caller(), call.body, call.id()
     changes_own = admin_id == who.admin_id and (given.email, given.password) != (UNSET, UNSET)
     if changes_own:
@@ -81,13 +81,13 @@ async def _change(app: App, call: Call) -> Reply:
     )
     async with app.db.tx() as conn:
         admin = await service.change(conn, who, app.clock(), admin_id, wanted)
-    return Reply(_record(who, admin))
+    return HttpResponse(_record(who, admin))
 
 
-async def _delete(app: App, call: Call) -> Reply:
+async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         admin = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return Reply(wire.AdminDeleted(f"The administrator {admin.email} was deleted.", admin.id))
+    return HttpResponse(wire.AdminDeleted(f"The administrator {admin.email} was deleted.", admin.id))
 
 
 ENDPOINTS = (
@@ -115,7 +115,7 @@ ENDPOINTS = (
         body=wire.AdminCreate,
         data=wire.AdminRecord,
         status=201,
-        settle=audit.made_before(_get),
+        recover=audit.made_before(_get),
         audit="admin.create",
         resource="admin",
         refusals=(WeakPassword, DomainNotFound, Conflict, ApiKeyDomainScope),

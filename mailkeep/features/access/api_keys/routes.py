@@ -11,16 +11,16 @@ from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, NotFound, in
 from mailkeep.features.access.api_keys import rules, service, wire
 from mailkeep.features.access.api_keys.model import Wanted
 from mailkeep.features.record.audit import service as audit
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         keys = await service.list_seen(conn, call.caller())
-    return Reply([wire.record(key) for key in keys])
+    return HttpResponse([wire.record(key) for key in keys])
 
 
-async def _create(app: App, call: Call) -> Reply:
+async def _create(app: App, call: Call) -> HttpResponse:
     who, given, at = call.caller(), call.body, app.clock()
     assert who.admin_id is not None
     name = given.name.strip()
@@ -35,18 +35,18 @@ async def _create(app: App, call: Call) -> Reply:
     )
     async with app.db.tx() as conn:
         key, raw = await service.create(conn, who, who.admin_id, at, wanted)
-    return Reply(wire.KeyMade(raw, wire.record(key)))
+    return HttpResponse(wire.KeyMade(raw, wire.record(key)))
 
 
-async def _made(app: App, call: Call) -> Reply:
+async def _made(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply(wire.KeyMade(None, wire.record(await service.get(conn, call.id()))))
+        return HttpResponse(wire.KeyMade(None, wire.record(await service.get(conn, call.id()))))
 
 
-async def _delete(app: App, call: Call) -> Reply:
+async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         key = await service.revoke(conn, call.caller(), app.clock(), call.id())
-    return Reply(wire.KeyDeleted(f"The API key {key.name} was revoked.", key.id))
+    return HttpResponse(wire.KeyDeleted(f"The API key {key.name} was revoked.", key.id))
 
 
 ENDPOINTS = (
@@ -76,7 +76,7 @@ ENDPOINTS = (
         body=wire.KeyCreate,
         data=wire.KeyMade,
         status=201,
-        settle=audit.made_before(_made),
+        recover=audit.made_before(_made),
         secrets=("key",),
         audit="api_key.create",
         resource="api_key",

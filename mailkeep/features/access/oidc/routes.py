@@ -6,33 +6,33 @@ from mailkeep.app import App
 from mailkeep.core.errors import Conflict, NotFound
 from mailkeep.features.access.oidc import service, wire
 from mailkeep.features.access.oidc.model import Start
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 from mailkeep.web.fields import UNSET
 
 
-async def _providers(app: App, call: Call) -> Reply:
-    return Reply([wire.provider(one) for one in service.list_providers(app)])
+async def _providers(app: App, call: Call) -> HttpResponse:
+    return HttpResponse([wire.provider(one) for one in service.list_providers(app)])
 
 
-async def _login(app: App, call: Call) -> Reply:
+async def _login(app: App, call: Call) -> HttpResponse:
     asked = call.query
     next_path = None if asked.next is UNSET else asked.next
     begun = await service.start(app, call, call.path["provider"], next_path, link=asked.link == 1)
     return _redirect(begun.location, begun.cookie if isinstance(begun, Start) else None)
 
 
-async def _callback(app: App, call: Call) -> Reply:
+async def _callback(app: App, call: Call) -> HttpResponse:
     end = await service.finish(app, call, call.path["provider"])
     return _redirect(end.location, end.cookie)
 
 
-async def _disconnect(app: App, call: Call) -> Reply:
+async def _disconnect(app: App, call: Call) -> HttpResponse:
     await service.disconnect(app, call)
-    return Reply(wire.Disconnected("Your identity is disconnected.", None))
+    return HttpResponse(wire.Disconnected("Your identity is disconnected.", None))
 
 
-def _redirect(location: str, cookie: str | None) -> Reply:
-    return Reply(
+def _redirect(location: str, cookie: str | None) -> HttpResponse:
+    return HttpResponse(
         content=b"", content_type="text/plain", headers={"location": location}, cookies=[cookie] if cookie else []
     )
 
@@ -84,7 +84,7 @@ ENDPOINTS = (
         ),
         tag=_TAG,
         query=wire.CallbackQuery,
-        foreign_query=True,
+        any_query=True,
         data=str,
         content="text/plain",
         status=302,

@@ -33,9 +33,9 @@ from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.model import LoggedIn, SecondFactorAsked
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, Target
-from mailkeep.net.openid import CodeRefused, ProviderFailed, Reach, challenge_of
-from mailkeep.net.openid_token import TokenRefused
-from mailkeep.settings import networks
+from mailkeep.net.openid import InvalidCode, OutboundAccess, ProviderError, code_challenge
+from mailkeep.net.openid_token import InvalidToken
+from mailkeep.settings import parse_networks
 from mailkeep.web.endpoint import Call
 
 log = structlog.get_logger("mailkeep.oidc")
@@ -92,7 +92,7 @@ async def _linking(app: App, call: Call) -> Linking:
 
 async def _begin(app: App, call: Call, attempt: _Attempt, next_path: str) -> Start:
     provider, at = attempt.provider, app.clock()
-    metadata = await _asked(app.openid.metadata(provider, _reach(app), at))
+    metadata = await _asked(app.openid.get_metadata(provider, _reach(app), at))
     state, browser = new_token(), rules.browser_token(call.cookies.get(COOKIE)) or new_token()
     session_id = attempt.linking.session_id if attempt.linking else None
     flow = Flow(provider.id, next_path, session_id, at + LIFETIME)
@@ -106,7 +106,7 @@ async def _begin(app: App, call: Call, attempt: _Attempt, next_path: str) -> Sta
         "scope": " ".join(provider.scopes),
         "state": state,
         "nonce": rules.derived(app.vault, "nonce", state),
-        "code_challenge": challenge_of(rules.derived(app.vault, "verifier", state)),
+        "code_challenge": code_challenge(rules.derived(app.vault, "verifier", state)),
         "code_challenge_method": "S256",
     }
     return Start(rules.authorization_url(metadata.authorization_endpoint, question), rules.set_cookie(browser))
@@ -155,7 +155,7 @@ async def _take_flow(app: App, call: Call, attempt: _Attempt, answer: Answer) ->
 async def _vouched(app: App, provider: OidcProvider, answer: Answer) -> Person:
     """Whom the provider vouches for; INVALID_CREDENTIALS where it doesn't, UNAVAILABLE where it is at fault."""
     reach, at = _reach(app), app.clock()
-    metadata = await _asked(app.openid.metadata(provider, reach, at))
+    metadata = await _asked(app.openid.get_metadata(provider, reach, at))
     rules.refuse_foreign_issuer(answer, provider, says_issuer=metadata.says_issuer)
     rules.refuse_error(answer)
     code = {
@@ -163,10 +163,12 @@ async def _vouched(app: App, provider: OidcProvider, answer: Answer) -> Person:
         "code_verifier": rules.derived(app.vault, "verifier", answer.state),
         "redirect_uri": rules.callback_url(app.settings.http.public_url, provider),
     }
-    proof = await _asked(app.openid.redeem(provider, reach, code, rules.derived(app.vault, "nonce", answer.state), at))
+    proof = await _asked(
+        app.openid.exchange_code(provider, reach, code, rules.derived(app.vault, "nonce", answer.state), at)
+    )
     claims = proof.claims
     if rules.wants_email(provider, claims):
-        claims = {**await _asked(app.openid.userinfo(provider, reach, proof, at)), **claims}
+        claims = {**await _asked(app.openid.get_userinfo(provider, reach, proof, at)), **claims}
     return rules.read_person(provider, claims)
 
 
@@ -258,11 +260,11 @@ async def _asked(question: Awaitable[T]) -> T:
     """What a provider answers; its faults as refusals."""
     try:
         return await question
-    except ProviderFailed as failed:
+    except ProviderError as failed:
         raise rules.unavailable(failed.reason) from failed
-    except CodeRefused as refused:
+    except InvalidCode as refused:
         raise rules.refuse("code") from refused
-    except TokenRefused as refused:
+    except InvalidToken as refused:
         raise rules.refuse(f"token_{refused.reason}") from refused
 
 
@@ -305,6 +307,8 @@ def _provider(app: App, provider_id: str) -> OidcProvider:
     return found
 
 
-def _reach(app: App) -> Reach:
+def _reach(app: App) -> OutboundAccess:
     settings = app.settings.oidc
-    return Reach(networks(settings.allowed_networks), Path(settings.extra_ca_file) if settings.extra_ca_file else None)
+    return OutboundAccess(
+        parse_networks(settings.allowed_networks), Path(settings.extra_ca_file) if settings.extra_ca_file else None
+    )

@@ -8,43 +8,43 @@ from mailkeep.app import App
 from mailkeep.core.errors import Conflict, InvalidCredentials, NotFound, RateLimitExceeded, SessionInvalid, Unavailable
 from mailkeep.features.access.passkeys import service, wire
 from mailkeep.features.access.sessions import service as sessions
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
-async def _offer_registration(app: App, call: Call) -> Reply:
+async def _offer_registration(app: App, call: Call) -> HttpResponse:
     offer, owner = await service.offer_registration(app, call, call.body.current_password or None)
-    return Reply(wire.registration_offer(offer, owner))
+    return HttpResponse(wire.registration_offer(offer, owner))
 
 
-async def _register(app: App, call: Call) -> Reply:
-    return Reply(wire.made(await service.register(app, call, call.body.name, call.body.credential)))
+async def _register(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.made(await service.register(app, call, call.body.name, call.body.credential)))
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply([wire.record(passkey) for passkey in await service.list_own(conn, call.caller())])
+        return HttpResponse([wire.record(passkey) for passkey in await service.list_own(conn, call.caller())])
 
 
-async def _rename(app: App, call: Call) -> Reply:
-    return Reply(wire.record(await service.rename(app, call.caller(), call.id(), call.body.name)))
+async def _rename(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.record(await service.rename(app, call.caller(), call.id(), call.body.name)))
 
 
-async def _delete(app: App, call: Call) -> Reply:
+async def _delete(app: App, call: Call) -> HttpResponse:
     gone = await service.delete(app, call, call.id(), call.body.current_password or None)
-    return Reply(wire.PasskeyDeleted(f"The passkey {gone.name} was deleted.", gone.id))
+    return HttpResponse(wire.PasskeyDeleted(f"The passkey {gone.name} was deleted.", gone.id))
 
 
-async def _renew_recovery_codes(app: App, call: Call) -> Reply:
+async def _renew_recovery_codes(app: App, call: Call) -> HttpResponse:
     codes = await service.renew_recovery_codes(app, call, call.body.current_password or None)
-    return Reply(wire.RecoveryCodesRenewed("The recovery codes that you had no longer work.", codes))
+    return HttpResponse(wire.RecoveryCodesRenewed("The recovery codes that you had no longer work.", codes))
 
 
-async def _offer_login(app: App, call: Call) -> Reply:
+async def _offer_login(app: App, call: Call) -> HttpResponse:
     token = call.body.totp_session or None
-    return Reply(wire.login_offer(await service.offer_login(app, call, token), alone=token is None))
+    return HttpResponse(wire.login_offer(await service.offer_login(app, call, token), alone=token is None))
 
 
-async def _login(app: App, call: Call) -> Reply:
+async def _login(app: App, call: Call) -> HttpResponse:
     opened = await service.login(app, call, call.body.credential, call.body.totp_session or None)
     return sessions.reply(app, opened)
 

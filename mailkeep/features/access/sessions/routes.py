@@ -16,11 +16,11 @@ from mailkeep.core.errors import (
 from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.second_factors.model import Proof
 from mailkeep.features.access.sessions import rules, service, wire
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 from mailkeep.web.fields import OneOf
 
 
-async def _login(app: App, call: Call) -> Reply:
+async def _login(app: App, call: Call) -> HttpResponse:
     match call.body:
         case wire.LoginByCode(totp_session=token, totp_code=code):
             done = await service.login_by_factor(app, call, token, Proof(code))
@@ -31,66 +31,68 @@ async def _login(app: App, call: Call) -> Reply:
     return service.reply(app, done)
 
 
-async def _me(app: App, call: Call) -> Reply:
+async def _me(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply(wire.account(await service.me(conn, call.caller()), app.settings.auth.require_second_factor))
+        return HttpResponse(
+            wire.account(await service.me(conn, call.caller()), app.settings.auth.require_second_factor)
+        )
 
 
-async def _logout(app: App, call: Call) -> Reply:
+async def _logout(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     assert who.session_id is not None  # the action is barred for keys
     async with app.db.tx() as conn:
         await service.end_session(conn, who, app.clock(), who.session_id, "auth.logout")
-    return Reply(wire.Done("You are logged out."), cookies=[rules.clear_cookie()])
+    return HttpResponse(wire.Done("You are logged out."), cookies=[rules.clear_cookie()])
 
 
-async def _logout_all(app: App, call: Call) -> Reply:
+async def _logout_all(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         ended = await service.end_all_sessions(conn, call.caller(), app.clock())
-    return Reply(wire.SessionsEnded("All your sessions were ended.", ended), cookies=[rules.clear_cookie()])
+    return HttpResponse(wire.SessionsEnded("All your sessions were ended.", ended), cookies=[rules.clear_cookie()])
 
 
-async def _sessions(app: App, call: Call) -> Reply:
+async def _sessions(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
         found = await service.list_sessions(conn, who, app.clock())
-    return Reply([wire.session(session, who.session_id) for session in found])
+    return HttpResponse([wire.session(session, who.session_id) for session in found])
 
 
-async def _end_session(app: App, call: Call) -> Reply:
+async def _end_session(app: App, call: Call) -> HttpResponse:
     who, session_id = call.caller(), call.id()
     async with app.db.tx() as conn:
         await service.end_session(conn, who, app.clock(), session_id, "session.delete")
     cookies = [rules.clear_cookie()] if session_id == who.session_id else []
-    return Reply(wire.SessionEnded("The session was ended.", session_id), cookies=cookies)
+    return HttpResponse(wire.SessionEnded("The session was ended.", session_id), cookies=cookies)
 
 
-async def _password(app: App, call: Call) -> Reply:
+async def _password(app: App, call: Call) -> HttpResponse:
     ended = await service.change_password(app, call, call.body.current_password, call.body.new_password)
-    return Reply(wire.SessionsEnded("Your password was changed.", ended))
+    return HttpResponse(wire.SessionsEnded("Your password was changed.", ended))
 
 
-async def _set_up_totp(app: App, call: Call) -> Reply:
+async def _set_up_totp(app: App, call: Call) -> HttpResponse:
     made = await second_factors.setup(app, call.caller())
-    return Reply(wire.TotpSetup(made.provisioning_uri, iso(made.expires_at)))
+    return HttpResponse(wire.TotpSetup(made.provisioning_uri, iso(made.expires_at)))
 
 
-async def _verify_totp(app: App, call: Call) -> Reply:
+async def _verify_totp(app: App, call: Call) -> HttpResponse:
     codes = await second_factors.verify(app, call.caller(), call.body.code)
-    return Reply(wire.RecoveryCodes("Your second factor is enabled. Keep the recovery codes safe.", True, codes))
+    return HttpResponse(wire.RecoveryCodes("Your second factor is enabled. Keep the recovery codes safe.", True, codes))
 
 
-async def _disable_totp(app: App, call: Call) -> Reply:
+async def _disable_totp(app: App, call: Call) -> HttpResponse:
     given = call.body
     by_recovery = isinstance(given, wire.OwnRecoveryCode)
     proof = Proof(given.recovery_code, is_recovery=True) if by_recovery else Proof(given.code)
     await second_factors.disable(app, call.caller(), proof)
-    return Reply(wire.TotpState("Your second factor is disabled.", False))
+    return HttpResponse(wire.TotpState("Your second factor is disabled.", False))
 
 
-async def _renew_recovery_codes(app: App, call: Call) -> Reply:
+async def _renew_recovery_codes(app: App, call: Call) -> HttpResponse:
     codes = await second_factors.renew_recovery_codes(app, call.caller(), call.body.code)
-    return Reply(wire.RecoveryCodes("The recovery codes that you had no longer work.", True, codes))
+    return HttpResponse(wire.RecoveryCodes("The recovery codes that you had no longer work.", True, codes))
 
 
 _TAG = "Authentication"

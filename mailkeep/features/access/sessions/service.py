@@ -43,7 +43,7 @@ from mailkeep.features.access.sessions.model import (
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, Target
-from mailkeep.web.endpoint import Call, Rate, Reply
+from mailkeep.web.endpoint import Call, HttpResponse, Rate
 from mailkeep.web.limits import source_of
 
 log = structlog.get_logger("mailkeep.auth")
@@ -313,10 +313,10 @@ Opened = wire.SessionOpened
 """What a login answers, for endpoints of other features that open sessions too."""
 
 
-def reply(app: App, done: LoggedIn | SecondFactorAsked) -> Reply:
+def reply(app: App, done: LoggedIn | SecondFactorAsked) -> HttpResponse:
     """The answer to a login, done or half done, with the cookie that it sets."""
     data = wire.login(done, app.settings.auth.require_second_factor)
-    return Reply(data, cookies=[done.cookie] if isinstance(done, LoggedIn) else [])
+    return HttpResponse(data, cookies=[done.cookie] if isinstance(done, LoggedIn) else [])
 
 
 async def me(conn: Conn, who: Principal) -> Admin:

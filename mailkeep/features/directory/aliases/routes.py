@@ -17,31 +17,31 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.directory.aliases import service, wire
 from mailkeep.features.directory.aliases.model import Alias
 from mailkeep.features.record.audit import service as audit
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     query: wire.AliasQuery = call.query
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.page(conn, call.caller(), query.domain_id, query.q, call.page)
-    return Reply([wire.record(alias) for alias in page.rows], page)
+    return HttpResponse([wire.record(alias) for alias in page.rows], page)
 
 
-async def _create(app: App, call: Call) -> Reply:
+async def _create(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
         alias = await service.create(conn, who, app.clock(), wire.new(call.body), most=_most(app))
         return await _detail(conn, who, alias)
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
         return await _detail(conn, who, await service.get(conn, who, call.id()))
 
 
-async def _change(app: App, call: Call) -> Reply:
+async def _change(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
         wanted = wire.changes(call.body)
@@ -49,18 +49,18 @@ async def _change(app: App, call: Call) -> Reply:
         return await _detail(conn, who, alias)
 
 
-async def _delete(app: App, call: Call) -> Reply:
+async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         alias = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return Reply(wire.Deleted("The alias is deleted.", alias.id))
+    return HttpResponse(wire.Deleted("The alias is deleted.", alias.id))
 
 
 def _most(app: App) -> int:
     return app.settings.limits.alias_destinations
 
 
-async def _detail(conn: Conn, who: Principal, alias: Alias) -> Reply:
-    return Reply(wire.detail(alias, await service.warnings(conn, who, alias)))
+async def _detail(conn: Conn, who: Principal, alias: Alias) -> HttpResponse:
+    return HttpResponse(wire.detail(alias, await service.warnings(conn, who, alias)))
 
 
 ENDPOINTS = (
@@ -96,7 +96,7 @@ ENDPOINTS = (
         body=wire.AliasCreate,
         data=wire.AliasDetail,
         status=201,
-        settle=audit.made_before(_get),
+        recover=audit.made_before(_get),
         audit="alias.create",
         refusals=(DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
         examples=(

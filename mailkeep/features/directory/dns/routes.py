@@ -7,16 +7,16 @@ from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination, NotFound
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.dns import wire
 from mailkeep.features.directory.domains import service as domains
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
-async def _list_keys(app: App, call: Call) -> Reply:
+async def _list_keys(app: App, call: Call) -> HttpResponse:
     asked = call.page
     assert asked is not None
     async with app.db.autocommit() as conn:
         domain = await domains.get_by_path(conn, call.caller(), "dkim.read", call.id())
         page = await dkim.page(conn, domain.id, asked)
-    return Reply([wire.dkim_key(key, domain.name) for key in page.rows], page)
+    return HttpResponse([wire.dkim_key(key, domain.name) for key in page.rows], page)
 
 
 ENDPOINTS = (

@@ -11,39 +11,39 @@ from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainExists, Inva
 from mailkeep.features.directory.domains import rules, service, wire
 from mailkeep.features.directory.domains.model import Domain, Filter, NewDomain, NewRelay
 from mailkeep.features.record.audit import service as audit
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     who, query, asked = call.caller(), call.query, call.page
     assert asked is not None
     wanted = Filter(who.domains(), query.active, rules.part_of_name(query.name))
     async with app.db.autocommit() as conn:
         page = await service.page(conn, wanted, asked)
-    return Reply([wire.record(domain, usage) for domain, usage in page.rows], page)
+    return HttpResponse([wire.record(domain, usage) for domain, usage in page.rows], page)
 
 
-async def _create(app: App, call: Call) -> Reply:
+async def _create(app: App, call: Call) -> HttpResponse:
     new = NewDomain(**_given(call.body))
-    return Reply(await _record(app, await service.create(app, call.caller(), new)))
+    return HttpResponse(await _record(app, await service.create(app, call.caller(), new)))
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         domain = await service.get_by_path(conn, call.caller(), "domain.read", call.id())
-    return Reply(await _record(app, domain))
+    return HttpResponse(await _record(app, domain))
 
 
-async def _change(app: App, call: Call) -> Reply:
+async def _change(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         domain = await service.change(app, conn, call.caller(), call.id(), _given(call.body))
-    return Reply(await _record(app, domain))
+    return HttpResponse(await _record(app, domain))
 
 
-async def _delete(app: App, call: Call) -> Reply:
+async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         domain = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return Reply(wire.Deleted(f"The domain {domain.name} is deleted.", domain.id))
+    return HttpResponse(wire.Deleted(f"The domain {domain.name} is deleted.", domain.id))
 
 
 async def _record(app: App, domain: Domain) -> wire.DomainRecord:
@@ -85,7 +85,7 @@ ENDPOINTS = (
         body=wire.DomainCreate,
         data=wire.DomainRecord,
         status=201,
-        settle=audit.made_before(_get),
+        recover=audit.made_before(_get),
         audit="domain.create",
         refusals=(DomainExists, ApiKeyDomainScope),
         examples=(Example(body={"name": "new.test", "description": "Our second name", "max_mailboxes": 50}),),

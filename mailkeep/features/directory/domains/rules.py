@@ -9,7 +9,7 @@ from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Conflict, DomainInactive, Forbidden, invalid_field
 from mailkeep.core.network import Network
 from mailkeep.features.directory.domains.model import Domain, DomainRelay, NewRelay, Usage
-from mailkeep.net.guard import HostRefused, parse_host, refuse_address
+from mailkeep.net.guard import MalformedHost, parse_host, refuse_address
 
 # RFC 5322 §3.2.3 atext without letters and digits: one that occurs in names would cut them.
 DELIMITERS = frozenset("!#$%&'*+/=?^_`{|}~-")
@@ -53,7 +53,7 @@ def check_relay(given: NewRelay, permitted_networks: Sequence[Network]) -> NewRe
     """
     try:
         host = parse_host(given.host)
-    except HostRefused as error:
+    except MalformedHost as error:
         raise invalid_field("relay.host", str(error)) from None
     if host.address and (why := refuse_address(host.address, permitted_networks)):
         raise invalid_field(

@@ -21,7 +21,7 @@ from mailkeep.features.directory.domains import rules, store, wire
 from mailkeep.features.directory.domains.model import Domain, Filter, NewDomain, NewRelay, Usage
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, Target
-from mailkeep.settings import networks
+from mailkeep.settings import parse_networks
 
 NOTHING = Usage()
 
@@ -145,7 +145,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> D
 
 
 def _checked_relay(app: App, given: NewRelay | None) -> NewRelay | None:
-    return given and rules.check_relay(given, networks(app.settings.outbound.relay_networks))
+    return given and rules.check_relay(given, parse_networks(app.settings.outbound.relay_networks))
 
 
 def _seal(app: App, domain_id: UUID) -> Callable[[bytes], bytes]:

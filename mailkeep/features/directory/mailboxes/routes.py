@@ -26,19 +26,19 @@ from mailkeep.features.directory.mailboxes.model import (
     Protocols,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     who, query, asked = call.caller(), call.query, call.page
     assert asked is not None
     wanted = MailboxFilter(who.domains(), query.domain_id, query.active, query.q, query.trashed)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, wanted, asked)
-    return Reply([wire.to_record(mailbox, who) for mailbox in page.rows], page)
+    return HttpResponse([wire.to_record(mailbox, who) for mailbox in page.rows], page)
 
 
-async def _create(app: App, call: Call) -> Reply:
+async def _create(app: App, call: Call) -> HttpResponse:
     body: wire.MailboxCreate = call.body
     destinations = [] if body.forward.destinations is UNSET else body.forward.destinations
     keep_copy = True if body.forward.keep_copy is UNSET else body.forward.keep_copy
@@ -53,34 +53,34 @@ async def _create(app: App, call: Call) -> Reply:
         forward=MailboxForward(keep_copy=keep_copy),
     )
     who = call.caller()
-    return Reply(wire.to_record(await service.create(app, who, new, destinations), who))
+    return HttpResponse(wire.to_record(await service.create(app, who, new, destinations), who))
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        return Reply(wire.to_record(await service.get(conn, who, call.id()), who))
+        return HttpResponse(wire.to_record(await service.get(conn, who, call.id()), who))
 
 
-async def _change(app: App, call: Call) -> Reply:
+async def _change(app: App, call: Call) -> HttpResponse:
     who = call.caller()
-    return Reply(wire.to_record(await service.change(app, who, call.id(), wire.read_changes(call.body)), who))
+    return HttpResponse(wire.to_record(await service.change(app, who, call.id(), wire.read_changes(call.body)), who))
 
 
-async def _delete(app: App, call: Call) -> Reply:
+async def _delete(app: App, call: Call) -> HttpResponse:
     purge: bool = call.query.purge
     mailbox = await service.delete(app, call.caller(), call.id(), purge=purge)
     if purge:
         await jobs.remove_mail_of(app, mailbox.id)
-        return Reply(wire.MailboxDeletion("The mailbox and its mail are deleted.", mailbox.id, True, None))
+        return HttpResponse(wire.MailboxDeletion("The mailbox and its mail are deleted.", mailbox.id, True, None))
     assert mailbox.deleted_at is not None
     until = mailbox.deleted_at + TRASH_RETENTION
-    return Reply(wire.MailboxDeletion("The mailbox is in the trash.", mailbox.id, False, iso(until)))
+    return HttpResponse(wire.MailboxDeletion("The mailbox is in the trash.", mailbox.id, False, iso(until)))
 
 
-async def _restore(app: App, call: Call) -> Reply:
+async def _restore(app: App, call: Call) -> HttpResponse:
     who = call.caller()
-    return Reply(wire.to_record(await service.restore(app, who, call.id()), who))
+    return HttpResponse(wire.to_record(await service.restore(app, who, call.id()), who))
 
 
 _NEW: dict[str, Any] = {
@@ -117,7 +117,7 @@ ENDPOINTS = (
         body=wire.MailboxCreate,
         data=wire.MailboxRecord,
         status=201,
-        settle=audit.made_before(_get),
+        recover=audit.made_before(_get),
         audit="mailbox.create",
         refusals=(WeakPassword, DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
         examples=(Example(body=_NEW),),

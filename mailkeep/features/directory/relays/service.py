@@ -19,8 +19,8 @@ from mailkeep.features.directory.domains.model import DomainRelay
 from mailkeep.features.directory.relays import rules
 from mailkeep.mail.smtp.client import Submission, Submitted
 from mailkeep.mail.smtp.connection import Lost, Relay
-from mailkeep.net.resolver import LookupFailed, Resolver
-from mailkeep.settings import dns_servers, endpoint, networks
+from mailkeep.net.resolver import DnsLookupError, Resolver
+from mailkeep.settings import parse_dns_servers, parse_endpoint, parse_networks
 
 log = structlog.get_logger("mailkeep.relays")
 
@@ -39,7 +39,7 @@ async def choose(app: App, mail_from: str) -> Relay:
     outbound = app.settings.outbound
     if not outbound.relay:
         raise NoRelay("no relay is set any more; the message leaves directly at the next attempt")
-    host, port = endpoint(outbound.relay)
+    host, port = parse_endpoint(outbound.relay)
     return _relay(app, host, port, outbound.relay_tls, (outbound.relay_username, outbound.relay_password))
 
 
@@ -92,13 +92,15 @@ def _relay(app: App, host: str, port: int, tls: str, login: tuple[str, str]) -> 
 
 def _addresses(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
     async def look_up() -> Sequence[str]:
-        allowed = networks(app.settings.outbound.relay_networks)
+        allowed = parse_networks(app.settings.outbound.relay_networks)
         try:
             found = [ipaddress.ip_address(host)]
         except ValueError:
             try:
-                found = await Resolver(dns_servers(app.settings.dns.servers)).resolve(host.lower().removesuffix("."))
-            except LookupFailed as failed:
+                found = await Resolver(parse_dns_servers(app.settings.dns.servers)).resolve(
+                    host.lower().removesuffix(".")
+                )
+            except DnsLookupError as failed:
                 raise Lost(f"{host}: {failed}", "connect") from failed
         addresses, refused = rules.permitted(found, allowed)
         if not addresses:

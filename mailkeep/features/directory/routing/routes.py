@@ -5,13 +5,13 @@ from __future__ import annotations
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, InvalidField, MissingFields
 from mailkeep.features.directory.routing import service, wire
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
-async def _explain(app: App, call: Call) -> Reply:
+async def _explain(app: App, call: Call) -> HttpResponse:
     query: wire.ExplainQuery = call.query
     async with app.db.autocommit() as conn:
-        return Reply(wire.told(await service.explain(conn, call.caller(), query.address)))
+        return HttpResponse(wire.told(await service.explain(conn, call.caller(), query.address)))
 
 
 ENDPOINTS = (

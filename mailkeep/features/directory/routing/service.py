@@ -10,7 +10,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import rules, store
 from mailkeep.features.directory.routing.model import Explanation, Route
-from mailkeep.settings.tree import Limits
+from mailkeep.settings.tree import LimitsSettings
 
 
 async def route(conn: Conn, recipient: str) -> Route:
@@ -31,7 +31,7 @@ async def recipient(conn: Conn, address: str, size: int = 0) -> Route:
     return await store.recipient(conn, rules.looked_up(address), size)
 
 
-async def apply_settings(conn: Conn, hostname: str, limits: Limits) -> None:
+async def apply_settings(conn: Conn, hostname: str, limits: LimitsSettings) -> None:
     """Give the database the settings that routing depends on; at every start, before mail is accepted.
 
     `hostname` is the name by which the server knows itself, also where `server.hostname` is not set.

@@ -12,53 +12,53 @@ from mailkeep.core.errors import (
     NotFound,
 )
 from mailkeep.features.mailflow.abuse import service, wire
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
-async def _suspend(app: App, call: Call) -> Reply:
+async def _suspend(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
         mailbox = await service.suspend(conn, who, app.clock(), call.id(), call.body.reason)
-    return Reply(wire.suspended_mailbox(mailbox, who))
+    return HttpResponse(wire.suspended_mailbox(mailbox, who))
 
 
-async def _unsuspend(app: App, call: Call) -> Reply:
+async def _unsuspend(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
         mailbox = await service.unsuspend(conn, who, app.clock(), call.id())
-    return Reply(wire.suspended_mailbox(mailbox, who))
+    return HttpResponse(wire.suspended_mailbox(mailbox, who))
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     query: wire.SuspensionQuery = call.query
     who = call.caller()
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, query.domain_id, call.page)
-    return Reply([wire.suspension(each, who) for each in page.rows], page)
+    return HttpResponse([wire.suspension(each, who) for each in page.rows], page)
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        return Reply(wire.suspension(await service.get(conn, who, call.id()), who))
+        return HttpResponse(wire.suspension(await service.get(conn, who, call.id()), who))
 
 
-async def _lift(app: App, call: Call) -> Reply:
+async def _lift(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         lifted = await service.lift(conn, call.caller(), app.clock(), call.id())
-    return Reply(wire.Lifted(f"{lifted.address} may send again.", lifted.id, lifted.address))
+    return HttpResponse(wire.Lifted(f"{lifted.address} may send again.", lifted.id, lifted.address))
 
 
-async def _thresholds(app: App, call: Call) -> Reply:
+async def _thresholds(app: App, call: Call) -> HttpResponse:
     query: wire.ThresholdQuery = call.query
     limits = app.settings.abuse
     domain_id = query.domain_id()
     if domain_id is None:
-        return Reply(wire.thresholds(query, limits, None))
+        return HttpResponse(wire.thresholds(query, limits, None))
     async with app.db.autocommit() as conn:
         used = await service.usage(conn, call.caller(), app.clock(), domain_id)
-    return Reply(wire.thresholds(query, limits, used))
+    return HttpResponse(wire.thresholds(query, limits, used))
 
 
 ENDPOINTS = (

@@ -12,7 +12,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.abuse.model import Expansion, HourlyUse, Standing, Suspension, Use, Verdict
-from mailkeep.settings.tree import Abuse
+from mailkeep.settings.tree import AbuseSettings
 
 _SELECT = """
     SELECT s.id, s.domain_id, s.address, s.address_key, s.reason, s.by_kind, s.by_label, s.by_rank, s.created_at
@@ -101,7 +101,9 @@ async def standings(conn: Conn, addresses: Collection[Address]) -> dict[str, Sta
     }
 
 
-async def count(conn: Conn, at: datetime, uses: Sequence[Use], limits: Abuse, *, may_suspend: bool) -> list[Verdict]:
+async def count(
+    conn: Conn, at: datetime, uses: Sequence[Use], limits: AbuseSettings, *, may_suspend: bool
+) -> list[Verdict]:
     """Judge messages in their order, and count those that may go out: one statement, however many.
 
     Without `may_suspend` it is to be run in autocommit, and counts nothing where a sender is to be suspended.
@@ -119,7 +121,7 @@ async def count(conn: Conn, at: datetime, uses: Sequence[Use], limits: Abuse, *,
     return [Verdict(**row) for row in await cursor.fetchall()]
 
 
-def counted(uses: Sequence[Use], limits: Abuse) -> dict[str, Any]:
+def counted(uses: Sequence[Use], limits: AbuseSettings) -> dict[str, Any]:
     """What the database's `count_sends` is told of messages, beside the time."""
     return _used(uses) | {"sender_limit": limits.sender_per_hour, "domain_limit": limits.domain_per_hour}
 

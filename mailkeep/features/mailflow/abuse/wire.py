@@ -13,7 +13,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.features.directory.mailboxes import rules
 from mailkeep.features.directory.mailboxes.model import Mailbox
 from mailkeep.features.mailflow.abuse.model import HourlyUse, Suspension
-from mailkeep.settings.tree import Abuse
+from mailkeep.settings.tree import AbuseSettings
 from mailkeep.web.fields import Body, Query, Timestamp
 
 Reason = Annotated[str, Meta(max_length=500)]
@@ -143,7 +143,7 @@ class Thresholds(Struct, frozen=True):
     values: ThresholdValues
 
 
-def thresholds(asked: ThresholdQuery, limits: Abuse, used: HourlyUse | None) -> Thresholds:
+def thresholds(asked: ThresholdQuery, limits: AbuseSettings, used: HourlyUse | None) -> Thresholds:
     """Thresholds with a domain's use, as they are answered."""
     return Thresholds(
         scope=asked.scope,

@@ -171,7 +171,7 @@ async def _places(app: App, queue_id: str, recipients: Sequence[Brought]) -> dic
     for each in recipients:
         local, _, domain = unquoted(each.address).rpartition("@")
         parted[each.address] = (local, domain)
-    found = await app.together(_find_places, (queue_id, list(dict.fromkeys(parted.values()))))
+    found = await app.write_in_batch(_find_places, (queue_id, list(dict.fromkeys(parted.values()))))
     return {address: found[key] for address, key in parted.items() if key in found}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination
 from mailkeep.features.mailflow.queue import service, wire
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _FULL = (
     " The full profile's; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Where the agent of the mail "
@@ -13,17 +13,17 @@ _FULL = (
 )
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     query: wire.QueueQuery = call.query
     page = await service.page(app, wire.filter_of(query), call.page)
-    return Reply([wire.queued(each) for each in page.rows], page)
+    return HttpResponse([wire.queued(each) for each in page.rows], page)
 
 
-async def _act(app: App, call: Call) -> Reply:
+async def _act(app: App, call: Call) -> HttpResponse:
     body: wire.QueueAction = call.body
     affected = await service.act(app, call.caller(), body.action, wire.selection(body), dry_run=body.dry_run)
-    return Reply(wire.Affected(affected, body.dry_run))
+    return HttpResponse(wire.Affected(affected, body.dry_run))
 
 
 ENDPOINTS = (

@@ -5,50 +5,50 @@ from __future__ import annotations
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination, NotFound
 from mailkeep.features.mailflow.sandbox import rules, service, wire
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _FOREIGN = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 """For what a stranger wrote: no script, no origin of its own, nothing fetched from anywhere."""
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     page, subjects = await service.page(app, call.page)
-    return Reply([wire.caught(row, subject) for row, subject in zip(page.rows, subjects, strict=True)], page)
+    return HttpResponse([wire.caught(row, subject) for row, subject in zip(page.rows, subjects, strict=True)], page)
 
 
-async def _content(app: App, call: Call) -> Reply:
+async def _content(app: App, call: Call) -> HttpResponse:
     async with service.opened(app, call.id()) as found:
-        return Reply(wire.content(found))
+        return HttpResponse(wire.content(found))
 
 
-async def _html(app: App, call: Call) -> Reply:
+async def _html(app: App, call: Call) -> HttpResponse:
     async with service.opened(app, call.id()) as found:
         html = wire.html(found)
     if html is None:
         raise NotFound
     headers = {"content-security-policy": _FOREIGN, "x-frame-options": "SAMEORIGIN"}
-    return Reply(content=html.encode(), content_type="text/html; charset=utf-8", headers=headers)
+    return HttpResponse(content=html.encode(), content_type="text/html; charset=utf-8", headers=headers)
 
 
-async def _attachment(app: App, call: Call) -> Reply:
+async def _attachment(app: App, call: Call) -> HttpResponse:
     place = rules.place(call.path["number"])
     if place is None:
         raise NotFound
     found, pieces = await service.attachment(app, call.id(), place)
     headers = {"content-disposition": rules.disposition(found.filename), "content-length": str(found.size)}
     # Whatever its sender calls it: it is to be saved, and no browser shall find it to be a page of ours.
-    return Reply(content=pieces, content_type="application/octet-stream", headers=headers)
+    return HttpResponse(content=pieces, content_type="application/octet-stream", headers=headers)
 
 
-async def _raw(app: App, call: Call) -> Reply:
+async def _raw(app: App, call: Call) -> HttpResponse:
     size, pieces = await service.raw(app, call.id())
-    return Reply(content=pieces, content_type="message/rfc822", headers={"content-length": str(size)})
+    return HttpResponse(content=pieces, content_type="message/rfc822", headers={"content-length": str(size)})
 
 
-async def _clear(app: App, call: Call) -> Reply:
+async def _clear(app: App, call: Call) -> HttpResponse:
     removed = await service.clear(app, call.caller())
-    return Reply(wire.Cleared(f"{removed} messages removed.", removed))
+    return HttpResponse(wire.Cleared(f"{removed} messages removed.", removed))
 
 
 ENDPOINTS = (

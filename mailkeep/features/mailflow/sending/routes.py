@@ -25,19 +25,19 @@ from mailkeep.core.errors import (
 from mailkeep.features.mailflow.sending import service, wire
 from mailkeep.features.mailflow.sending.rules import MAX_BATCH
 from mailkeep.settings import Settings
-from mailkeep.web.decode_process import INLINE
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.decode_process import INLINE_BYTES
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-async def _send(app: App, call: Call) -> Reply:
+async def _send(app: App, call: Call) -> HttpResponse:
     asked = await _beside(call, wire.asked, call.body)
-    return Reply(wire.sent(await service.send(app, call.caller(), asked)))
+    return HttpResponse(wire.sent(await service.send(app, call.caller(), asked)))
 
 
-async def _send_batch(app: App, call: Call) -> Reply:
+async def _send_batch(app: App, call: Call) -> HttpResponse:
     items = call.body.messages
     if not items:
         raise EmptyBatch
@@ -46,27 +46,27 @@ async def _send_batch(app: App, call: Call) -> Reply:
     if app.mta is None:
         raise SendUnavailable
     outcomes = await service.send_batch(app, call.caller(), await _beside(call, wire.asked_in_batch, items))
-    return Reply(await _beside(call, wire.batch, outcomes))
+    return HttpResponse(await _beside(call, wire.batch, outcomes))
 
 
 async def _beside(call: Call, convert: Callable[[T], R], value: T) -> R:
     """What belongs to a large body is converted beside the event loop."""
-    return await asyncio.to_thread(convert, value) if len(call.raw_body) > INLINE else convert(value)
+    return await asyncio.to_thread(convert, value) if len(call.raw_body) > INLINE_BYTES else convert(value)
 
 
-async def _settle(app: App, call: Call, request_id: UUID) -> Reply | None:
+async def _settle(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
     before = await service.sent_before(app, request_id)
-    return Reply(wire.sent(before[0])) if before else None
+    return HttpResponse(wire.sent(before[0])) if before else None
 
 
-async def _settle_batch(app: App, call: Call, request_id: UUID) -> Reply | None:
+async def _settle_batch(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
     before = await service.sent_before(app, request_id)
     if not before:
         return None
     # What is sent now belongs to the same request: cut off once more, it is found by the same id.
     who = replace(call.caller(), request_id=request_id)
     items = await _beside(call, wire.asked_in_batch, call.body.messages)
-    return Reply(await _beside(call, wire.batch, await service.resume_batch(app, who, items, before)))
+    return HttpResponse(await _beside(call, wire.batch, await service.resume_batch(app, who, items, before)))
 
 
 def body_limit(settings: Settings) -> int:
@@ -94,7 +94,7 @@ ENDPOINTS = (
         tag="Sending",
         body=wire.SendBody,
         body_limit=body_limit,
-        settle=_settle,
+        recover=_settle,
         data=wire.SentMessage,
         refusals=(
             InvalidSender,
@@ -124,7 +124,7 @@ ENDPOINTS = (
         tag="Sending",
         body=wire.BatchBody,
         body_limit=body_limit,
-        settle=_settle_batch,
+        recover=_settle_batch,
         data=wire.BatchAnswer,
         refusals=(EmptyBatch, BatchTooLarge, SendUnavailable),
         examples=(Example(body={"messages": [_EXAMPLE, _EXAMPLE | {"subject": "Once more"}]}),),

@@ -142,7 +142,7 @@ async def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
     if not taken or app.settings.mta.mode == "sandbox":  # that keeps what it signed
         return
     if len(taken) == 1 and taken[0].composed.size <= _SMALL:
-        await app.together(_keep_together, taken[0])
+        await app.write_in_batch(_keep_together, taken[0])
     else:
         await _keep_together(app, taken)
 
@@ -188,7 +188,7 @@ async def _prepare_all(
     for message in asked:
         if isinstance(message, Asked):
             names |= rules.recipient_domains(message)
-    domains = await app.together(_sender_domains, names)
+    domains = await app.write_in_batch(_sender_domains, names)
     at, limit = app.clock(), app.settings.limits.message_size_bytes
 
     def prepare() -> list[Prepared | Refusal]:
@@ -196,7 +196,7 @@ async def _prepare_all(
 
     if not rules.is_heavy(each for each in asked if isinstance(each, Asked)):
         return prepare(), domains.keys()
-    async with app.heavy:
+    async with app.cpu_limit:
         return await asyncio.to_thread(prepare), domains.keys()
 
 
@@ -210,7 +210,7 @@ async def refuse_senders(app: App, who: Principal, senders: Collection[Address])
     """What the API refuses of senders: FORBIDDEN by role and for the address of a higher-ranked administrator,
     API_KEY_DOMAIN_SCOPE. For a feature that submits by itself; their domains are managed.
     """
-    found = await app.together(_sender_domains, {each.key for each in senders})
+    found = await app.write_in_batch(_sender_domains, {each.key for each in senders})
     for domain in found.values():
         allow_on(who, "send", domain.id)
         rules.refuse_lower_rank(who, domain.owner_rank)

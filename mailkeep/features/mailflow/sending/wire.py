@@ -12,8 +12,8 @@ from msgspec import Meta, Struct
 from mailkeep.core.errors import Refusal, invalid_field
 from mailkeep.features.mailflow.sending.model import Asked, AskedAttachment, Named, Sent
 from mailkeep.features.mailflow.sending.rules import MAX_BATCH, MAX_HEADER_OCTETS, MAX_HEADERS, MAX_RECIPIENTS
-from mailkeep.web.body_slices import Slice
-from mailkeep.web.fields import EACH, MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
+from mailkeep.web.fields import DECODE_EACH, MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
+from mailkeep.web.string_views import StringView
 
 OwnCode = Annotated[str, Meta(extra=OWN_CODE)]
 MessageIdText = Annotated[str, Meta(max_length=998)]
@@ -86,7 +86,7 @@ class BatchBody(Body, frozen=True):
     messages: Annotated[
         list[Any],
         Meta(
-            extra=MAY_BE_EMPTY | {EACH: (SendBody, MAX_BATCH)},
+            extra=MAY_BE_EMPTY | {DECODE_EACH: (SendBody, MAX_BATCH)},
             extra_json_schema={"items": {"$ref": "#/components/schemas/SendBody"}},
         ),
     ]
@@ -175,17 +175,17 @@ def _headers(given: Any) -> Any:
     values = cast(dict[str, Any], given)
     if len(values) > MAX_HEADERS:
         return values  # refused by its length alone, once it is this field's turn
-    return {name: _header_text(value) if isinstance(value, Slice) else value for name, value in values.items()}
+    return {name: _header_text(value) if isinstance(value, StringView) else value for name, value in values.items()}
 
 
-def _header_text(value: Slice) -> str:
+def _header_text(value: StringView) -> str:
     # A JSON string takes at most six bytes (one escape) for each octet of its text: a longer one is over the limit.
     return value.text() if len(value) <= 6 * MAX_HEADER_OCTETS else " " * (MAX_HEADER_OCTETS + 1)
 
 
 def _attachment(index: int, body: AttachmentBody) -> AskedAttachment:
     content = body.content
-    if isinstance(content, Slice):
+    if isinstance(content, StringView):
         data: bytes | memoryview = content.raw if content.plain else content.text().encode()
     elif isinstance(content, str):
         data = content.encode()

@@ -59,7 +59,7 @@ async def begin(app: App, who: Principal, at: datetime, attempts: Sequence[Messa
     asked = _Begin(at, attempts, uses)
     try:
         if len(attempts) <= _FEW:
-            verdicts = await app.together(_begin_together, asked)
+            verdicts = await app.write_in_batch(_begin_together, asked)
         else:
             (verdicts,) = await _begin_together(app, [asked])
         if verdicts is not None:
@@ -165,7 +165,7 @@ async def _write_down(app: App, who: Principal, results: Sequence[tuple[Message,
                 await _reject(app, conn, at, taken)
             await abuse.uncount(conn, [counted(message) for message in unsent])
     elif len(results) <= _FEW:
-        await app.together(_settle_together, settled)
+        await app.write_in_batch(_settle_together, settled)
     else:
         await _settle_together(app, [settled])
     app.counters.add("messages_accepted", "outbound", "api", times=len(taken))

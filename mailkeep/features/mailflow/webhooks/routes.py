@@ -10,75 +10,75 @@ from mailkeep.features.mailflow.webhooks import service, wire
 from mailkeep.features.mailflow.webhooks.model import NewWebhook, Span
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply([wire.record(each) for each in await service.list_seen(conn, call.caller())])
+        return HttpResponse([wire.record(each) for each in await service.list_seen(conn, call.caller())])
 
 
-async def _create(app: App, call: Call) -> Reply:
+async def _create(app: App, call: Call) -> HttpResponse:
     given = call.body
     new = NewWebhook(given.url, given.events, given.domain_id)
     async with app.db.tx() as conn:
         webhook, secret = await service.create(conn, app, call.caller(), app.clock(), new)
-    return Reply(wire.made(webhook, secret))
+    return HttpResponse(wire.made(webhook, secret))
 
 
-async def _made(app: App, call: Call) -> Reply:
+async def _made(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply(wire.made(await service.get(conn, call.caller(), call.id()), None))
+        return HttpResponse(wire.made(await service.get(conn, call.caller(), call.id()), None))
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply(wire.record(await service.get(conn, call.caller(), call.id())))
+        return HttpResponse(wire.record(await service.get(conn, call.caller(), call.id())))
 
 
-async def _change(app: App, call: Call) -> Reply:
+async def _change(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         webhook = await service.change(conn, app, call.caller(), app.clock(), call.id(), wire.changes(call.body))
-    return Reply(wire.record(webhook))
+    return HttpResponse(wire.record(webhook))
 
 
-async def _delete(app: App, call: Call) -> Reply:
+async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         webhook = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return Reply(wire.WebhookDeleted("The webhook was deleted.", webhook.id))
+    return HttpResponse(wire.WebhookDeleted("The webhook was deleted.", webhook.id))
 
 
-async def _rotate(app: App, call: Call) -> Reply:
+async def _rotate(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         webhook, secret = await service.rotate(conn, app.vault, call.caller(), app.clock(), call.id())
-    return Reply(wire.made(webhook, secret))
+    return HttpResponse(wire.made(webhook, secret))
 
 
-async def _test(app: App, call: Call) -> Reply:
+async def _test(app: App, call: Call) -> HttpResponse:
     event_id, attempt = await service.test(app, call.caller(), call.id())
-    return Reply(wire.tested(event_id, attempt))
+    return HttpResponse(wire.tested(event_id, attempt))
 
 
-async def _deliveries(app: App, call: Call) -> Reply:
+async def _deliveries(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     wanted = (call.query.state, call.query.event)
     async with app.db.autocommit() as conn:
         page = await service.deliveries(conn, call.caller(), call.id(), wanted, call.page)
-    return Reply([wire.delivery(each) for each in page.rows], page)
+    return HttpResponse([wire.delivery(each) for each in page.rows], page)
 
 
-async def _replay(app: App, call: Call) -> Reply:
+async def _replay(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         found = await service.replay(conn, call.caller(), app.clock(), call.id(), call.id("delivery_id"))
-    return Reply(wire.delivery(found))
+    return HttpResponse(wire.delivery(found))
 
 
-async def _replay_span(app: App, call: Call) -> Reply:
+async def _replay_span(app: App, call: Call) -> HttpResponse:
     given, at = call.body, app.clock()
     span = Span(given.since, at if given.until is UNSET else given.until, given.only_failed)
     async with app.db.tx() as conn:
         done = await service.replay_span(conn, call.caller(), at, call.id(), span)
-    return Reply(wire.replayed(done))
+    return HttpResponse(wire.replayed(done))
 
 
 _TAG = "Webhooks"
@@ -111,9 +111,9 @@ ENDPOINTS = (
         body=wire.WebhookCreate,
         data=wire.WebhookMade,
         status=201,
-        settle=audit.made_before(_made),
+        recover=audit.made_before(_made),
         secrets=("secret",),
-        posts={kind: (shape, EXAMPLES[kind]) for kind, shape in CATALOGUE.items()},
+        webhook_payloads={kind: (shape, EXAMPLES[kind]) for kind, shape in CATALOGUE.items()},
         audit="webhook.create",
         resource="webhook",
         refusals=(InvalidUrl, DomainNotFound, ApiKeyDomainScope),

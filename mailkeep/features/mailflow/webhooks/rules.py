@@ -14,7 +14,7 @@ from mailkeep.core.errors import Conflict, InvalidUrl, invalid_field
 from mailkeep.core.network import Network
 from mailkeep.features.mailflow.webhooks.model import Attempt, Claimed, Content, Outcome, Span, Webhook
 from mailkeep.net.guard import refuse_address
-from mailkeep.net.target import UrlRefused, parse_target
+from mailkeep.net.url import MalformedUrl, parse_url
 
 _EXCERPT_CHARACTERS = 1000
 # From NUL, which PostgreSQL takes neither in text nor in JSON.
@@ -41,8 +41,8 @@ def check_url(url: str, allowed_networks: Sequence[Network], allowed_ports: Coll
     Names are not resolved here: each attempt checks the address that it connects to.
     """
     try:
-        target = parse_target(url)
-    except UrlRefused as error:
+        target = parse_url(url)
+    except MalformedUrl as error:
         raise InvalidUrl(f"The URL {error}.", field="url") from None
     address = target.host.address
     if address is not None and refuse_address(address, allowed_networks):

@@ -44,8 +44,8 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
-from mailkeep.net.client import OutboundFailed, OutboundRequest
-from mailkeep.settings import networks
+from mailkeep.net.client import OutboundError, OutboundRequest
+from mailkeep.settings import parse_networks
 
 log = structlog.get_logger("mailkeep.webhooks")
 
@@ -241,7 +241,7 @@ async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Co
     failpoint.reach("webhook.begun")
     try:
         answer = await app.outbound.send(request)
-    except OutboundFailed as failed:
+    except OutboundError as failed:
         elapsed = round((asyncio.get_running_loop().time() - started) * 1000)
         log.info("webhook attempt failed", webhook=str(webhook_id), kind=failed.kind, detail=failed.detail)
         return rules.unanswered(at, failed.kind, elapsed, failed.certificate)
@@ -254,7 +254,7 @@ def _check_url(app: App, url: str) -> None:
     rules.check_url(url, _networks(settings.allowed_networks), settings.allowed_ports)
 
 
-_networks = lru_cache(networks)
+_networks = lru_cache(parse_networks)
 
 
 @lru_cache

@@ -5,32 +5,32 @@ from __future__ import annotations
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Unavailable
 from mailkeep.features.operations.health import service, wire
-from mailkeep.web.endpoint import Call, Endpoint, Example, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
-async def _health(app: App, call: Call) -> Reply:
+async def _health(app: App, call: Call) -> HttpResponse:
     found = await service.health(app)
     if found.status == "down":
         raise Unavailable("The server is down.", **wire.details(found))
-    return Reply(wire.health(found))
+    return HttpResponse(wire.health(found))
 
 
-async def _details(app: App, call: Call) -> Reply:
-    return Reply(wire.components(await service.details(app)))
+async def _details(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.components(await service.details(app)))
 
 
-async def _version(app: App, call: Call) -> Reply:
-    return Reply(wire.version(service.build(), full=app.settings.mta.mode == "postfix"))
+async def _version(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.version(service.build(), full=app.settings.mta.mode == "postfix"))
 
 
-async def _alive(app: App, call: Call) -> Reply:
-    return Reply(wire.Alive("ok"))
+async def _alive(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.Alive("ok"))
 
 
-async def _ready(app: App, call: Call) -> Reply:
+async def _ready(app: App, call: Call) -> HttpResponse:
     if not await service.ready(app):
         raise Unavailable("The database is not available.")
-    return Reply(wire.Alive("ok"))
+    return HttpResponse(wire.Alive("ok"))
 
 
 _TAG = "Health"

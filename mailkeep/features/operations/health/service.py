@@ -41,8 +41,8 @@ async def health(app: App) -> Health:
         parts["mta"] = _sandbox  # our own; a foreign mail server is not bothered for everybody who asks
     found = await asyncio.gather(*(_in_time(part(app)) for part in parts.values()))
     checks = [Check(name, status) for name, status in zip(parts, found, strict=True)]
-    if app.parts is not None:
-        checks += rules.under_supervision(app.parts())
+    if app.running_services is not None:
+        checks += rules.under_supervision(app.running_services())
         checks += await _told_by_node(app)
     return rules.overall(checks)
 
@@ -52,7 +52,7 @@ async def details(app: App) -> list[Component]:
     at = app.clock()
     found = [await _database_component(app), *_mail(app), await _disk_component(app)]
     if app.settings.mta.mode == "postfix":
-        report = await asyncio.to_thread(app.report) if app.report else None
+        report = await asyncio.to_thread(app.node_report) if app.node_report else None
         found += rules.from_node(report, app.settings.server.hostname, at)
     else:
         advice = "Part of the full profile."
@@ -84,7 +84,7 @@ def _mail(app: App) -> list[Component]:
     """MTA, filter and mailboxes."""
     mode = app.settings.mta.mode
     if mode == "postfix":
-        running: Mapping[str, bool] = app.parts() if app.parts else {}
+        running: Mapping[str, bool] = app.running_services() if app.running_services else {}
         return [rules.processes(name, running, needed) for name, needed in _PROCESSES.items()]
     mta = Component("mta", "disabled" if mode == "none" else "ok", None, {"mode": mode})
     return [mta, Component("filter", "disabled", "Part of the full profile."), Component("mailboxes", "ok")]
@@ -106,7 +106,7 @@ async def ready(app: App) -> bool:
 
 async def _told_by_node(app: App) -> list[Check]:
     """The queue and the certificates; the sending host's DNS is advice, which only the details give."""
-    report = await asyncio.to_thread(app.report) if app.report else None
+    report = await asyncio.to_thread(app.node_report) if app.node_report else None
     found = rules.from_node(report, "", app.clock()) if report else []
     # An expired certificate stops nobody from using the API: the server as a whole is not down.
     return [Check(each.name, "ok" if each.status == "ok" else "degraded") for each in found if each.name != "dns"]

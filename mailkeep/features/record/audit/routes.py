@@ -11,18 +11,18 @@ from mailkeep.features.record.audit import jobs, service, wire
 from mailkeep.features.record.audit.model import Filter
 from mailkeep.features.record.audit.service import Export
 from mailkeep.web import envelope
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _TYPES = {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     who, asked = call.caller(), call.page
     assert asked is not None
     wanted = _wanted(call)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, wanted, asked)
-    return Reply([wire.entry(row) for row in page.rows], page)
+    return HttpResponse([wire.entry(row) for row in page.rows], page)
 
 
 def _wanted(call: Call) -> Filter:
@@ -39,11 +39,11 @@ def _wanted(call: Call) -> Filter:
     )
 
 
-async def _verify(app: App, call: Call) -> Reply:
-    return Reply(wire.verification(await service.verify(app)))
+async def _verify(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.verification(await service.verify(app)))
 
 
-async def _export(app: App, call: Call) -> Reply:
+async def _export(app: App, call: Call) -> HttpResponse:
     form = cast(wire.ExportQuery, call.query).format
     wanted, at = _wanted(call), app.clock()
     await service.record_export(app, call.caller(), wanted, form)
@@ -57,7 +57,7 @@ async def _export(app: App, call: Call) -> Reply:
     }[form]
     name = f"audit-{at:%Y-%m-%d}.{form}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Reply(content=content, content_type=_TYPES[form], headers=headers)
+    return HttpResponse(content=content, content_type=_TYPES[form], headers=headers)
 
 
 async def _enveloped(export: Export, empty: bytes) -> AsyncIterator[bytes]:
@@ -147,7 +147,7 @@ ENDPOINTS = (
         tag="Audit",
         query=wire.ExportQuery,
         data=list[wire.ExportedEntry],
-        also=("application/x-ndjson", "text/csv"),
+        alternative_content=("application/x-ndjson", "text/csv"),
         refusals=(DomainNotFound, ApiKeyDomainScope),
         examples=(Example(query={"format": "json", "since": "2026-01-01T00:00:00Z"}),),
     ),

@@ -32,7 +32,7 @@ from mailkeep.features.record.audit.model import (
     Target,
     Verdict,
 )
-from mailkeep.web.endpoint import Call, Reply
+from mailkeep.web.endpoint import Call, HttpResponse
 
 HEAD_FILE = "audit-head"
 """In the data directory: number and hash of the newest seal made there, which the log may not lack."""
@@ -96,7 +96,7 @@ async def record_change(
     await record(conn, who, at, AuditAction(action, target, before, after))
 
 
-async def refused(app: App, call: Call, wrong: Refusal) -> None:
+async def record_refusal(app: App, call: Call, wrong: Refusal) -> None:
     """Record that a mutating call of an authenticated caller was refused; 401, 429 and 503 are left to the metrics.
 
     Beyond 60 a minute for one principal they are counted, and the minute gets one entry: see `record_summaries`.
@@ -121,7 +121,7 @@ async def refused(app: App, call: Call, wrong: Refusal) -> None:
     )
     at = app.clock()
     await record_summaries(app, at)
-    if app.refusals.take(who.key_id or who.admin_id, audit_action.action, who, at):
+    if app.refusal_limit.take(who.key_id or who.admin_id, audit_action.action, who, at):
         async with app.db.tx() as conn:
             await record(conn, who, at, audit_action)
 
@@ -130,7 +130,7 @@ async def record_summaries(app: App, at: datetime | None) -> None:
     """Write an entry for each principal and minute before the one of `at` (None: all) that had more refused calls than
     are recorded one by one: how many more, and of which actions.
     """
-    minutes = app.refusals.finished(at)
+    minutes = app.refusal_limit.finished(at)
     if not minutes:
         return
     async with app.db.tx() as conn:
@@ -140,10 +140,12 @@ async def record_summaries(app: App, at: datetime | None) -> None:
             await record(conn, replace(who, request_id=None), at or app.clock(), audit_action)
 
 
-def made_before(get: Callable[[App, Call], Awaitable[Reply]]) -> Callable[[App, Call, UUID], Awaitable[Reply | None]]:
+def made_before(
+    get: Callable[[App, Call], Awaitable[HttpResponse]],
+) -> Callable[[App, Call, UUID], Awaitable[HttpResponse | None]]:
     """For a POST that creates: what an earlier request made, as `get` answers it by the id in its audit entry."""
 
-    async def settle(app: App, call: Call, request_id: UUID) -> Reply | None:
+    async def settle(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
         async with app.db.autocommit() as conn:
             made = await store.created_by(conn, request_id)
         return None if made is None else await get(app, replace(call, path={"id": made}))

@@ -25,7 +25,7 @@ async def watch(app: App) -> None:
     bell = Bell(app.db, "events")
     try:
         while True:
-            await app.streams.wanted()
+            await app.streams.wait_for_stream()
             try:
                 await _watch(app, bell)
             except Unavailable:

@@ -22,13 +22,13 @@ from mailkeep.core.ids import parse_uuid
 from mailkeep.features.record.events import service, wire
 from mailkeep.features.record.events.model import Filter, Place, Start
 from mailkeep.features.record.events.service import Follower
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _LAST_SEEN = "Last-Event-ID"
 _STREAM_HEADERS = {"cache-control": "no-store, no-transform", "x-accel-buffering": "no"}  # for proxies
 
 
-async def _feed(app: App, call: Call) -> Reply:
+async def _feed(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
     assert call.page is not None
     wanted = Filter(who.domains(), kind=query.kind, domain_id=query.domain_id, since=query.since)
@@ -36,23 +36,23 @@ async def _feed(app: App, call: Call) -> Reply:
     async with app.db.autocommit() as conn:
         page, truncated = await service.feed(conn, who, wanted, call.page, place)
     details = {"reason": "truncated"} if truncated else None
-    return Reply([wire.event(row) for row in page.rows], page, meta_details=details)
+    return HttpResponse([wire.event(row) for row in page.rows], page, meta_details=details)
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply(wire.event(await service.get(conn, call.caller(), call.id())))
+        return HttpResponse(wire.event(await service.get(conn, call.caller(), call.id())))
 
 
-async def _stream(app: App, call: Call) -> Reply:
+async def _stream(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
-    app.streams.refuse_full(_caller(call), **_bounds(app))
+    app.streams.check_capacity(_caller(call), **_bounds(app))
     place = Place(_last_seen(call) or query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
     wanted = Filter(who.domains(), kind=query.kind, domain_id=query.domain_id)
     async with app.db.autocommit() as conn:
         start = await service.start(conn, who, wanted, place)
     content = _told(app, call, wanted, start)
-    return Reply(content=content, content_type="text/event-stream; charset=utf-8", headers=dict(_STREAM_HEADERS))
+    return HttpResponse(content=content, content_type="text/event-stream; charset=utf-8", headers=dict(_STREAM_HEADERS))
 
 
 def _caller(call: Call) -> UUID:
@@ -79,12 +79,12 @@ def _last_seen(call: Call) -> UUID | None:
 
 
 async def _told(app: App, call: Call, wanted: Filter, start: Start) -> AsyncIterator[bytes]:
-    assert call.again is not None
+    assert call.reauthenticate is not None
     duration = call.query.duration
     try:
-        with app.streams.place(_caller(call), **_bounds(app)) as place:
+        with app.streams.open(_caller(call), **_bounds(app)) as place:
             yield wire.opening(start)
-            follower = Follower(place, call.again, wanted, inf if duration is None else duration)
+            follower = Follower(place, call.reauthenticate, wanted, inf if duration is None else duration)
             async for events in service.follow(app, follower, start.position):
                 yield wire.stream(events) or wire.HEARTBEAT
     except Refusal as wrong:

@@ -17,7 +17,7 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.events import store
 from mailkeep.features.record.events.model import BEGINNING, Event, Filter, Place, Position, Start, Told
-from mailkeep.web.streams import Place as StreamPlace
+from mailkeep.web.streams import Stream as StreamPlace
 
 _NO_DOMAIN = UUID(int=0)
 _STREAM_PAGE = 50

@@ -6,37 +6,37 @@ from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination, NotFound
 from mailkeep.features.record.history import service, wire
 from mailkeep.features.record.history.model import Filter
-from mailkeep.web.endpoint import Call, Endpoint, Example, Listing, Reply
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
-async def _list(app: App, call: Call) -> Reply:
+async def _list(app: App, call: Call) -> HttpResponse:
     who, query, asked = call.caller(), call.query, call.page
     assert asked is not None
     wanted = Filter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, wanted, asked)
-    return Reply([wire.message(row) for row in page.rows], page)
+    return HttpResponse([wire.message(row) for row in page.rows], page)
 
 
-async def _get(app: App, call: Call) -> Reply:
+async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return Reply(wire.message(await service.get(conn, call.caller(), call.id())))
+        return HttpResponse(wire.message(await service.get(conn, call.caller(), call.id())))
 
 
-async def _timeline(app: App, call: Call) -> Reply:
+async def _timeline(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.timeline(conn, call.caller(), call.id(), call.page)
-    return Reply([wire.entry(row) for row in page.rows], page)
+    return HttpResponse([wire.entry(row) for row in page.rows], page)
 
 
-async def _raw(app: App, call: Call) -> Reply:
+async def _raw(app: App, call: Call) -> HttpResponse:
     found = await service.content(app, call.caller(), call.id())
     headers = {
         "content-disposition": f'attachment; filename="{found.message_id}.eml"',
         "content-length": str(found.size),
     }
-    return Reply(content=service.chunks(found), content_type="message/rfc822", headers=headers)
+    return HttpResponse(content=service.chunks(found), content_type="message/rfc822", headers=headers)
 
 
 ENDPOINTS = (

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from msgspec import inspect as mi
 
-from mailkeep.web.fields import shapes
+from mailkeep.web.fields import variants
 
-SAMPLE_TIME = "2026-03-01T12:00:00.000Z"
+EXAMPLE_TIME = "2026-03-01T12:00:00.000Z"
 _LATER = "2026-03-02T12:00:00.000Z"
 _MESSAGE_ID = "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.test>"
 
@@ -189,7 +189,7 @@ _BY_STRUCT: dict[str, Any] = {
     "WebhookRecord.url": "https://shop.example/hooks/mail",
 }
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_NO_IDS = {
+_BY_PLACEHOLDER = {
     "totp_code": "492039",
     "totp_session": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
     # Of a passkey, as a browser writes it: too long to be shown as a whole.
@@ -204,54 +204,54 @@ _NO_IDS = {
 }
 
 
-def filled(value: Any) -> Any:
+def fill_placeholders(value: Any) -> Any:
     """A value of an example with each `{name}` in its strings filled with a made-up id, or code."""
     if isinstance(value, str):
-        return _PLACEHOLDER.sub(lambda match: _NO_IDS.get(match[1]) or sample_id(match[1]), value)
+        return _PLACEHOLDER.sub(lambda match: _BY_PLACEHOLDER.get(match[1]) or example_id(match[1]), value)
     if isinstance(value, list):
-        return [filled(each) for each in cast(list[Any], value)]
+        return [fill_placeholders(each) for each in cast(list[Any], value)]
     if isinstance(value, Mapping):
-        return {name: filled(each) for name, each in cast(Mapping[str, Any], value).items()}
+        return {name: fill_placeholders(each) for name, each in cast(Mapping[str, Any], value).items()}
     return value
 
 
-def sample_id(name: str) -> str:
+def example_id(name: str) -> str:
     """A made-up id, always the same for a name."""
     digest = hashlib.sha256(name.encode()).digest()
     raw = int.from_bytes(b"\x01\x99\xa1\xb2" + digest[:12])
     return str(UUID(int=raw & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62))
 
 
-def sample(kind: Any, known: Mapping[str, Any]) -> Any:
+def example_value(kind: Any, known: Mapping[str, Any]) -> Any:
     """A made-up value of a type, the first shape of several; fields whose names are `known` (from the call) take that
     value where it fits.
     """
-    return _sample(mi.type_info(shapes(kind)[0]), "", known)
+    return _example(mi.type_info(variants(kind)[0]), "", known)
 
 
 _NONE = object()
 
 
-def _sample(kind: mi.Type, name: str, known: Mapping[str, Any]) -> Any:
+def _example(kind: mi.Type, name: str, known: Mapping[str, Any]) -> Any:
     match kind:
         case mi.Metadata():
             extra: dict[str, Any] = cast(Any, kind).extra_json_schema or {}
             time = extra.get("format") == "date-time" and _value(name, known) is _NONE
-            return SAMPLE_TIME if time else _sample(kind.type, name, known)
+            return EXAMPLE_TIME if time else _example(kind.type, name, known)
         case mi.UnionType():
             inner = next(each for each in kind.types if not isinstance(each, mi.NoneType))
             unknown = isinstance(inner, mi.StructType | mi.DictType) and _value(name, known) is _NONE
             absent = kind.includes_none and (unknown or _value(name, known) is None)
-            return None if absent else _sample(inner, name, known)
+            return None if absent else _example(inner, name, known)
         case mi.StructType():
             return {
-                field.encode_name: _sample(field.type, f"{kind.cls.__name__}.{field.encode_name}", known)
+                field.encode_name: _example(field.type, f"{kind.cls.__name__}.{field.encode_name}", known)
                 for field in kind.fields
                 if field.encode_name in known or field.required or not kind.cls.__struct_config__.omit_defaults
             }
         case mi.ListType():
             given = _value(name, known)
-            return cast(list[Any], given) if isinstance(given, list) else [_sample(kind.item_type, name, known)]
+            return cast(list[Any], given) if isinstance(given, list) else [_example(kind.item_type, name, known)]
         case mi.DictType():
             given = _value(name, known)
             return cast(dict[str, Any], given) if isinstance(given, dict) else {}
@@ -273,7 +273,7 @@ def _plain(kind: mi.Type, name: str, given: Any) -> Any:
         case mi.LiteralType(values=values):
             return given if given in values else values[0]
         case mi.UUIDType():
-            return given if isinstance(given, str) and len(given) == 36 else sample_id(field)
+            return given if isinstance(given, str) and len(given) == 36 else example_id(field)
         case mi.StrType():
             return given if isinstance(given, str) else field
         case mi.BoolType():

@@ -16,13 +16,13 @@ from typing import Any, cast
 from mailkeep.core.errors import InvalidJson
 
 
-class Pages(mmap):
+class MappedBody(mmap):
     """A body in pages of its own, which other processes can be given by the descriptor `fd`."""
 
     fd: int
 
     @classmethod
-    def of(cls, fd: int, size: int) -> Pages:
+    def of(cls, fd: int, size: int) -> MappedBody:
         """All of a file; the descriptor is closed with it."""
         self = cls(fd, size)
         self.fd = fd
@@ -46,7 +46,7 @@ _NOT_PLAIN = (b"\\", b"\n", b"\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class StringView:
     """A JSON string as it stands in the body, without its quotes; `plain`: no escapes, no line breaks."""
 
     raw: memoryview
@@ -68,7 +68,7 @@ class Slice:
         return len(self.raw)
 
 
-def is_simple(body: JsonText) -> bool:
+def is_mostly_large_strings(body: JsonText) -> bool:
     """Whether a body has few strings, and little besides large ones: looking costs less than reading it would."""
     at = rest = 0
     for _ in range(FEW_STRINGS):
@@ -85,7 +85,7 @@ def is_simple(body: JsonText) -> bool:
     return False
 
 
-def cut(body: JsonText) -> tuple[bytes, dict[str, Slice]]:
+def extract_large_strings(body: JsonText) -> tuple[bytes, dict[str, StringView]]:
     """The body with a short string in place of each large one, and what these stand for: the body must not change.
 
     INVALID_JSON for a body of more values than memory and time should be spent on: some bytes of JSON can become
@@ -93,7 +93,7 @@ def cut(body: JsonText) -> tuple[bytes, dict[str, Slice]]:
     """
     view, mark = memoryview(body), os.urandom(12).hex()
     kept: list[bytes | memoryview] = []
-    slices: dict[str, Slice] = {}
+    slices: dict[str, StringView] = {}
     done = at = 0
     for _ in range(MAX_VALUES):
         start = body.find(b'"', at)
@@ -103,7 +103,7 @@ def cut(body: JsonText) -> tuple[bytes, dict[str, Slice]]:
         if end - start > CUT_STRINGS_OVER:
             name = f"{mark}:{len(slices)}"
             plain = all(body.find(char, start + 1, end) < 0 for char in _NOT_PLAIN)
-            slices[name] = Slice(view[start + 1 : end], plain, start + 1)
+            slices[name] = StringView(view[start + 1 : end], plain, start + 1)
             kept += [view[done:start], f'"{name}"'.encode()]
             done = end + 1
         at = end + 1
@@ -125,15 +125,15 @@ def _end_of_string(body: JsonText, start: int) -> int:
     return end
 
 
-def restore(value: Any, slices: dict[str, Slice]) -> Any:
+def restore_strings(value: Any, slices: dict[str, StringView]) -> Any:
     """The parsed value with the slices in their places; INVALID_JSON for a large key, which is no field of ours."""
     if isinstance(value, str):
         return slices.get(value, value)
     if isinstance(value, list):
-        return [restore(item, slices) for item in cast(list[Any], value)]
+        return [restore_strings(item, slices) for item in cast(list[Any], value)]
     if isinstance(value, dict):
         entries = cast(dict[str, Any], value)
         if not slices.keys().isdisjoint(entries):
             raise InvalidJson(f"A key is longer than {CUT_STRINGS_OVER >> 10} KiB.")
-        return {name: restore(item, slices) for name, item in entries.items()}
+        return {name: restore_strings(item, slices) for name, item in entries.items()}
     return value

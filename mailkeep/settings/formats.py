@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 from mailkeep.core.address import normalize_domain, parse_address
 from mailkeep.core.principal import Role
-from mailkeep.settings.providers import check_providers, with_secrets
+from mailkeep.settings.providers import check_providers, read_client_secrets
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def endpoint(text: str) -> tuple[str, int]:
+def parse_endpoint(text: str) -> tuple[str, int]:
     """`host:port` (IPv6 in brackets) as host and port; ValueError if it is neither."""
     host, colon, port = text.rpartition(":")
     if not (colon and port.isascii() and port.isdigit() and int(port) <= 65535):
@@ -27,7 +27,7 @@ def endpoint(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def dns_servers(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
+def parse_dns_servers(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """`ip` or `ip:port` (IPv6 in brackets where a port follows) as address and port; ValueError for anything else."""
     return tuple(_dns_server(text) for text in texts)
 
@@ -36,13 +36,13 @@ def _dns_server(text: str) -> tuple[str, int]:
     try:
         return str(ipaddress.ip_address(text.removeprefix("[").removesuffix("]"))), 53
     except ValueError:
-        host, port = endpoint(text)
+        host, port = parse_endpoint(text)
         if port == 0:
             raise
         return str(ipaddress.ip_address(host)), port
 
 
-def networks(texts: Iterable[str]) -> tuple[Network, ...]:
+def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     """CIDR texts (a bare address is a network of one) as networks; ValueError for anything else."""
     return tuple(ipaddress.ip_network(text) for text in texts)
 
@@ -57,7 +57,7 @@ def _check_host(text: str) -> None:
 
 def _check_literal(text: str) -> None:
     """An IP address with a port."""
-    ipaddress.ip_address(endpoint(text)[0])
+    ipaddress.ip_address(parse_endpoint(text)[0])
 
 
 def _check_path(text: str) -> None:
@@ -69,7 +69,7 @@ def _check_url(text: str) -> None:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or text.removesuffix("/") != f"{parts.scheme}://{parts.netloc}":
         raise ValueError("no address of a site")
-    endpoint(parts.netloc if parts.port is not None else f"{parts.netloc}:80")
+    parse_endpoint(parts.netloc if parts.port is not None else f"{parts.netloc}:80")
 
 
 def _check_dsn(text: str) -> None:
@@ -113,7 +113,7 @@ def _check_senders(table: Mapping[str, Iterable[str]]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Grammar:
+class ValueFormat:
     """What a value must be: in words, and as a check that raises ValueError.
 
     `words` are texts that stand for a value. With `explains` a fault tells what the check has against a value, in
@@ -122,28 +122,28 @@ class Grammar:
 
     expected: str
     check: Callable[[Any], object]
-    words: Mapping[str, object] = dataclasses.field(default_factory=dict[str, object])
-    explains: bool = False
-    read: Callable[[Any], object] | None = None
+    keywords: Mapping[str, object] = dataclasses.field(default_factory=dict[str, object])
+    reports_reason: bool = False
+    convert: Callable[[Any], object] | None = None
 
 
-ENDPOINT = Grammar("host:port", endpoint)
-NETWORKS = Grammar("a list of networks in CIDR form", networks)
-HOST = Grammar("a host name", _check_host)
-DNS_SERVERS = Grammar("a list of DNS servers, each an IP address, with :port or without", dns_servers)
-DELAYS = Grammar("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
-PORTS = Grammar("a list of ports, each 1 to 65535", _check_ports)
-URL = Grammar("http:// or https:// with a host, without path", _check_url)
-DSN = Grammar("postgresql://…", _check_dsn)
-ADDRESSES = Grammar("a list of IP addresses", lambda texts: [ipaddress.ip_address(text) for text in texts])
-ENDPOINTS = Grammar("a list of ip:port", lambda texts: [_check_literal(text) for text in texts])
-PATH = Grammar("an absolute path", _check_path)
-SENDERS = Grammar("a table of lists of addresses and domains by account", _check_senders)
-ROLES = Grammar(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
-ORIGINS = Grammar("a list of origins, each like https://app.example", _check_origins)
-PROVIDERS = Grammar(
+ENDPOINT = ValueFormat("host:port", parse_endpoint)
+NETWORKS = ValueFormat("a list of networks in CIDR form", parse_networks)
+HOST = ValueFormat("a host name", _check_host)
+DNS_SERVERS = ValueFormat("a list of DNS servers, each an IP address, with :port or without", parse_dns_servers)
+DELAYS = ValueFormat("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
+PORTS = ValueFormat("a list of ports, each 1 to 65535", _check_ports)
+URL = ValueFormat("http:// or https:// with a host, without path", _check_url)
+DSN = ValueFormat("postgresql://…", _check_dsn)
+ADDRESSES = ValueFormat("a list of IP addresses", lambda texts: [ipaddress.ip_address(text) for text in texts])
+ENDPOINTS = ValueFormat("a list of ip:port", lambda texts: [_check_literal(text) for text in texts])
+PATH = ValueFormat("an absolute path", _check_path)
+SENDERS = ValueFormat("a table of lists of addresses and domains by account", _check_senders)
+ROLES = ValueFormat(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
+ORIGINS = ValueFormat("a list of origins, each like https://app.example", _check_origins)
+PROVIDERS = ValueFormat(
     "a list of providers, each with `id`, `issuer`, `client_id` and what docs/howto/oidc.md tells",
     check_providers,
-    explains=True,
-    read=with_secrets,
+    reports_reason=True,
+    convert=read_client_secrets,
 )

@@ -14,7 +14,7 @@ from mailkeep.core.errors import Unavailable
 SMALL = 64 << 10
 
 
-class Budget:
+class MemoryBudget:
     """`size` bytes; who can't have its part within `patience` seconds is refused with UNAVAILABLE."""
 
     def __init__(self, size: int, patience: float = 10.0) -> None:
@@ -27,7 +27,7 @@ class Budget:
         """Bytes that nobody holds."""
         return self._free
 
-    async def take(self, wanted: int) -> int:
+    async def acquire(self, wanted: int) -> int:
         """Wait for that many bytes, or for all there are where more is wanted; how many are now the caller's."""
         wanted = min(wanted, self._size)
         if wanted <= self._free and not self._waiting:
@@ -42,13 +42,13 @@ class Budget:
             if turn.cancelled():
                 self._pass_on()  # those behind may find room where this one did not
             else:
-                self.give_back(wanted)  # the turn had come just when it was given up
+                self.release(wanted)  # the turn had come just when it was given up
             if isinstance(given_up, TimeoutError):
                 raise Unavailable("Too many large bodies are under way; try again later.", retry_after=5) from given_up
             raise
         return wanted
 
-    def give_back(self, size: int) -> None:
+    def release(self, size: int) -> None:
         """Let others have what was taken."""
         self._free += size
         self._pass_on()
@@ -64,16 +64,16 @@ class Budget:
             self._waiting.popleft()
 
 
-class Share:
+class MemoryReservation:
     """What one request holds of a budget: nothing, until it is asked for."""
 
     __slots__ = ("_budget", "_held")
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: MemoryBudget) -> None:
         self._budget = budget
         self._held = 0
 
-    def draw_on(self, budget: Budget) -> None:
+    def use_budget(self, budget: MemoryBudget) -> None:
         """Draw on another budget, before anything is asked for."""
         assert self._held == 0
         self._budget = budget
@@ -81,12 +81,12 @@ class Share:
     async def reserve(self, size: int) -> None:
         """Have room for a body of at most `size` bytes; asked once."""
         if size > SMALL:
-            self._held = await self._budget.take(size)
+            self._held = await self._budget.acquire(size)
 
     def shrink(self, size: int) -> None:
         """Keep no more than `size` bytes."""
         if size < self._held:
-            self._budget.give_back(self._held - size)
+            self._budget.release(self._held - size)
             self._held = size
 
     def release(self) -> None:

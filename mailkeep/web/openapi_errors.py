@@ -11,9 +11,9 @@ from mailkeep.core import errors
 from mailkeep.core.errors import Refusal
 from mailkeep.core.principal import POLICY, Reach, Role
 from mailkeep.web.endpoint import Endpoint
-from mailkeep.web.fields import shapes
+from mailkeep.web.fields import variants
 
-EVERYWHERE: tuple[type[Refusal], ...] = (
+COMMON_ERRORS: tuple[type[Refusal], ...] = (
     errors.InvalidJson,
     errors.InvalidField,
     errors.PayloadTooLarge,
@@ -28,11 +28,11 @@ _SAFE = frozenset({"GET", "HEAD"})
 
 def refusals(endpoint: Endpoint) -> list[type[Refusal]]:
     """All refusals of an endpoint, by status and code."""
-    found = {*EVERYWHERE, *endpoint.refusals, *_by_shape(endpoint), *_by_policy(endpoint)}
-    return in_order(found)
+    found = {*COMMON_ERRORS, *endpoint.refusals, *_by_shape(endpoint), *_by_policy(endpoint)}
+    return sort_errors(found)
 
 
-def in_order(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
+def sort_errors(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
     """By status, then code, each pair once."""
     return sorted({(each.status, each.code): each for each in found}.values(), key=lambda e: (e.status, e.code))
 
@@ -40,16 +40,16 @@ def in_order(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
 def _by_shape(endpoint: Endpoint) -> Iterable[type[Refusal]]:
     if endpoint.listing is not None:
         yield errors.InvalidPagination
-    if any("domain_id" in kind.__struct_fields__ for kind in shapes(endpoint.query)):
+    if any("domain_id" in kind.__struct_fields__ for kind in variants(endpoint.query)):
         yield from (
             errors.Forbidden,
             errors.ApiKeyDomainScope,
         )  # a domain that the caller, or its key, has no access to
-    if any(_requires(mi.type_info(kind)) for kind in (*shapes(endpoint.body), *shapes(endpoint.query))):
+    if any(_requires(mi.type_info(kind)) for kind in (*variants(endpoint.body), *variants(endpoint.query))):
         yield errors.MissingFields
     if "{" in endpoint.path:
         yield errors.NotFound
-    if endpoint.settle is not None:
+    if endpoint.recover is not None:
         yield from (errors.InvalidField, errors.IdempotencyMismatch, errors.IdempotencyInProgress)
 
 
@@ -84,12 +84,12 @@ def _requires(kind: mi.Type) -> bool:
             return False
 
 
-def required_role(endpoint: Endpoint) -> str | None:
+def minimum_role(endpoint: Endpoint) -> str | None:
     """The lowest role that may call, None where everybody may."""
     return POLICY[endpoint.action].role.value if endpoint.action else None
 
 
-def credentials(endpoint: Endpoint) -> list[dict[str, Any]]:
+def security_requirements(endpoint: Endpoint) -> list[dict[str, Any]]:
     """The security requirement (OpenAPI): alternatives, none for an open endpoint."""
     if endpoint.action is None:
         return []
@@ -98,7 +98,7 @@ def credentials(endpoint: Endpoint) -> list[dict[str, Any]]:
     return [session] if only_session else [session, {"api_key": []}]
 
 
-def scoped_keys(endpoint: Endpoint) -> str | None:
+def scoped_key_rule(endpoint: Endpoint) -> str | None:
     """What becomes of a call with a key that is scoped to domains; None where no key is asked for."""
     if endpoint.action is None:
         return None

@@ -1,4 +1,4 @@
-"""A pipeline with neighbours of its own: endpoints, identity, meter and clock, no database."""
+"""A pipeline with endpoints, authentication, meter and clock of its own, without a database."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
-from mailkeep.web.endpoint import Call, Endpoint, Listing, Rate, Reply
+from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Listing, Rate
 from mailkeep.web.fields import Body, Query, Text
-from mailkeep.web.pipeline import Answered, Pipeline
+from mailkeep.web.pipeline import AccessControl, AnsweredRequest, Pipeline
 from mailkeep.web.router import Router
-from tests.web.caller import Caller
+from tests.support.caller import Caller
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ADA = UUID("01890000-0000-7000-8000-0000000000a1")
@@ -45,37 +45,39 @@ class Wanted(Query, frozen=True):
     colour: Text | None = None
 
 
-async def _echo(_: Any, call: Call) -> Reply:
-    return Reply({"ip": call.ip_address, "secure": call.secure, "path": dict(call.path), "size": len(call.raw_body)})
+async def _echo(_: Any, call: Call) -> HttpResponse:
+    return HttpResponse(
+        {"ip": call.ip_address, "secure": call.secure, "path": dict(call.path), "size": len(call.raw_body)}
+    )
 
 
-async def _conflict(_: Any, call: Call) -> Reply:
+async def _conflict(_: Any, call: Call) -> HttpResponse:
     raise Conflict("taken", name=call.body.name)
 
 
-async def _break(_: Any, call: Call) -> Reply:
+async def _break(_: Any, call: Call) -> HttpResponse:
     raise ZeroDivisionError("the secret of the house")
 
 
-async def _away(_: Any, call: Call) -> Reply:
+async def _away(_: Any, call: Call) -> HttpResponse:
     raise Unavailable
 
 
-async def _count(_: Any, call: Call) -> Reply:
+async def _count(_: Any, call: Call) -> HttpResponse:
     assert call.page
     first = int(call.page.after[0]) + 1 if call.page.after else 0
     rows = list(range(first, first + call.page.limit))
-    return Reply(rows, Page(rows, (str(rows[-1]),) if rows[-1] < 100 else None))
+    return HttpResponse(rows, Page(rows, (str(rows[-1]),) if rows[-1] < 100 else None))
 
 
-async def _text(_: Any, call: Call) -> Reply:
-    return Reply(content=b"hello", content_type="text/plain", cookies=["a=1; Path=/", "b=2; Path=/"])
+async def _text(_: Any, call: Call) -> HttpResponse:
+    return HttpResponse(content=b"hello", content_type="text/plain", cookies=["a=1; Path=/", "b=2; Path=/"])
 
 
 open_flows: list[str] = []
 
 
-async def _flow(_: Any, call: Call) -> Reply:
+async def _flow(_: Any, call: Call) -> HttpResponse:
     async def content() -> AsyncIterator[bytes]:
         open_flows.append("flow")
         try:
@@ -84,7 +86,7 @@ async def _flow(_: Any, call: Call) -> Reply:
         finally:
             open_flows.remove("flow")
 
-    return Reply(content=content(), content_type="text/plain")
+    return HttpResponse(content=content(), content_type="text/plain")
 
 
 def endpoint(method: str, path: str, handler: Any, action: str | None = "domain.list", **more: Any) -> Endpoint:
@@ -109,7 +111,7 @@ ENDPOINTS = (
 
 
 @dataclass
-class Toolbox:
+class FakeContext:
     settings: Settings = field(default_factory=Settings)
     now: datetime = NOW
     vault: Vault = field(default_factory=lambda: Vault(b"x" * 32))
@@ -124,9 +126,13 @@ class Toolbox:
 
 
 @dataclass
-class Gate:
+class FakeAccess:
     recorded: list[str] = field(default_factory=list)
     used_up: bool = False
+
+    @property
+    def control(self) -> AccessControl:
+        return AccessControl(self.authenticate, self.prove_password, self.record_refusal)
 
     async def authenticate(self, app: Any, call: Call) -> None:
         kind, _, key = call.headers.get("authorization", "").partition(" ")
@@ -142,14 +148,14 @@ class Gate:
     async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
         raise NotImplementedError
 
-    async def refused(self, app: Any, call: Call, wrong: Refusal) -> None:
+    async def record_refusal(self, app: Any, call: Call, wrong: Refusal) -> None:
         self.recorded.append(f"{call.endpoint.audit} {wrong.code}")
 
 
 @dataclass
-class Meter:
+class FakeMeter:
     flying: int = 0
-    seen: list[Answered] = field(default_factory=list)
+    seen: list[AnsweredRequest] = field(default_factory=list)
 
     @contextmanager
     def in_flight(self) -> Iterator[None]:
@@ -157,18 +163,18 @@ class Meter:
         yield
         self.flying -= 1
 
-    def observe(self, answered: Answered) -> None:
+    def observe(self, answered: AnsweredRequest) -> None:
         assert self.flying
         self.seen.append(answered)
 
 
-class House:
-    """A pipeline with its neighbours, and calls to it."""
+class PipelineSetup:
+    """A pipeline with fakes around it, and calls to it."""
 
     def __init__(self, **limits: float) -> None:
-        self.tools, self.gate, self.meter = Toolbox(), Gate(), Meter()
-        self.tools.change("limits", **limits)
-        self.pipeline = Pipeline(self.tools, Router(ENDPOINTS), self.gate, self.meter)
+        self.app, self.access, self.meter = FakeContext(), FakeAccess(), FakeMeter()
+        self.app.change("limits", **limits)
+        self.pipeline = Pipeline(self.app, Router(ENDPOINTS), self.access.control, self.meter)
         self.call = Caller(self.pipeline)
         self.post = self.call.post
 

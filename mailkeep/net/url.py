@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mailkeep.net.guard import Host, HostRefused, parse_host
+from mailkeep.net.guard import Host, MalformedHost, parse_host
 
 _MAX_LENGTH = 2048
 # Scheme, authority, path, query, each of nothing but its own characters (RFC 3986 §3); hosts may be in Unicode. No
@@ -20,12 +20,12 @@ _URL = re.compile(
 )
 
 
-class UrlRefused(ValueError):
+class MalformedUrl(ValueError):
     """No URL to call; the message fits after the word `URL`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ParsedUrl:
     """Where a request goes: `path` is what stands on the request line, query included."""
 
     scheme: str
@@ -49,28 +49,28 @@ _PORTS = {"https": 443, "http": 80}
 
 
 @lru_cache(maxsize=1024)
-def parse_target(url: str, *, allow_http: bool = False) -> Target:
+def parse_url(url: str, *, allow_http: bool = False) -> ParsedUrl:
     """A URL's parts; UrlRefused for one that is not https (or http, where that is allowed), has userinfo, a fragment,
     a host of several readings, or a character that doesn't belong where it stands.
     """
     if len(url) > _MAX_LENGTH:
-        raise UrlRefused(f"is longer than {_MAX_LENGTH} characters")
+        raise MalformedUrl(f"is longer than {_MAX_LENGTH} characters")
     found = _URL.fullmatch(url)
     if found is None:
-        raise UrlRefused("is not of the form https://host[:port][/path][?query]")
+        raise MalformedUrl("is not of the form https://host[:port][/path][?query]")
     scheme = found["scheme"].lower()
     if scheme == "http" and not allow_http:
-        raise UrlRefused("does not begin with https://")
+        raise MalformedUrl("does not begin with https://")
     try:
         host = parse_host(found["host"])
-    except HostRefused as error:
-        raise UrlRefused(f"has a host that {_fitting(str(error))}") from error
+    except MalformedHost as error:
+        raise MalformedUrl(f"has a host that {_as_clause(str(error))}") from error
     port = int(found["port"]) if found["port"] else _PORTS[scheme]
     if not 1 <= port <= 65535:
-        raise UrlRefused("has a port that is none")
+        raise MalformedUrl("has a port that is none")
     path = (found["path"] or "/") + (f"?{found['query']}" if found["query"] is not None else "")
-    return Target(scheme, host, port, path)
+    return ParsedUrl(scheme, host, port, path)
 
 
-def _fitting(reason: str) -> str:
+def _as_clause(reason: str) -> str:
     return reason if reason.startswith("is ") else f"is none: {reason}"

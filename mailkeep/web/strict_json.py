@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from mailkeep.core.errors import InvalidJson
-from mailkeep.web.body_slices import CUT_BODIES_OVER, JsonText, cut, restore
+from mailkeep.web.string_views import CUT_BODIES_OVER, JsonText, extract_large_strings, restore_strings
 
 MAX_DEPTH = 64
 
@@ -24,8 +24,8 @@ MAX_DEPTH = 64
 def parse_json(body: JsonText) -> Any:
     """The value of a JSON text, or INVALID_JSON. Large strings of a large body are answered as `Slice`."""
     if len(body) > CUT_BODIES_OVER:
-        rest, slices = cut(body)
-        return restore(_parse(rest), slices) if slices else _parse(rest)
+        rest, slices = extract_large_strings(body)
+        return restore_strings(_parse(rest), slices) if slices else _parse(rest)
     return _parse(bytes(body))
 
 
@@ -68,7 +68,7 @@ _STEPS_AT_ONCE = 1 << 16
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
@@ -77,25 +77,28 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _finite(text: str) -> float:
+def _parse_float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError("a number is out of range")
     return number
 
 
-def _whole(text: str) -> int | float:
+def _parse_int(text: str) -> int | float:
     """An integer; beyond 64 bits the nearest float, which no field for integers takes."""
-    number = int(text) if len(text) <= 20 else _finite(text)
+    number = int(text) if len(text) <= 20 else _parse_float(text)
     return number if -(1 << 63) <= number < 1 << 63 else float(number)
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
+    object_pairs_hook=_refuse_duplicates,
+    parse_constant=_refuse_constant,
+    parse_float=_parse_float,
+    parse_int=_parse_int,
 )
 
 
