@@ -42,8 +42,8 @@ from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.message.compose import Outgoing, compose
 from mailkeep.mail.message.headers import Mailbox
 from mailkeep.run.runtime import service_status
-from tests.stack import stand
-from tests.stack.stand import ADDRESS, INTERNET, Stack
+from tests.stack import harness
+from tests.stack.harness import ADDRESS, INTERNET, Stack
 from tests.support.webhook_sink import trusting
 
 OURS = ("api", "logs")
@@ -60,7 +60,7 @@ def main() -> None:
     trusted = trusting(folder)
     receiver = HookSink(folder)
     try:
-        stand.start(
+        harness.start(
             folder,
             SINK,
             ABUSE__SENDER_PER_HOUR="1000000000",
@@ -78,7 +78,7 @@ def main() -> None:
         inbound(stack, places, count // 4, rounds)
         lookups(stack, places)
     finally:
-        stand.stop(folder)
+        harness.stop(folder)
         receiver.end()
         shutil.rmtree(folder, ignore_errors=True)
 

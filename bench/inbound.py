@@ -25,8 +25,8 @@ from bench.full import PEOPLE, SINK, settle, source
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.runtime import child, service_status
-from tests.stack import stand
-from tests.stack.stand import ADDRESS, Stack
+from tests.stack import harness
+from tests.stack.harness import ADDRESS, Stack
 from tests.support.processes import children
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -45,7 +45,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        stand.start(folder, SINK)
+        harness.start(folder, SINK)
         stack = Stack(folder)
         places = Places(stack.data_dir, run_folder(stack.data_dir))
         domain = stack.make_domain("example.test")
@@ -53,7 +53,7 @@ def main() -> None:
             stack.make_mailbox(domain, name)
         compare(stack, places, count, rounds)
     finally:
-        stand.stop(folder)
+        harness.stop(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -30,8 +30,8 @@ from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.dovecot.count import changed_at, count
 from mailkeep.run.runtime import service_status
-from tests.stack import stand
-from tests.stack.stand import INTERNET, Stack, eventually
+from tests.stack import harness
+from tests.stack.harness import INTERNET, Stack, eventually
 
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 BOXES, FOLDERS, LOGINS = 200, 6, 60
@@ -44,7 +44,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended, too
     try:
-        stand.start(folder, SINK)
+        harness.start(folder, SINK)
         stack = Stack(folder)
         places = Places(stack.data_dir, run_folder(stack.data_dir))
         domain = stack.make_domain("example.test")
@@ -55,7 +55,7 @@ def main() -> None:
         delay(stack, places)
         walk(stack, places, folder / "maildirs")
     finally:
-        stand.stop(folder)
+        harness.stop(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 

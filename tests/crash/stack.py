@@ -32,7 +32,7 @@ from mailkeep.mail.smtp.server import serve
 from mailkeep.mail.smtp.session import Envelope, Limits, Session
 from mailkeep.mail.smtp.spool import Received
 from tests.crash.wire import Cut, NeverAsked, call, deliver
-from tests.stack import stand
+from tests.stack import harness
 from tests.support.ledger import Balance, Ledger, compare
 from tests.support.ports import free_port
 
@@ -249,12 +249,12 @@ async def running() -> AsyncIterator[Stack]:
 
 
 @contextlib.asynccontextmanager
-async def shared(instance: stand.Stack) -> AsyncIterator[Stack]:
+async def shared(instance: harness.Stack) -> AsyncIterator[Stack]:
     """The instance that all tests share, with a domain and a mailbox of ours."""
-    smtp = f"{stand.ADDRESS}:{instance.ports['smtp']}"
+    smtp = f"{harness.ADDRESS}:{instance.ports['smtp']}"
     db = await _connect(instance.data_dir)
     stack = Stack(instance.data_dir, None, instance.api, smtp, Kept(instance.folder / "caught"), db)
-    await _furnish(stack, stand.ADMIN, stand.PASSWORD)
+    await _furnish(stack, harness.ADMIN, harness.PASSWORD)
     yield stack
     await stack.db.close()
 
@@ -397,7 +397,7 @@ class Stream:
         reconciled_at = time.monotonic() + _RECONCILED_AFTER
         while not await settled():
             if time.monotonic() > reconciled_at and await asyncio.to_thread(self.stack.queued) == 0:
-                await stand.reconcile(self.stack.data)
+                await harness.reconcile(self.stack.data)
                 reconciled_at = deadline + 1
             if time.monotonic() > deadline:
                 return  # the balance says what is missing

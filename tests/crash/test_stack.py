@@ -10,13 +10,13 @@ import time
 import pytest
 
 from tests.crash.stack import Stream, shared
-from tests.stack import stand
+from tests.stack import harness
 
 
 @pytest.mark.root
 @pytest.mark.timeout(600)
 async def test_three_rotations_and_the_death_of_the_agents_under_load_lose_and_double_nothing(
-    alone: stand.Stack,
+    alone: harness.Stack,
 ) -> None:
     async with shared(alone) as stack:
         stream = Stream(stack, a_second=10)

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from mailkeep.run.cli import install
-from tests.stack import stand
-from tests.stack.stand import Stack
+from tests.stack import harness
+from tests.stack.harness import Stack
 from tests.support.scratch import new_directory
 
 _SHARED = "mailkeep_test_stack"
@@ -40,7 +40,7 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_unconfigure() -> None:
     global _folder
     if _folder is not None:
-        stand.stop(_folder)
+        harness.stop(_folder)
         shutil.rmtree(_folder, ignore_errors=True)
         _folder = None
 
@@ -55,7 +55,7 @@ def stack_folder(request: pytest.FixtureRequest) -> Path:
     with (folder / "start").open("ab") as start:
         fcntl.flock(start, fcntl.LOCK_EX)
         if not (folder / "stack.json").exists():
-            stand.start(folder)
+            harness.start(folder)
     return folder
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.prove.checks import Checks
-from tests.stack.stand import ADDRESS, HOSTNAME, PASSWORD, Stack, eventually, letter
+from tests.stack.harness import ADDRESS, HOSTNAME, PASSWORD, Stack, eventually, letter
 
 TOOLS = {
     "swaks": ["swaks", "--version"],

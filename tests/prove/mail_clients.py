@@ -19,16 +19,16 @@ from pathlib import Path
 from mailkeep import __version__
 from tests.prove import client_programs, session_ends, sieve_kills
 from tests.prove.checks import Checks
-from tests.stack import stand
+from tests.stack import harness
 
 PARTS = ("programs", "sessions", "kills")
 
 
 def _prove(folder: Path, parts: Sequence[str]) -> Checks:
     checks = Checks()
-    stand.start(folder, ABUSE__SENDER_PER_HOUR="100000")
+    harness.start(folder, ABUSE__SENDER_PER_HOUR="100000")
     try:
-        stack = stand.Stack(folder)
+        stack = harness.Stack(folder)
         if "programs" in parts:
             client_programs.prove(stack, checks, folder)
         if "sessions" in parts:
@@ -42,7 +42,7 @@ def _prove(folder: Path, parts: Sequence[str]) -> Checks:
 
             sieve_kills.prove(stack, checks, install)
     finally:
-        stand.stop(folder)
+        harness.stop(folder)
     return checks
 
 

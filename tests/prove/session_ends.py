@@ -18,7 +18,7 @@ from typing import Any
 
 from mailkeep.db.instance import run_folder
 from tests.prove.checks import Checks
-from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
+from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 
 ALLOWED = 2.0
 _NEW_PASSWORD = "a password that is new to everybody"

@@ -15,7 +15,7 @@ from pathlib import Path
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from tests.prove.checks import Checks
-from tests.stack.stand import PASSWORD, Stack, eventually
+from tests.stack.harness import PASSWORD, Stack, eventually
 
 _ROUNDS = 3
 _LINES = 60_000  # of 72 bytes: so large that the programs are at work for a while

@@ -1,7 +1,8 @@
-"""The rest of the Internet: an MTA that takes, puts off or refuses by the recipient, and keeps what it was given.
+"""An MTA that stands for the Internet: accepts, defers or rejects by recipient, and stores accepted messages.
 
-Local parts, with any `+tag`: `bounce` is unknown (550 5.1.1), `defer` is put off once and taken then, `fail` is put off
-for ever, `content` is refused after DATA; all others are taken. A message is a file `N.json` (envelope) and `N.eml`.
+Local parts, with any `+tag`: `bounce` is unknown (550 5.1.1), `defer` is deferred once, then accepted; `fail` is always
+deferred; `content` is rejected after DATA; all others are accepted. A message is a file `N.json` (envelope) and
+`N.eml`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ class Internet:
         name = f"{time.time_ns()}"
         assert isinstance(envelope.original_content, bytes)
         (self.folder / f"{name}.eml").write_bytes(envelope.original_content)
-        told: dict[str, Any] = {"mail_from": envelope.mail_from, "rcpt_to": envelope.rcpt_tos}
+        envelope_data: dict[str, Any] = {"mail_from": envelope.mail_from, "rcpt_to": envelope.rcpt_tos}
         draft = self.folder / f"{name}.part"
-        draft.write_text(json.dumps(told))
+        draft.write_text(json.dumps(envelope_data))
         draft.rename(self.folder / f"{name}.json")
         return f"250 2.0.0 Ok: queued as {name}"
 

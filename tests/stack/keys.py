@@ -14,7 +14,7 @@ from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.dkim.model import Key
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.run.runtime.context import opened
-from tests.stack.stand import Stack
+from tests.stack.harness import Stack
 
 
 def _with_app(stack: Stack, work: Callable[[App], Awaitable[None]]) -> None:
@@ -30,7 +30,7 @@ def _with_app(stack: Stack, work: Callable[[App], Awaitable[None]]) -> None:
 
 
 def give_ed25519_key(stack: Stack, domain_name: str, *, with_slash: bool = False) -> None:
-    """A second key, beside the RSA key that a domain is born with; one whose seed begins with a slash in base64."""
+    """A second key, beside the RSA key of a new domain; one whose seed begins with a slash in base64."""
 
     async def work(app: App) -> None:
         async with app.db.tx() as conn:

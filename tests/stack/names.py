@@ -31,12 +31,12 @@ def publish(folder: Path, origin: str, *records: str) -> None:
     zone = folder / f"{origin.lower()}.zone"
     draft = zone.with_suffix(".part")
     draft.write_text(_SOA + "".join(f"{record}\n" for record in records), "utf-8")
-    dns.zone.from_text(draft.read_text("utf-8"), origin, relativize=False)  # what is wrong with it is told here
+    dns.zone.from_text(draft.read_text("utf-8"), origin, relativize=False)  # raises if it is invalid
     draft.rename(zone)
 
 
 class Zones:
-    """The zones of a folder, read anew where a file has changed."""
+    """The zones of a folder, read again after a file has changed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -52,8 +52,8 @@ class Zones:
 
     def _zone(self, path: Path, origin: dns.name.Name) -> dns.zone.Zone | None:
         try:
-            told = path.stat()
-            stamp = (told.st_mtime_ns, told.st_ino)
+            status = path.stat()
+            stamp = (status.st_mtime_ns, status.st_ino)
             known = self._read.get(path)
             if known is None or known[0] != stamp:
                 known = stamp, dns.zone.from_text(path.read_text("utf-8"), origin, relativize=False)
@@ -125,8 +125,8 @@ class _Udp(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         assert self._transport is not None
-        if told := reply(self._zones, data, 512):
-            self._transport.sendto(told, addr)
+        if response := reply(self._zones, data, 512):
+            self._transport.sendto(response, addr)
 
 
 async def serve(host: str, port: int, folder: Path) -> None:
@@ -135,8 +135,8 @@ async def serve(host: str, port: int, folder: Path) -> None:
 
     async def by_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while told := reply(zones, await reader.readexactly(int.from_bytes(await reader.readexactly(2)))):
-                writer.write(len(told).to_bytes(2) + told)
+            while response := reply(zones, await reader.readexactly(int.from_bytes(await reader.readexactly(2)))):
+                writer.write(len(response).to_bytes(2) + response)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         writer.close()

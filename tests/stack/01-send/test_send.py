@@ -3,8 +3,8 @@
 import dkim
 import pytest
 
+from tests.stack.harness import Stack, eventually
 from tests.stack.keys import give_ed25519_key, retire_all_keys
-from tests.stack.stand import Stack, eventually
 
 
 def test_both_signatures_verify_at_the_other_end(stack: Stack):
@@ -54,7 +54,7 @@ def test_what_the_other_end_refuses_comes_back_to_the_sender(stack: Stack, local
     assert b"report-type=delivery-status" in bounce
 
 
-def test_what_is_put_off_is_tried_again(stack: Stack):
+def test_a_deferred_message_is_retried(stack: Stack):
     stack.make_domain("later.test")
     assert stack.send("shop@later.test", "defer+later@remote.test").status == 200
     assert eventually(lambda: stack.caught("defer+later@remote.test"))

@@ -5,7 +5,7 @@ import time
 
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
-from tests.stack.stand import Stack, eventually
+from tests.stack.harness import Stack, eventually
 
 # Without the fields that every mail program writes: the filter adds that up. It learns from no fewer than eleven words.
 HEADLESS = (
@@ -23,8 +23,8 @@ def learned(stack: Stack) -> list[int]:
     """How many messages the filter has learnt as spam, and as none: its own statistics lag behind."""
     redis = Places(stack.data_dir, run_folder(stack.data_dir)).redis_socket
     argv = ["redis-cli", "-s", str(redis), "HMGET", "RS", "learns_spam", "learns_ham"]
-    told = subprocess.run(argv, capture_output=True, text=True, check=True)
-    return [int(line or 0) for line in told.stdout.split("\n")[:2]]
+    output = subprocess.run(argv, capture_output=True, text=True, check=True)
+    return [int(line or 0) for line in output.stdout.split("\n")[:2]]
 
 
 def test_spam_lies_in_junk_and_the_filter_learns_from_moves(stack: Stack):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.stack.stand import Stack, eventually
+from tests.stack.harness import Stack, eventually
 
 REFUSED, TAKEN = 554, 250
 
@@ -26,10 +26,12 @@ def test_a_domain_that_was_asked_for_before_it_was_made_takes_mail_soon(stack: S
     stack.do("DELETE", f"/domains/{domain}")
     eventually(lambda: [asked() for _ in range(3)] == [REFUSED] * 3, 40, "the end of the domain")
 
-    def told() -> str:
+    def log_text() -> str:
         with log.open() as lines:
             lines.seek(before)
             return lines.read()
 
-    eventually(lambda: re.search(r"generation\(.*\) has changed -- restarting", told()), what="the restart in the log")
-    assert "reload -- version" not in told()
+    eventually(
+        lambda: re.search(r"generation\(.*\) has changed -- restarting", log_text()), what="the restart in the log"
+    )
+    assert "reload -- version" not in log_text()

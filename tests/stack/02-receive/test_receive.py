@@ -4,7 +4,7 @@ import smtplib
 
 import pytest
 
-from tests.stack.stand import PASSWORD, Stack, eventually, letter
+from tests.stack.harness import PASSWORD, Stack, eventually, letter
 
 
 def test_a_message_is_read_by_imap(stack: Stack):
@@ -35,13 +35,13 @@ def test_who_is_refused_at_rcpt_and_how(stack: Stack):
     asleep = stack.make_domain("asleep.test")
     stack.make_mailbox(asleep, "alice")
     stack.do("PATCH", f"/domains/{asleep}", {"active": False})
-    told: dict[str, tuple[int, bytes]] = {}
+    replies: dict[str, tuple[int, bytes]] = {}
     with stack.smtp() as client:
         client.mail("someone@remote.test")
         for recipient in ("alice@rcpt.test", "nobody@rcpt.test", "off@rcpt.test", "alice@asleep.test", "x@other.test"):
             code, words = client.rcpt(recipient)
-            told[recipient] = (code, words.split()[0])
-    assert told == {
+            replies[recipient] = (code, words.split()[0])
+    assert replies == {
         "alice@rcpt.test": (250, b"2.1.5"),
         "nobody@rcpt.test": (550, b"5.1.1"),
         "off@rcpt.test": (550, b"5.2.1"),
@@ -108,7 +108,7 @@ def test_a_full_mailbox_is_refused_at_rcpt_and_takes_mail_again_once_there_is_ro
     assert answer(2_000_000) == (552, b"5.2.2"), "larger than the whole quota"
     with stack.smtp() as client:
         client.mail("someone@remote.test")
-        assert client.rcpt("alice@full.test")[0] == 250, "it has not told its size"
+        assert client.rcpt("alice@full.test")[0] == 250, "no size was declared"
         assert client.data(letter("alice@full.test", "Too big", body=big))[0] == 552
     stack.deliver("alice@full.test", "Fills it", body=big[:950_000])
     assert eventually(lambda: len(stack.mail_of("alice@full.test")) == 1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import smtplib
 
-from tests.stack.stand import ADDRESS, HOSTNAME, PASSWORD, Stack, eventually, letter
+from tests.stack.harness import ADDRESS, HOSTNAME, PASSWORD, Stack, eventually, letter
 
 CHIEF = "chief@chiefs.test"
 FORGED = "forged@remote.test"
@@ -140,7 +140,7 @@ COMMENTED = [
 ]  # fmt: skip
 
 
-def test_a_bare_postmaster_is_put_off_while_no_administrator_can_be_reached(stack: Stack) -> None:
+def test_a_bare_postmaster_is_deferred_while_no_administrator_has_mail(stack: Stack) -> None:
     """It was taken, and bounced with the whole message to whoever was named as the sender."""
 
     def answer(form: str) -> int:

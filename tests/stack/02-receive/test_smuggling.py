@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from tests.stack.stand import Stack
+from tests.stack.harness import Stack
 
 
 @pytest.mark.parametrize("number, end", list(enumerate([b"\n.\n", b"\r\n.\n", b"\n.\r\n", b"\r.\r"])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mailkeep.features.mailflow.receiving.rules import GTUBE
-from tests.stack.stand import Stack, letter
+from tests.stack.harness import Stack, letter
 
 
 def test_outbound_spam_is_refused_and_never_accepted_and_discarded(stack: Stack) -> None:

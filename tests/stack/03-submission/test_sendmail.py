@@ -13,7 +13,7 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
-from tests.stack.stand import HOSTNAME, PASSWORD, Stack, eventually
+from tests.stack.harness import HOSTNAME, PASSWORD, Stack, eventually
 from tests.support.instance import ROOT
 from tests.support.scratch import new_directory
 

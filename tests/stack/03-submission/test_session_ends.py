@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from mailkeep.db.instance import run_folder
-from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
+from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 
 PROTOCOLS = ("imap", "pop3", "sieve", "smtp")
 NEW_PASSWORD = "a password that is new to everybody"

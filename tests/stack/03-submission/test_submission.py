@@ -5,7 +5,7 @@ import smtplib
 
 import pytest
 
-from tests.stack.stand import PASSWORD, Stack, eventually, letter, trusting
+from tests.stack.harness import PASSWORD, Stack, eventually, letter, trusting
 
 TRACE = re.compile(r"(?m)^Received:(?:.*\r\n)(?:[ \t].*\r\n)*")
 
@@ -45,14 +45,14 @@ def test_an_address_is_its_owners(stack: Stack):
     stack.do("POST", "/aliases", team)
     rest = {"domain_id": domain, "source_local_part": "", "destination": "alice@owners.test"}
     stack.do("POST", "/aliases", rest)
-    told: dict[str, int] = {}
+    replies: dict[str, int] = {}
     with stack.login("alice@owners.test") as client:
         for sender in ("alice@owners.test", "alice+shop@owners.test", "team@owners.test", "bob@owners.test",
                        "anything@owners.test", "x@remote.test"):  # fmt: skip
             client.mail(sender)
-            told[sender] = client.rcpt("friend@remote.test")[0]
+            replies[sender] = client.rcpt("friend@remote.test")[0]
             client.rset()
-    assert told == {
+    assert replies == {
         "alice@owners.test": 250,
         "alice+shop@owners.test": 250,
         "team@owners.test": 250,
@@ -99,15 +99,15 @@ def test_a_signature_is_for_the_logins_own_addresses_alone(stack: Stack):
     }
     to = "friend+signs@remote.test"
     cases = [("alice@signs.test", fields) for fields in refused] + [("", fields) for fields in list(refused)[:3]]
-    told: dict[tuple[str, str], tuple[int, bytes]] = {}
+    replies: dict[tuple[str, str], tuple[int, bytes]] = {}
     for start in range(0, len(cases), 8):  # Postfix makes who is refused more often wait
         with stack.login("alice@signs.test") as client:
             for envelope, fields in cases[start : start + 8]:
                 client.mail(envelope)
                 client.rcpt(to)
                 code, words = client.data(f"{fields}\r\nTo: {to}\r\n\r\nHello.\r\n".encode())
-                told[envelope, fields] = (code // 100, words)
-    assert told == {(envelope, fields): (5, refused[fields]) for envelope, fields in cases}
+                replies[envelope, fields] = (code // 100, words)
+    assert replies == {(envelope, fields): (5, refused[fields]) for envelope, fields in cases}
     own = {
         "Alice <alice@signs.test>": "signs.test",
         '"ceo@others.test, the" <ALICE@Signs.test>': "signs.test",
@@ -144,15 +144,15 @@ def test_a_suspended_mailbox_sends_under_no_address(stack: Stack):
     stack.do("POST", "/aliases", {"domain_id": domain, "source_local_part": "team", "destination": "alice@halt.test"})
     stack.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "compromised"})
     to = "friend+halt@remote.test"
-    told: dict[str, bytes] = {}
+    replies: dict[str, bytes] = {}
     with stack.login("alice@halt.test") as client:
         for sender in ("alice@halt.test", "alice+1@halt.test", "team@halt.test", ""):
             client.mail(sender)
             client.rcpt(to)
             code, words = client.data(letter(to, sender=sender or "alice@halt.test"))
             assert code == 550
-            told[sender] = words.partition(b">: ")[2]
-    assert set(told.values()) == {b"End-of-data rejected: Sending is suspended for alice@halt.test."}
+            replies[sender] = words.partition(b">: ")[2]
+    assert set(replies.values()) == {b"End-of-data rejected: Sending is suspended for alice@halt.test."}
     assert stack.send("alice+1@halt.test", to).body["error"]["code"] == "MAILBOX_SUSPENDED"
     stack.do("POST", f"/mailboxes/{mailbox['id']}/unsuspend")
     with stack.login("alice@halt.test") as client:

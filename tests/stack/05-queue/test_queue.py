@@ -8,7 +8,7 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
-from tests.stack.stand import Stack, eventually
+from tests.stack.harness import Stack, eventually
 from tests.support.instance import PROGRAM, ROOT
 
 DOMAIN = "queue.test"
@@ -28,7 +28,7 @@ def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
     assert stack.send(f"shop@{DOMAIN}", recipient, subject="waits").status == 200
 
     def waiting() -> dict[str, Any] | None:
-        """While it is being tried anew its next attempt is not known: then it is asked again."""
+        """During an attempt the next one is unknown: ask again."""
         (found,) = stack.do("GET", "/queue?state=deferred&recipient=fail%2Bqueue") or [None]
         return found if found and found["next_attempt_at"] else None
 
@@ -36,7 +36,7 @@ def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
     assert (waits["sender"], waits["recipients"][0]["address"]) == (f"shop@{DOMAIN}", recipient)
     assert "45" in waits["recipients"][0]["reason"]
     assert waits["next_attempt_at"] > waits["arrived_at"]
-    # Asked for anew each time: it is tried every few seconds.
+    # Requested each time, because it is retried every few seconds.
     eventually(lambda: (now := waiting()) and seconds_apart(stack, now) < 2.5, what="the same next attempt")
 
     def act(action: str, **what: object) -> int:
@@ -59,11 +59,11 @@ def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
 
 def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
     def command(*words: str) -> Any:
-        told = subprocess.run(
+        done = subprocess.run(
             [*PROGRAM, "queue", *words, "--json", "--data-dir", str(stack.data_dir)],
             cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
         )  # fmt: skip
-        return json.loads(told.stdout)
+        return json.loads(done.stdout)
 
     stack.make_domain("queue-command.test")
     assert stack.send("shop@queue-command.test", "fail+command@remote.test").status == 200

@@ -1,4 +1,4 @@
-"""Whatever is killed comes back, and no sender is told that nobody has his address."""
+"""A killed process is restarted, and no sender gets "user unknown"."""
 
 import contextlib
 import imaplib
@@ -13,7 +13,7 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import child, service_status
-from tests.stack.stand import Stack, eventually, letter
+from tests.stack.harness import Stack, eventually, letter
 from tests.support.processes import children
 
 PARTS = (
@@ -24,11 +24,13 @@ PARTS = (
 
 def pid_of(stack: Stack, name: str) -> int | None:
     """The process of a part, None while it is away."""
-    return next((told.pid for told in service_status.parts_of(run_folder(stack.data_dir)) if told.name == name), None)
+    return next(
+        (service.pid for service in service_status.parts_of(run_folder(stack.data_dir)) if service.name == name), None
+    )
 
 
 def delivered(stack: Stack, recipient: str, subject: str) -> int:
-    """Deliver a message as a mail server does, trying again where it is put off; how often it was."""
+    """Deliver a message as a mail server does, trying again while it is deferred; returns the number of attempts."""
     tries = 0
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
@@ -95,7 +97,7 @@ def database_answers(stack: Stack) -> bool:
 
 
 def verdicts(stack: Stack, *recipients: str) -> list[int]:
-    """What a new connection is told at RCPT of each."""
+    """The reply of a new connection to RCPT for each."""
     with stack.smtp() as client:
         client.mail("someone@remote.test")
         return [client.rcpt(recipient)[0] for recipient in recipients]
@@ -125,14 +127,14 @@ def test_a_database_that_hangs_puts_senders_off(alone: Stack):
 
 
 def test_after_the_database_was_away_every_answer_is_right_at_once(alone: Stack):
-    # By themselves Postfix and Dovecot ask again after a minute, and Postfix remembers for longer what it was told of
+    # By themselves Postfix and Dovecot ask again after a minute, and Postfix remembers for longer what it heard of
     # a sender and recipient: less than that is possible only by the node's agent.
     domain = alone.make_domain("away.test")
     alone.make_mailbox(domain, "alice")
     asked = ("alice@away.test", "nobody@away.test")
     assert verdicts(alone, *asked) == [250, 550]
     up, server = int((alone.data_dir / "lock").read_text()), database_pid(alone)
-    os.kill(up, signal.SIGSTOP)  # its parts go on; it starts nothing anew
+    os.kill(up, signal.SIGSTOP)  # its services keep running; it restarts nothing
     try:
         os.kill(server, signal.SIGKILL)
         eventually(lambda: verdicts(alone, *asked) == [451, 451], 40, "451 for both")
@@ -177,16 +179,16 @@ def test_a_postlogd_that_hangs_does_not_stop_the_mail(alone: Stack):
 
 
 def test_health_names_each_part_and_one_that_stays_away(alone: Stack):
-    def told() -> dict[str, str]:
+    def services() -> dict[str, str]:
         return {check["component"]: check["status"] for check in alone.do("GET", "/health")["checks"]}
 
-    eventually(lambda: {name for name, status in told().items() if status == "ok"} >= {*PARTS, "supervisor"})
+    eventually(lambda: {name for name, status in services().items() if status == "ok"} >= {*PARTS, "supervisor"})
 
     def killed_again() -> bool:
         if pid := pid_of(alone, "worker"):  # each time it is started again after a longer pause
-            with contextlib.suppress(ProcessLookupError):  # it is told of for a moment longer
+            with contextlib.suppress(ProcessLookupError):  # it is reported for a moment longer
                 os.kill(pid, signal.SIGKILL)
-        return told()["worker"] == "degraded"
+        return services()["worker"] == "degraded"
 
     eventually(killed_again, 90, "the worker's end")
-    eventually(lambda: told()["worker"] == "ok", 90, "its return")
+    eventually(lambda: services()["worker"] == "ok", 90, "its return")

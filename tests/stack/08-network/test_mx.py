@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack.stand import Stack, eventually, free_address
+from tests.stack.harness import Stack, eventually, free_address
 
 
 @pytest.fixture
@@ -18,29 +18,29 @@ def shop(stack: Stack) -> Stack:
     return stack
 
 
-def fate(stack: Stack, recipient: str) -> dict[str, Any]:
+def outcome(stack: Stack, recipient: str) -> dict[str, Any]:
     """What became of a message to this recipient, once that is known."""
     assert stack.send("orders@shop.test", recipient).status == 200
 
     def look() -> dict[str, Any] | None:
         (row,) = stack.do("GET", f"/messages?direction=outbound&to={recipient}")
-        (told,) = row["recipients"]
-        return told if told["status"] in ("delivered", "bounced") else None
+        (recipient_status,) = row["recipients"]
+        return recipient_status if recipient_status["status"] in ("delivered", "bounced") else None
 
-    return eventually(look, what=f"the fate of mail to {recipient}")
+    return eventually(look, what=f"the outcome of mail to {recipient}")
 
 
 def test_a_server_that_is_not_there_is_passed_over_for_the_next(shop: Stack) -> None:
     first, second = f"first A {free_address(25)}", f"second A {shop.internet}"
     shop.publish("backup.test", "@ MX 10 first", first, "@ MX 20 second", second)
-    told = fate(shop, "customer@backup.test")
-    assert (told["status"], told["remote_host"]) == ("delivered", "second.backup.test")
+    recipient_status = outcome(shop, "customer@backup.test")
+    assert (recipient_status["status"], recipient_status["remote_host"]) == ("delivered", "second.backup.test")
     assert len(shop.caught("customer@backup.test")) == 1
 
 
 def test_a_domain_without_mx_is_reached_by_its_address(shop: Stack) -> None:
     shop.publish("plain.test", f"@ A {shop.internet}")
-    assert fate(shop, "customer@plain.test")["status"] == "delivered"
+    assert outcome(shop, "customer@plain.test")["status"] == "delivered"
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_where_no_mail_can_go_it_bounces_at_once(
 ) -> None:
     if records:
         shop.publish(domain, *records)
-    told = fate(shop, f"customer@{domain}")
-    assert (told["status"], told["enhanced_code"]) == ("bounced", code)
+    recipient_status = outcome(shop, f"customer@{domain}")
+    assert (recipient_status["status"], recipient_status["enhanced_code"]) == ("bounced", code)

@@ -8,7 +8,7 @@ import dns.query
 import dns.rcode
 import pytest
 
-from tests.stack.stand import Stack
+from tests.stack.harness import Stack
 
 LONG = "x" * 250
 
@@ -17,10 +17,10 @@ def asked(stack: Stack, name: str, kind: str, *, edns: bool = False) -> dns.mess
     """The answer by UDP, or by TCP where it was cut off."""
     assert stack.names
     query = dns.message.make_query(name, kind, use_edns=0 if edns else -1, payload=4096)
-    told, by_tcp = dns.query.udp_with_fallback(query, stack.names, timeout=30)
+    answer, by_tcp = dns.query.udp_with_fallback(query, stack.names, timeout=30)
     assert by_tcp == (kind == "TXT" and not edns)
-    assert told.flags & dns.flags.RA
-    return told
+    assert answer.flags & dns.flags.RA
+    return answer
 
 
 def test_a_long_record_comes_whole_with_edns_or_by_tcp(stack: Stack) -> None:
@@ -53,5 +53,5 @@ def test_a_change_holds_for_the_next_question(stack: Stack) -> None:
 def test_what_there_is_and_what_not(stack: Stack, name: str, kind: str, code: dns.rcode.Rcode, answers: list[str]):
     records = ("@ A 192.0.2.1", "www CNAME @", "a.b A 192.0.2.3", "lost CNAME nothing-of-the-kind.test.")
     stack.publish("kinds.names.test", *records)
-    told = asked(stack, name, kind)
-    assert (told.rcode(), [each.to_text() for found in told.answer for each in found]) == (code, answers)
+    answer = asked(stack, name, kind)
+    assert (answer.rcode(), [each.to_text() for found in answer.answer for each in found]) == (code, answers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.stack.stand import Stack, eventually, letter
+from tests.stack.harness import Stack, eventually, letter
 
 
 def test_bounces_show_no_socket_paths_and_no_rewritten_addresses(stack: Stack) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack.stand import HOSTNAME, OUR_ADDRESS, Stack, eventually, letter
+from tests.stack.harness import HOSTNAME, OUR_ADDRESS, Stack, eventually, letter
 
 REMOTE = "198.51.100.7"
 # Without the fields that every mail program writes: the filter adds that up.
@@ -39,8 +39,8 @@ def envelope(stack: Stack, recipient: str) -> dict[str, Any]:
     """The envelope that came to a recipient outside."""
 
     def look() -> dict[str, Any] | None:
-        told = [json.loads(path.read_text()) for path in sorted((stack.folder / "caught").glob("*.json"))]
-        return next((each for each in told if recipient in each["rcpt_to"]), None)
+        rows = [json.loads(path.read_text()) for path in sorted((stack.folder / "caught").glob("*.json"))]
+        return next((each for each in rows if recipient in each["rcpt_to"]), None)
 
     return eventually(look, what=f"mail for {recipient}")
 
@@ -78,7 +78,7 @@ def test_the_log_shows_a_rewritten_sender_only_for_mail_with_external_copies(sta
     with stack.afar(REMOTE) as client:
         text = letter("alice@srs-log.test", "Local", field, sender=local)
         client.sendmail(mixed, ["team@srs-log.test"], letter("team@srs-log.test", "Mixed", field, sender=mixed))
-        # In the same session: what was told of one message is not told of the next.
+        # In the same session: the sender of one message is not used for the next.
         client.sendmail(local, ["alice@srs-log.test"], text)
         to = ["alice@srs-log.test", "team@srs-log.test", "team+tag@srs-log.test"]
         client.sendmail(both, to, letter(to[0], "Both", sender=both))
@@ -91,9 +91,9 @@ def test_the_log_shows_a_rewritten_sender_only_for_mail_with_external_copies(sta
     kinds = [each.partition("=")[0] if each.startswith("SRS") else each
              for each in senders_in_log(stack, "alice@srs-log.test")]  # fmt: skip
     assert sorted(kinds) == ["SRS0", "SRS0", local]
-    told = {row["from"] for row in stack.do("GET", "/messages?limit=200")}
-    assert {local, mixed, both} <= told
-    assert not [each for each in told if each.startswith("SRS")]
+    rows = {row["from"] for row in stack.do("GET", "/messages?limit=200")}
+    assert {local, mixed, both} <= rows
+    assert not [each for each in rows if each.startswith("SRS")]
 
 
 def test_an_answer_to_a_rewritten_sender_is_passed_back_under_a_sender_of_ours(stack: Stack) -> None:

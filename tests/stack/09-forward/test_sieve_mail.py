@@ -18,7 +18,7 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.mailbox import homes as mailbox_homes
-from tests.stack.stand import HOSTNAME, Stack, eventually, letter
+from tests.stack.harness import HOSTNAME, Stack, eventually, letter
 
 
 def places_of(stack: Stack) -> Places:
@@ -73,7 +73,7 @@ def stopped(pid: int) -> Iterator[None]:
         os.kill(pid, signal.SIGKILL)
 
 
-def hand_in(stack: Stack, mailbox: dict[str, Any], recipient: str) -> None:
+def submit(stack: Stack, mailbox: dict[str, Any], recipient: str) -> None:
     """A message of a mailbox's script, as Dovecot hands it in."""
     account = pwd.getpwnam("mailkeep-mail")
     program = places_of(stack).dovecot_conf / "bin" / "sendmail"
@@ -139,10 +139,10 @@ def test_a_sender_who_may_be_forged_gets_no_reply_and_no_rejection_but_what_is_r
     claims = "X-Rspamd-Action: no action\r\nX-Rspamd-Auth: spf=pass; dmarc=pass\r\n"
     forged = [ask(stack, mailbox["address"], subject, "remote.test", claims) for subject in ("Yes", "No")]
     (_,) = stack.arrived("friend+forged@remote.test")
-    told = stack.data_dir / "log" / "reinjection.log"
+    log_file = stack.data_dir / "log" / "reinjection.log"
 
     def dropped() -> int:
-        lines = told.read_text().splitlines()
+        lines = log_file.read_text().splitlines()
         return len([line for line in lines if "may be forged is dropped" in line and mailbox["id"] in line])
 
     eventually(lambda: dropped() == 2, what="the end of both answers")
@@ -150,7 +150,7 @@ def test_a_sender_who_may_be_forged_gets_no_reply_and_no_rejection_but_what_is_r
     assert [len(stack.arrived(each)) for each in proved] == [1, 1]
     eventually(lambda: not spooled(stack), what="an empty spool")
     assert [stack.caught(each) for each in forged] == [[], []]
-    # Mail of our own is answered as before; its sender was checked when it was handed in.
+    # Mail of our own is answered as before; its sender was checked at submission.
     stack.make_mailbox(mailbox["domain_id"], "bob")
     with stack.login("bob@sieve-forged.test") as client:
         bob = "bob@sieve-forged.test"
@@ -162,7 +162,7 @@ def test_a_sender_who_may_be_forged_gets_no_reply_and_no_rejection_but_what_is_r
 def test_while_postfix_does_not_run_the_message_waits_and_then_leaves_once(alone: Stack) -> None:
     mailbox = make_mailbox_with_script(alone, "sieve-waits.test", "keep;")
     with stopped(pid_of(alone, "postfix")):
-        hand_in(alone, mailbox, "friend+waits@remote.test")
+        submit(alone, mailbox, "friend+waits@remote.test")
     assert len(alone.arrived("friend+waits@remote.test")) == 1
     eventually(lambda: not spooled(alone), what="an empty spool")
     assert len(alone.caught("friend+waits@remote.test")) == 1
@@ -213,7 +213,7 @@ def test_a_message_that_is_cut_off_when_dovecot_is_killed_does_not_leave(stack: 
             time.sleep(wait)
             process.kill()
         eventually(lambda pid=pid: not Path(f"/proc/{pid}").exists(), what="the end of the program")
-    hand_in(stack, mailbox, recipient)
+    submit(stack, mailbox, recipient)
     assert b"Cut off" not in b"".join(stack.arrived(recipient))
     eventually(lambda: not spooled(stack), what="an empty spool")
     assert len(stack.caught(recipient)) == 1
@@ -231,7 +231,7 @@ def test_an_unknown_recipient_of_ours_bounces_to_the_mailbox(stack: Stack) -> No
 
 def test_what_can_not_be_submitted_is_returned_to_the_mailbox(stack: Stack) -> None:
     mailbox = make_mailbox_with_script(stack, "sieve-returned.test", "keep;")
-    hand_in(stack, mailbox, "no@address@far..test")
+    submit(stack, mailbox, "no@address@far..test")
     (notice,) = eventually(lambda: stack.mail_of(mailbox["address"]), what="the notification")
     expected_lines = (
         b"From: Mail Delivery System <postmaster@sieve-returned.test>",

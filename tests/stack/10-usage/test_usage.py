@@ -18,7 +18,7 @@ from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.runtime import service_status
 from mailkeep.run.runtime.context import opened
-from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
+from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 from tests.support.processes import children
 
 # What a session tells while its folder stays open, Dovecot tells ten seconds after the change.
@@ -32,7 +32,7 @@ def shown(stack: Stack, mailbox: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def holds(stack: Stack, mailbox: Mapping[str, Any], messages: int, seconds: float = 60) -> int:
-    """Wait until the API shows so many messages; the bytes that it shows then, after a delivery a guess."""
+    """Wait until the API shows `count` messages; returns the bytes shown, an estimate after a delivery."""
     seen = eventually(
         lambda: (now := shown(stack, mailbox))["message_count"] == messages and now,
         seconds,
@@ -56,7 +56,7 @@ def stored(stack: Stack, address: str) -> int:
 
 
 def exact(stack: Stack, mailbox: Mapping[str, Any], messages: int, seconds: float = 60) -> int:
-    """Wait until the API shows so many messages, and the bytes that Dovecot counts; those."""
+    """Wait until the API shows `count` messages and the bytes that Dovecot counts; returns the bytes."""
     holds(stack, mailbox, messages, seconds)
     size = stored(stack, mailbox["address"])
 
@@ -69,7 +69,7 @@ def exact(stack: Stack, mailbox: Mapping[str, Any], messages: int, seconds: floa
 
 
 def received(stack: Stack, mailbox: Mapping[str, Any], messages: int) -> None:
-    """Wait until the history has so many messages that Dovecot took for the mailbox."""
+    """Wait until the history has `count` messages delivered to the mailbox."""
     path = f"/messages?mailbox_id={mailbox['id']}&status=received"
     eventually(lambda: len(stack.do("GET", path)) == messages, what=f"{messages} messages for {mailbox['address']}")
 
@@ -261,7 +261,7 @@ def test_who_holds_the_mailbox_holds_up_neither_a_login_nor_a_delivery(stack: St
     logged_in(stack, alice, "imap")
 
 
-def test_what_was_told_to_nobody_is_counted(alone: Stack):
+def test_unreported_changes_are_counted(alone: Stack):
     """Ten minutes after the last count, and in the first round of the node's agent, which nobody else needs now."""
     stack = alone
     domain = stack.make_domain("lost.test")
@@ -296,7 +296,7 @@ def test_what_the_agents_knew_of_when_they_were_killed_is_counted(alone: Stack):
     exact(alone, alice, 3)
 
 
-def test_who_keeps_the_figures_and_hangs_is_started_anew_and_no_delivery_waits(alone: Stack):
+def test_a_hanging_usage_process_is_restarted_and_delays_no_delivery(alone: Stack):
     domain = alone.make_domain("figureshang.test")
     alice = alone.make_mailbox(domain, "alice")
     before = _pid(alone, "usage")
@@ -357,8 +357,8 @@ def kill(stack: Stack, name: str) -> None:
 
 def _pid(stack: Stack, name: str) -> int:
     """The process of this name, 0 while it is away."""
-    told = service_status.parts_of(run_folder(stack.data_dir))
-    return next((each.pid for each in told if each.name == name and each.pid), 0)
+    services = service_status.parts_of(run_folder(stack.data_dir))
+    return next((each.pid for each in services if each.name == name and each.pid), 0)
 
 
 def _postgres(stack: Stack) -> int:

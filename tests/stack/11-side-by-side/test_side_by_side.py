@@ -18,8 +18,8 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
 from tests.run.runtime.test_certificate import Pair, pair_of
-from tests.stack import stand
-from tests.stack.stand import ADDRESS, Stack, eventually, trusting
+from tests.stack import harness
+from tests.stack.harness import ADDRESS, Stack, eventually, trusting
 from tests.support.instance import PROGRAM
 from tests.support.scratch import new_directory
 
@@ -30,7 +30,7 @@ def beside(stack_folder: Path) -> Iterator[Stack]:
     folder = new_directory("mailkeep-beside-", 0o755, programs=True)
     write(folder, pair_of("mx.beside.test"))
     try:
-        stand.start(
+        harness.start(
             folder,
             ("sleep", "600"),
             SERVER__HOSTNAME="mx.beside.test",
@@ -42,7 +42,7 @@ def beside(stack_folder: Path) -> Iterator[Stack]:
         )
         yield Stack(folder)
     finally:
-        stand.stop(folder)
+        harness.stop(folder)
         shutil.rmtree(folder)
 
 
@@ -66,7 +66,7 @@ def look_again(stack: Stack) -> None:
 
 
 def pids(stack: Stack) -> dict[str, int | None]:
-    return {told.name: told.pid for told in service_status.parts_of(run_folder(stack.data_dir))}
+    return {service.name: service.pid for service in service_status.parts_of(run_folder(stack.data_dir))}
 
 
 def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):
@@ -82,8 +82,8 @@ def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):
         assert client.noop()[0] == 250
     write(beside.folder, Pair(pair_of("mx.beside.test").certificate, renewed.key))
     look_again(beside)
-    told = beside.folder / "up.log"
-    assert eventually(lambda: "the renewed certificate is refused" in told.read_text(), what="the refusal")
+    log_file = beside.folder / "up.log"
+    assert eventually(lambda: "the renewed certificate is refused" in log_file.read_text(), what="the refusal")
     assert served(beside) == expected
     assert pids(beside) == before
 
@@ -113,7 +113,7 @@ def test_an_instance_mails_another_beside_it_which_works_on_when_it_ends(stack: 
     assert b"Subject: From beside" in mail
     assert b"mx.beside.test" in mail
     assert not any(set(map(str, pids(beside).values())) & set(map(str, before.values())))
-    stand.stop(beside.folder)
+    harness.stop(beside.folder)
     assert not (beside.data_dir / "run.json").exists()
     assert not run_folder(beside.data_dir).joinpath("pids").exists()
     stack.deliver("alice@here.test", "After it")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
-from tests.stack.stand import Stack, eventually
+from tests.stack.harness import Stack, eventually
 
 DOMAIN = "metrics.test"
 
@@ -41,7 +41,7 @@ def rise(stack: Stack, before: Mapping[str, float]) -> dict[str, float]:
 
 
 def calm(stack: Stack) -> dict[str, float]:
-    """The counters once nothing waits any more of what others sent, and what each process keeps back is told."""
+    """The counters, once no earlier mail is queued and every process has reported."""
     eventually(lambda: not stack.ask("GET", "/queue").data, 90, "an empty queue")
     seen = [counts(stack)]
 
@@ -54,7 +54,7 @@ def calm(stack: Stack) -> dict[str, float]:
     return seen[-1]
 
 
-def test_sends_and_fates_are_counted_each_once_and_never_fall(alone: Stack) -> None:
+def test_sends_and_outcomes_are_counted_once_and_never_fall(alone: Stack) -> None:
     domain = alone.make_domain(DOMAIN)
     alone.make_mailbox(domain, "alice")
     before = calm(alone)

@@ -1,4 +1,4 @@
-"""The history against the queue: what the log does not tell any more is unknown, and everything else is as it is."""
+"""Reconciliation of history and queue: a message missing from queue and log becomes unknown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
-from tests.stack.stand import Stack, eventually, reconcile
+from tests.stack.harness import Stack, eventually, reconcile
 
 DOMAIN = "settled.test"
 
@@ -67,14 +67,14 @@ def row_of(stack: Stack, name: str) -> dict[str, Any]:
     return row
 
 
-def told(stack: Stack, name: str) -> list[str]:
+def events_of(stack: Stack, name: str) -> list[str]:
     """The kinds of a message's events."""
     domain = row_of(stack, name)["domain_id"]
     feed = stack.do("GET", f"/events?limit=200&domain_id={domain}")
     return [each["kind"] for each in feed if each["data"].get("subject") == name]
 
 
-async def test_what_is_neither_in_the_queue_nor_ended_in_the_log_is_unknown_and_nothing_else(alone: Stack) -> None:
+async def test_only_mail_missing_from_queue_and_log_becomes_unknown(alone: Stack) -> None:
     alone.make_domain(DOMAIN)
     kept, removed, lost = (held(alone, name) for name in ("kept", "removed", "lost"))
     eventually(lambda: row_of(alone, "lost")["recipients"][0]["next_attempt_at"] is None, what="the hold")
@@ -83,7 +83,7 @@ async def test_what_is_neither_in_the_queue_nor_ended_in_the_log_is_unknown_and_
     with nobody_reads(alone):
         read = log_of(alone).stat().st_size
         by_hand(alone, "-d", lost["queue_id"])
-        os.truncate(log_of(alone), read - 1000)  # what told of it, and something that was read already
+        os.truncate(log_of(alone), read - 1000)  # its lines, and some that were read before
     await reconcile(alone.data_dir)
     assert row_of(alone, "lost")["status"] == "unknown"
     assert row_of(alone, "kept")["status"] == "deferred", (kept["queue_id"], alone.do("GET", "/queue"))
@@ -91,15 +91,15 @@ async def test_what_is_neither_in_the_queue_nor_ended_in_the_log_is_unknown_and_
     await reconcile(alone.data_dir)
     assert row_of(alone, "kept")["queue_id"] == kept["queue_id"]
     assert [row_of(alone, name)["status"] for name in ("kept", "removed", "lost")] == ["deferred", "failed", "unknown"]
-    assert told(alone, "lost") == ["mail.sent", "mail.bounced", "system.alert"]
-    assert told(alone, "removed") == ["mail.sent", "mail.bounced", "mail.failed"]
-    assert told(alone, "kept") == ["mail.sent", "mail.bounced"]
+    assert events_of(alone, "lost") == ["mail.sent", "mail.bounced", "system.alert"]
+    assert events_of(alone, "removed") == ["mail.sent", "mail.bounced", "mail.failed"]
+    assert events_of(alone, "kept") == ["mail.sent", "mail.bounced"]
     assert row_of(alone, "removed")["recipients"][0]["diagnostic"] == "Deleted from the queue by an operator"
     by_hand(alone, "-d", kept["queue_id"])
     eventually(lambda: row_of(alone, "kept")["status"] == "failed", what="the end")
 
 
-def test_mail_whose_lines_were_cut_while_postfix_had_it_is_told_by_those_that_follow(alone: Stack) -> None:
+def test_mail_with_lost_log_lines_is_followed_by_later_lines(alone: Stack) -> None:
     domain = f"cut.{DOMAIN}"
     alone.make_domain(domain)
     to = subject = ""
@@ -113,5 +113,5 @@ def test_mail_whose_lines_were_cut_while_postfix_had_it_is_told_by_those_that_fo
             os.truncate(log_of(alone), 0)
             if not alone.caught(to):
                 break  # else it was tried once more before the cut, which took that line as well
-    eventually(lambda: row_of(alone, subject)["status"] == "delivered", 90, "the fate")
-    assert told(alone, subject) == ["mail.sent", "mail.delivered"]
+    eventually(lambda: row_of(alone, subject)["status"] == "delivered", 90, "the delivery")
+    assert events_of(alone, subject) == ["mail.sent", "mail.delivered"]

@@ -1,4 +1,4 @@
-"""All logs rotated three times while mail of every kind of outcome goes through: none is lost, none is told twice."""
+"""All logs rotate three times while mail with every outcome is delivered: no event is lost or published twice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.stack.stand import Stack, compress, eventually, rotate
+from tests.stack.harness import Stack, compress, eventually, rotate
 
 DOMAIN = "rotation.test"
 EACH = 30
@@ -21,7 +21,7 @@ WANTED: dict[str, tuple[str, ...]] = {
     "defer": ("mail.sent", "mail.bounced temporary", "mail.delivered"),
     "fail": ("mail.sent", "mail.bounced temporary", "mail.failed"),
 }
-"""What is told of mail to each local part."""
+"""The events of mail to each local part."""
 
 
 def postfix(stack: Stack, command: str, *words: str) -> None:
@@ -29,8 +29,8 @@ def postfix(stack: Stack, command: str, *words: str) -> None:
     subprocess.run(argv, check=True, timeout=30, capture_output=True)
 
 
-def told(stack: Stack, domain: str) -> Counter[tuple[str, str]]:
-    """How often each kind of event was told of each recipient."""
+def events_of(stack: Stack, domain: str) -> Counter[tuple[str, str]]:
+    """The number of events of each kind for each recipient."""
     found: Counter[tuple[str, str]] = Counter()
     after: str | None = None
     while True:
@@ -45,7 +45,7 @@ def told(stack: Stack, domain: str) -> Counter[tuple[str, str]]:
         after = page[-1]["id"]
 
 
-def test_three_rotations_under_load_lose_and_double_no_fate(alone: Stack) -> None:
+def test_three_rotations_under_load_lose_and_repeat_no_outcome(alone: Stack) -> None:
     domain = alone.make_domain(DOMAIN)
     alone.make_mailbox(domain, "alice")
     recipients = [f"{name}+r{number}@remote.test" for number in range(EACH) for name in WANTED]
@@ -84,8 +84,8 @@ def test_three_rotations_under_load_lose_and_double_no_fate(alone: Stack) -> Non
         )
 
     eventually(ended, 180, "the end of all mail")
-    time.sleep(1)  # for what would be told twice
-    assert told(alone, domain) == Counter((kind, to) for to in recipients for kind in WANTED[to.partition("+")[0]])
+    time.sleep(1)  # a second event would have come by now
+    assert events_of(alone, domain) == Counter((kind, to) for to in recipients for kind in WANTED[to.partition("+")[0]])
     folder = alone.data_dir / "log"
     assert len(list(folder.glob("mail.log*"))) >= 4
 

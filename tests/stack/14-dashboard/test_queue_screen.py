@@ -10,7 +10,7 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.scene import log_in
 from tests.browser.screens import BUILT, Watch, context, visit
-from tests.stack.stand import ADMIN, PASSWORD, Stack, eventually
+from tests.stack.harness import ADMIN, PASSWORD, Stack, eventually
 
 DOMAIN, RECIPIENT = "screen.test", "fail+screen@remote.test"
 
@@ -27,7 +27,7 @@ async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(brows
         await page.get_by_role("navigation").get_by_role("link", name="Queue").click()
         await expect(page.get_by_label("Recipient")).to_be_visible()
         # Not before the browser is there: Postfix soon gives up.
-        await asyncio.to_thread(_put_off, stack)
+        await asyncio.to_thread(_defer, stack)
         await page.get_by_label("Recipient").fill("fail+screen")
         row = page.get_by_role("row").filter(has_text=RECIPIENT)
         await expect(row).to_contain_text("deferred")
@@ -49,13 +49,13 @@ async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(brows
         await expect(page.get_by_text("Nothing in the queue is like that")).to_be_visible()
         await page.get_by_role("link", name="Messages", exact=True).click()
         await page.get_by_label("Words of sender, recipient or subject").fill("fail+screen")
-        await expect(page.get_by_role("row").filter(has_text="put off")).to_contain_text("failed")
+        await expect(page.get_by_role("row").filter(has_text="deferred once")).to_contain_text("failed")
         assert watch.faults == []
 
 
-def _put_off(stack: Stack) -> None:
+def _defer(stack: Stack) -> None:
     stack.make_domain(DOMAIN)
-    assert stack.send(f"shop@{DOMAIN}", RECIPIENT, subject="put off").status == 200
+    assert stack.send(f"shop@{DOMAIN}", RECIPIENT, subject="deferred once").status == 200
     _wait_until_deferred(stack)
 
 

@@ -15,7 +15,7 @@ from mailkeep.db.postgres_cluster import APP, AUDIT, DATABASE, DOVECOT, OWNER, P
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import privileges
-from tests.stack.stand import PASSWORD, Stack, eventually
+from tests.stack.harness import PASSWORD, Stack, eventually
 
 OURS = ("api", "usage", "keys", "lmtp", "logs", "policy", "reinjection", "worker")
 DAEMONS = ("postfix", "dovecot", "_rspamd", "postgres", install.MAIL_ACCOUNT, "nobody")
@@ -44,14 +44,14 @@ def reads(account: str, path: Path) -> bool:
 @pytest.mark.parametrize("name", OURS)
 def test_a_process_of_ours_is_no_root_and_becomes_none(stack: Stack, name: str):
     account = pwd.getpwnam(install.ACCOUNT)
-    told = status_of(pid_of(stack, name))
-    assert set(told["Uid"].split()) == {str(account.pw_uid)}
-    assert set(told["Gid"].split()) == {str(account.pw_gid)}
-    assert len(told["Groups"].split()) == (1 if name in ("api", "reinjection") else 0)
-    assert told["NoNewPrivs"] == "1"
+    status = status_of(pid_of(stack, name))
+    assert set(status["Uid"].split()) == {str(account.pw_uid)}
+    assert set(status["Gid"].split()) == {str(account.pw_gid)}
+    assert len(status["Groups"].split()) == (1 if name in ("api", "reinjection") else 0)
+    assert status["NoNewPrivs"] == "1"
     # Reading is all that is kept, and only where the program could not be read otherwise.
     kept = 1 << 2 if privileges.must_read_all(install.ACCOUNT) else 0
-    assert int(told["CapEff"], 16) == int(told["CapPrm"], 16) == kept
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == kept
 
 
 def test_only_the_supervisor_and_who_needs_daemons_tools_are_root(stack: Stack):
@@ -151,7 +151,7 @@ def test_postfix_reads_no_password_hash_and_dovecot_no_route(stack: Stack):
 
 
 def test_the_most_expensive_hash_that_may_be_imported_verifies_and_a_dearer_one_harms_nobody(stack: Stack):
-    domain = stack.make_domain("dear.test")
+    domain = stack.make_domain("expensive.test")
     hasher = PasswordHasher(time_cost=10, memory_cost=256 << 10, parallelism=1)
     made = {"argon": "{ARGON2ID}" + hasher.hash(PASSWORD)}
     for name, scheme, rounds in (("bcrypt", "BLF-CRYPT", "14"), ("sha", "SHA512-CRYPT", "1000000")):
@@ -159,13 +159,13 @@ def test_the_most_expensive_hash_that_may_be_imported_verifies_and_a_dearer_one_
         made[name] = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     for name, password_hash in made.items():
         stack.make_mailbox(domain, name, password=None, password_hash=password_hash)
-        stack.imap(f"{name}@dear.test").logout()
-    # By hand in the database: the API refuses it.
+        stack.imap(f"{name}@expensive.test").logout()
+    # Directly in the database: the API refuses it.
     dearer = made["argon"].replace("m=262144", "m=4194304")
     refused = stack.ask("POST", "/mailboxes", {"domain_id": domain, "local_part": "x", "password_hash": dearer})
     assert refused.status == 400
     statement = f"UPDATE mailboxes SET password_hash = '{dearer}' WHERE local_part = 'argon'"
     assert psql(stack, "root", OWNER, statement).stdout.strip() == "UPDATE 1"
     with pytest.raises(imaplib.IMAP4.error):
-        stack.imap("argon@dear.test")
-    stack.imap("sha@dear.test").logout()
+        stack.imap("argon@expensive.test")
+    stack.imap("sha@expensive.test").logout()

@@ -23,7 +23,7 @@ from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime import child, service_status
-from tests.stack.stand import Stack, eventually, letter
+from tests.stack.harness import Stack, eventually, letter
 from tests.support.processes import children
 
 WITHIN = 40
@@ -55,11 +55,11 @@ def is_deferred(stack: Stack, recipient: str) -> bool:
 
 
 def pid_of(stack: Stack, name: str) -> int:
-    told = eventually(
+    service = eventually(
         lambda: next((p for p in service_status.parts_of(places(stack).run) if p.name == name and p.pid), None)
     )
-    assert told.pid
-    return told.pid
+    assert service.pid
+    return service.pid
 
 
 def kill(stack: Stack, name: str) -> None:
@@ -113,7 +113,7 @@ def alice(patient: Stack) -> str:
     return "alice@outage.test"
 
 
-def put_off_by_a_remote_server(stack: Stack, name: str) -> str:
+def defer_at_remote_server(stack: Stack, name: str) -> str:
     """A message that a remote server deferred; the recipient."""
     recipient = f"fail+{name}@remote.test"
     assert stack.send("shop@outage.test", recipient).status == 200
@@ -124,7 +124,7 @@ def put_off_by_a_remote_server(stack: Stack, name: str) -> str:
 @pytest.mark.parametrize("killed", [["dovecot"], ["lmtp"], ["lmtp", "node"]], ids="-".join)
 def test_mail_does_not_wait_for_minutes_after_a_short_outage(patient: Stack, alice: str, killed: list[str]) -> None:
     subject = f"While {' and '.join(killed)} was away"
-    remote = put_off_by_a_remote_server(patient, "-".join(killed))
+    remote = defer_at_remote_server(patient, "-".join(killed))
     due = due_at(patient, remote)
     with nothing_restarted(patient):
         for name in killed:
@@ -141,7 +141,7 @@ def test_a_dead_filter_leaves_nothing_behind_in_the_queue(patient: Stack, alice:
     with nothing_restarted(patient):
         kill(patient, "rspamd")
         with pytest.raises(smtplib.SMTPException) as refused:
-            patient.deliver(alice, "Put off by the filter")
+            patient.deliver(alice, "Deferred by the filter")
         assert "451" in str(refused.value) or "421" in str(refused.value)
         assert patient.send("shop@outage.test", "friend@remote.test").status >= 500
         assert alice not in queue(patient)
@@ -159,7 +159,7 @@ def test_a_dead_filter_leaves_nothing_behind_in_the_queue(patient: Stack, alice:
 
 
 def test_mail_that_waited_for_the_database_leaves_when_it_is_back(patient: Stack, alice: str) -> None:
-    remote = put_off_by_a_remote_server(patient, "database")
+    remote = defer_at_remote_server(patient, "database")
     due = due_at(patient, remote)
     outside = "friend+later@remote.test"
     agent = pid_of(patient, "lmtp")
@@ -230,6 +230,6 @@ def test_a_message_that_nobody_can_deliver_is_not_tried_without_end(patient: Sta
         tries = [line for line in lines if "to=<blocked@outage.test>" in line and "status=" in line]
     finally:
         folder.unlink()
-    # One look a second would be 12 attempts; a service that does not answer in time begins the pauses anew.
+    # One look a second would be 12 attempts; a service that does not answer in time starts the intervals again.
     assert 2 <= len(tries) <= 8, tries
     eventually(lambda: arrives(patient, "blocked@outage.test", "Never"), 60, "the mail")

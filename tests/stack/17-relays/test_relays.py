@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import trustme
 
-from tests.stack import stand
+from tests.stack import harness
+from tests.stack.harness import Stack, eventually, letter
 from tests.stack.relays import Peer
-from tests.stack.stand import Stack, eventually, letter
 from tests.support.scratch import new_directory
 
 ONE, TWO, PLAIN, GENERAL = "one.relay.test", "two.relay.test", "plain.relay.test", "general.relay.test"
@@ -43,7 +43,7 @@ def relaying(peers: dict[str, Peer]) -> Iterator[Stack]:
     peers[ONE].authority.cert_pem.write_to_path(str(authority))
     authority.chmod(0o644)
     general = peers[GENERAL]
-    stand.start(
+    harness.start(
         folder,
         hosts=dict.fromkeys(peers, _ADDRESS),
         OUTBOUND__RELAY=f"{GENERAL}:{general.port}",
@@ -55,7 +55,7 @@ def relaying(peers: dict[str, Peer]) -> Iterator[Stack]:
     try:
         yield Stack(folder)
     finally:
-        stand.stop(folder)
+        harness.stop(folder)
 
 
 def relay(peer: Peer, **more: Any) -> dict[str, Any]:

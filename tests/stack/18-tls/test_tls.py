@@ -16,7 +16,7 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
-from tests.stack.stand import ADDRESS, HOSTNAME, Stack
+from tests.stack.harness import ADDRESS, HOSTNAME, Stack
 
 WEAK = "ALL:COMPLEMENTOFALL:!ECDHE+AESGCM:!ECDHE+CHACHA20:!TLSv1.3@SECLEVEL=0"
 """All that OpenSSL has but the suites of TLS 1.2 that may be offered: anonymous ones, CBC, RSA key exchange."""

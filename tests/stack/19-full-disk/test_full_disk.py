@@ -16,8 +16,8 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime import service_status
-from tests.stack import stand
-from tests.stack.stand import Stack, eventually
+from tests.stack import harness
+from tests.stack.harness import Stack, eventually
 from tests.support.scratch import new_directory
 
 LONGER_THAN_A_RESTART = 25.0  # Postfix was restarted every 20 s
@@ -29,7 +29,7 @@ def small(stack_folder: Path) -> Iterator[Stack]:
     folder = new_directory("mailkeep-small-", 0o755, programs=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600m,mode=755", "tmpfs", str(folder)], check=True, timeout=60)
     try:
-        stand.start(
+        harness.start(
             folder,
             ("sleep", "900"),
             OUTBOUND__FIRST_RETRY_SECONDS="3600",
@@ -38,7 +38,7 @@ def small(stack_folder: Path) -> Iterator[Stack]:
         )
         yield Stack(folder)
     finally:
-        stand.stop(folder)
+        harness.stop(folder)
         subprocess.run(["umount", "--lazy", str(folder)], check=True, timeout=60)
         shutil.rmtree(folder)
 

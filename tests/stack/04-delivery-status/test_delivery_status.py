@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.stack.stand import Stack, eventually, letter
+from tests.stack.harness import Stack, eventually, letter
 
-DOMAIN = "fates.test"
+DOMAIN = "outcomes.test"
 ALICE = f"alice@{DOMAIN}"
 
 
 @pytest.fixture
-def fates(stack: Stack) -> Stack:
+def server(stack: Stack) -> Stack:
     """The instance with a domain and a mailbox of these scenarios."""
     known = {each["name"]: each["id"] for each in stack.do("GET", "/domains?limit=200")}
     if DOMAIN not in known:
@@ -24,7 +24,7 @@ def fates(stack: Stack) -> Stack:
     return stack
 
 
-def told(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
+def events_of(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
     """All events of the message with this subject, once these kinds are among them and nothing of it is open."""
     domain = next(each["id"] for each in stack.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
     eventually(lambda: stack.do("GET", f"/messages?subject={quote(subject)}"), what=f"message {subject}")
@@ -39,7 +39,7 @@ def told(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, A
         return ended and set(kinds) <= {kind for kind, _ in feed()}
 
     eventually(look, 100, f"{kinds} of {subject}")
-    time.sleep(0.5)  # for what would be told twice
+    time.sleep(0.5)  # a second event would have come by now
     return feed()
 
 
@@ -51,35 +51,37 @@ NOBODY = "nobody of this name (in reply to RCPT TO command)"
 REMOTE = "mx.remote.test"
 LATER = "come back later (in reply to RCPT TO command)"
 NOT_THIS = "not this content (in reply to end of DATA command)"
-Told = tuple[str, dict[str, Any]]
-SENT: Told = ("mail.sent", {})
+EventData = tuple[str, dict[str, Any]]
+SENT: EventData = ("mail.sent", {})
 
 
-def bounced(kind: str, code: int, enhanced: str, diagnostic: str, remote: str | None = REMOTE) -> Told:
+def bounced(kind: str, code: int, enhanced: str, diagnostic: str, remote: str | None = REMOTE) -> EventData:
     data = {"bounce_type": kind, "smtp_code": code, "enhanced_code": enhanced, "diagnostic": diagnostic}
     return "mail.bounced", data | {"remote_host": remote, "attempts": 1}
 
 
-def delivered(attempts: int) -> Told:
+def delivered(attempts: int) -> EventData:
     data = {"smtp_code": 250, "enhanced_code": "2.0.0", "remote_host": REMOTE, "attempts": attempts}
     return "mail.delivered", data
 
 
-CASES: list[tuple[str, str, list[Told]]] = [
+CASES: list[tuple[str, str, list[EventData]]] = [
     ("taken", "anna@remote.test", [SENT, delivered(1)]),
-    ("put off", "defer@remote.test", [SENT, bounced("temporary", 451, "4.2.0", LATER), delivered(2)]),
+    ("deferred", "defer@remote.test", [SENT, bounced("temporary", 451, "4.2.0", LATER), delivered(2)]),
     ("refused at RCPT", "bounce@remote.test", [SENT, bounced("permanent", 550, "5.1.1", NOBODY)]),
     ("refused after DATA", "content@remote.test", [SENT, bounced("permanent", 554, "5.7.1", NOT_THIS)]),
 ]
 
 
 @pytest.mark.parametrize("name, to, expected", CASES, ids=[name for name, _, _ in CASES])
-def test_each_fate_is_told_once_with_its_data(fates: Stack, name: str, to: str, expected: list[Told]) -> None:
-    subject = f"fate-of-{name.replace(' ', '-')}"
-    send(fates, to, subject)
-    found = told(fates, subject, *(kind for kind, _ in expected))
+def test_each_outcome_is_published_once_with_its_data(
+    server: Stack, name: str, to: str, expected: list[EventData]
+) -> None:
+    subject = f"outcome-of-{name.replace(' ', '-')}"
+    send(server, to, subject)
+    found = events_of(server, subject, *(kind for kind, _ in expected))
     assert [kind for kind, _ in found] == [kind for kind, _ in expected]
-    (row,) = fates.do("GET", f"/messages?subject={quote(subject)}")
+    (row,) = server.do("GET", f"/messages?subject={quote(subject)}")
     sent, *later = [data for _, data in found]
     assert sent == {
         "message_id": row["message_id"], "from": ALICE, "to": [to], "subject": subject, "domain": DOMAIN,
@@ -90,78 +92,78 @@ def test_each_fate_is_told_once_with_its_data(fates: Stack, name: str, to: str, 
         assert (data["domain"], data["subject"], data["queue_id"]) == (DOMAIN, subject, row["queue_id"])
 
 
-def test_mail_to_nobody_of_ours_bounces_with_the_words_of_the_routing(fates: Stack) -> None:
-    send(fates, f"nobody@{DOMAIN}", "to nobody")
-    found = told(fates, "to nobody", "mail.bounced")
+def test_mail_to_an_unknown_local_user_bounces_with_the_routing_reply(server: Stack) -> None:
+    send(server, f"nobody@{DOMAIN}", "to nobody")
+    found = events_of(server, "to nobody", "mail.bounced")
     assert [kind for kind, _ in found] == ["mail.sent", "mail.bounced"]
     assert (found[1][1]["enhanced_code"], found[1][1]["bounce_type"]) == ("5.1.1", "permanent")
 
 
-def test_the_remotes_words_stand_in_event_history_and_timeline(fates: Stack) -> None:
-    send(fates, "content@remote.test", "words")
-    event = told(fates, "words", "mail.bounced")[-1][1]
+def test_the_remote_reply_is_in_event_history_and_timeline(server: Stack) -> None:
+    send(server, "content@remote.test", "words")
+    event = events_of(server, "words", "mail.bounced")[-1][1]
     assert event["diagnostic"].endswith("(in reply to end of DATA command)")
-    (row,) = fates.do("GET", "/messages?subject=words")
+    (row,) = server.do("GET", "/messages?subject=words")
     assert row["recipients"][0]["diagnostic"] == event["diagnostic"]
-    timeline = fates.do("GET", f"/messages/{row['id']}/events")
+    timeline = server.do("GET", f"/messages/{row['id']}/events")
     assert [each["kind"] for each in timeline] == ["submitted", "accepted", "bounced"]
     assert timeline[-1]["detail"]["diagnostic"] == event["diagnostic"]
 
 
-def test_what_is_never_taken_expires_with_the_last_words(fates: Stack) -> None:
-    send(fates, "fail@remote.test", "expired")
-    found = told(fates, "expired", "mail.failed")
+def test_a_message_that_is_never_accepted_expires_with_the_last_reply(server: Stack) -> None:
+    send(server, "fail@remote.test", "expired")
+    found = events_of(server, "expired", "mail.failed")
     assert [kind for kind, _ in found] == ["mail.sent", "mail.bounced", "mail.failed"]
     assert found[1][1]["bounce_type"] == "temporary"
     assert found[1][1]["diagnostic"] == found[2][1]["diagnostic"] == found[2][1]["reason"] == LATER
     last = found[2][1]
     assert (last["smtp_code"], last["enhanced_code"], last["remote_host"]) == (451, "4.2.0", REMOTE)
     assert (last["to"], last["domain"]) == ("fail@remote.test", DOMAIN)
-    (row,) = fates.do("GET", "/messages?subject=expired")
-    tries = [each["kind"] for each in fates.do("GET", f"/messages/{row['id']}/events")].count("deferred")
+    (row,) = server.do("GET", "/messages?subject=expired")
+    tries = [each["kind"] for each in server.do("GET", f"/messages/{row['id']}/events")].count("deferred")
     assert tries >= 2
     assert last["attempts"] == row["recipients"][0]["attempts"] == tries + 1
     assert row["recipients"][0]["next_attempt_at"] is None
 
 
-def test_an_alias_to_several_places_has_the_fate_of_all_of_them(fates: Stack) -> None:
-    domain = next(each["id"] for each in fates.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
-    fates.do(
+def test_an_alias_has_the_combined_outcome_of_its_destinations(server: Stack) -> None:
+    domain = next(each["id"] for each in server.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
+    server.do(
         "POST",
         "/aliases",
         {"domain_id": domain, "source_local_part": "team", "destination": f"{ALICE},bounce@remote.test"},
     )
-    send(fates, f"team@{DOMAIN}", "to-a-team")
-    found = told(fates, "to-a-team", "mail.delivered")
+    send(server, f"team@{DOMAIN}", "to-a-team")
+    found = events_of(server, "to-a-team", "mail.delivered")
     assert [(kind, data["to"]) for kind, data in found if kind != "mail.received"] == [
         ("mail.sent", [f"team@{DOMAIN}"]),
         ("mail.delivered", f"team@{DOMAIN}"),
     ]
 
 
-def test_spam_goes_to_junk_and_is_told_as_such(fates: Stack) -> None:
+def test_spam_goes_to_junk_with_its_event(server: Stack) -> None:
     # No From, To, Date nor Message-ID: without asking the network, that is what the filter has against it.
-    with fates.smtp() as client:
+    with server.smtp() as client:
         client.sendmail("x@remote.test", [ALICE], "X-Spam: No\r\nX-Rspamd-Score: -50\r\nSubject: spammy\r\n\r\nHi.\r\n")
-    found = told(fates, "spammy", "mail.received")
+    found = events_of(server, "spammy", "mail.received")
     assert sorted(kind for kind, _ in found) in (["mail.received"], ["mail.received", "mail.spam"])
-    (row,) = fates.do("GET", "/messages?subject=spammy")
-    feed = fates.do("GET", f"/events?limit=200&kind=mail.spam&domain_id={row['domain_id']}")
+    (row,) = server.do("GET", "/messages?subject=spammy")
+    feed = server.do("GET", f"/events?limit=200&kind=mail.spam&domain_id={row['domain_id']}")
     (spam,) = [each["data"] for each in feed if each["data"]["message_id"] == row["message_id"]]
     assert spam["spam_score"] > 6
     assert row["spam"]["action"] == spam["spam_action"] == "add header"
     assert "MISSING_MID" in row["spam"]["symbols"]
-    assert [b"Subject: spammy" in each for each in fates.mail_of(ALICE, "Junk")] == [True]
+    assert [b"Subject: spammy" in each for each in server.mail_of(ALICE, "Junk")] == [True]
 
 
-def test_what_the_filter_rejects_stands_in_the_history_once_and_is_no_event(fates: Stack) -> None:
+def test_mail_rejected_by_the_filter_is_in_the_history_once_without_event(server: Stack) -> None:
     gtube = "XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
-    with fates.smtp() as client, pytest.raises(smtplib.SMTPDataError) as refused:
+    with server.smtp() as client, pytest.raises(smtplib.SMTPDataError) as refused:
         client.sendmail("gtube@remote.test", [ALICE], letter(ALICE, "gtube", body=gtube))
     assert refused.value.smtp_code == 554
 
     def rows() -> list[dict[str, Any]]:
-        return fates.do("GET", f"/messages?status=rejected&from=gtube@remote.test&to={ALICE}")
+        return server.do("GET", f"/messages?status=rejected&from=gtube@remote.test&to={ALICE}")
 
     eventually(rows, what="the rejection")
     time.sleep(0.5)
@@ -169,72 +171,72 @@ def test_what_the_filter_rejects_stands_in_the_history_once_and_is_no_event(fate
     (recipient,) = row["recipients"]
     assert (recipient["address"], recipient["smtp_code"], recipient["enhanced_code"]) == (ALICE, 554, "5.7.1")
     assert recipient["diagnostic"].startswith("Gtube pattern")
-    assert fates.do("GET", "/messages?status=received&from=gtube@remote.test") == []
-    feed = fates.do("GET", f"/events?limit=200&domain_id={row['domain_id']}")
+    assert server.do("GET", "/messages?status=received&from=gtube@remote.test") == []
+    feed = server.do("GET", f"/events?limit=200&domain_id={row['domain_id']}")
     assert [each["kind"] for each in feed if each["data"].get("from") == "gtube@remote.test"] == []
 
 
-def test_what_is_rejected_at_smtp_stands_in_the_history(fates: Stack) -> None:
-    with fates.smtp() as client:
+def test_recipients_rejected_at_smtp_are_in_the_history(server: Stack) -> None:
+    with server.smtp() as client:
         client.mail("x@remote.test")
         assert client.rcpt(f"unknown@{DOMAIN}")[0] == 550
     look = f"/messages?status=rejected&to=unknown@{DOMAIN}"
-    eventually(lambda: fates.do("GET", look), what="the rejection")
+    eventually(lambda: server.do("GET", look), what="the rejection")
     time.sleep(0.5)
-    (row,) = fates.do("GET", look)
+    (row,) = server.do("GET", look)
     recipient = row["recipients"][0]
     assert (row["from"], recipient["smtp_code"], recipient["enhanced_code"]) == ("x@remote.test", 550, "5.1.1")
     assert "unknown" in recipient["diagnostic"].lower()
 
 
-def test_a_mailbox_over_its_quota_bounces_what_is_sent_and_the_history_has_what_came(fates: Stack) -> None:
-    domain = next(each["id"] for each in fates.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
-    fates.make_mailbox(domain, "tiny", quota_bytes=2000)
+def test_a_mailbox_over_its_quota_bounces_mail_with_history(server: Stack) -> None:
+    domain = next(each["id"] for each in server.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
+    server.make_mailbox(domain, "tiny", quota_bytes=2000)
     large = "A line of a letter that fills a mailbox.\r\n" * 200
     with pytest.raises(smtplib.SMTPRecipientsRefused):
-        fates.deliver(f"tiny@{DOMAIN}", subject="too-large", body=large)
-    (row,) = eventually(lambda: fates.do("GET", f"/messages?status=rejected&to=tiny@{DOMAIN}"), what="the refusal")
+        server.deliver(f"tiny@{DOMAIN}", subject="too-large", body=large)
+    (row,) = eventually(lambda: server.do("GET", f"/messages?status=rejected&to=tiny@{DOMAIN}"), what="the refusal")
     recipient = row["recipients"][0]
     assert (recipient["address"], recipient["smtp_code"], recipient["enhanced_code"]) == (
         f"tiny@{DOMAIN}",
         552,
         "5.2.2",
     )
-    assert fates.send(ALICE, f"tiny@{DOMAIN}", subject="full", text_body=large).status == 200
-    found = told(fates, "full", "mail.bounced")
+    assert server.send(ALICE, f"tiny@{DOMAIN}", subject="full", text_body=large).status == 200
+    found = events_of(server, "full", "mail.bounced")
     assert [kind for kind, _ in found] == ["mail.sent", "mail.bounced"]
     last = found[1][1]
     assert (last["smtp_code"], last["enhanced_code"], last["bounce_type"]) == (552, "5.2.2", "permanent")
     assert (last["to"], "Mailbox full" in last["diagnostic"]) == (f"tiny@{DOMAIN}", True)
 
 
-def test_mail_from_a_mail_client_stands_in_the_history_with_its_hidden_recipients(fates: Stack) -> None:
+def test_mail_from_a_mail_client_is_in_the_history_with_bcc_recipients(server: Stack) -> None:
     head = f"From: {ALICE}\r\nTo: anna@remote.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nX-Spam: Yes\r\n"
-    with fates.login(ALICE) as client:
+    with server.login(ALICE) as client:
         client.sendmail(ALICE, ["anna@remote.test", "bounce@remote.test", ALICE], f"{head}\r\nHi.\r\n")
-    found = told(fates, "Grüße", "mail.sent", "mail.delivered", "mail.bounced", "mail.received")
+    found = events_of(server, "Grüße", "mail.sent", "mail.delivered", "mail.bounced", "mail.received")
     assert sorted(kind for kind, _ in found) == [
         "mail.bounced", "mail.delivered", "mail.delivered", "mail.received", "mail.sent",
     ]  # fmt: skip
-    rows = fates.do("GET", "/messages?direction=outbound&subject=Gr%C3%BC%C3%9Fe")
+    rows = server.do("GET", "/messages?direction=outbound&subject=Gr%C3%BC%C3%9Fe")
     (row,) = [each for each in rows if each["subject"] == "Grüße"]  # another scenario has a message "grüße"
     assert (row["source"], row["from"], row["to"]) == ("smtp", ALICE, ["anna@remote.test"])
     assert {each["address"]: each["status"] for each in row["recipients"]} == {
         "anna@remote.test": "delivered", "bounce@remote.test": "bounced", ALICE: "delivered",
     }  # fmt: skip
-    assert fates.mail_of(ALICE)
-    assert not any(b"X-Spam:" in each for each in fates.mail_of(ALICE))
+    assert server.mail_of(ALICE)
+    assert not any(b"X-Spam:" in each for each in server.mail_of(ALICE))
 
 
-def test_a_suspended_sender_is_refused_on_both_ways_in(fates: Stack) -> None:
-    domain = next(each["id"] for each in fates.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
-    mailbox = fates.make_mailbox(domain, "noisy")
-    fates.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "noise"})
+def test_a_suspended_sender_is_refused_by_smtp_and_api(server: Stack) -> None:
+    domain = next(each["id"] for each in server.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
+    mailbox = server.make_mailbox(domain, "noisy")
+    server.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "noise"})
     sender = f"noisy@{DOMAIN}"
-    with fates.login(sender) as client:
+    with server.login(sender) as client:
         client.mail(sender)
         client.rcpt("anna@remote.test")
         code, text = client.data(f"From: {sender}\r\nSubject: noise\r\n\r\nHi.\r\n")
         assert (code, b"suspended" in text) == (550, True)
-    refused = fates.send(sender, "anna@remote.test")
+    refused = server.send(sender, "anna@remote.test")
     assert (refused.status, refused.body["error"]["code"]) == (403, "MAILBOX_SUSPENDED")

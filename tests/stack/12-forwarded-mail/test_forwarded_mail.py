@@ -1,4 +1,4 @@
-"""Mail that nobody here has sent and that goes on to the outside: each recipient's fate, told once."""
+"""Forwarded mail: the outcome of each external recipient is published once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack.stand import Stack, eventually, letter
+from tests.stack.harness import Stack, eventually, letter
 
 
 def passed_on(stack: Stack, domain: str, *statuses: str) -> list[dict[str, Any]]:
@@ -23,7 +23,7 @@ def passed_on(stack: Stack, domain: str, *statuses: str) -> list[dict[str, Any]]
     return eventually(look, 100, f"{statuses} of what was passed on")
 
 
-def told(stack: Stack, domain: str) -> list[tuple[str, str]]:
+def events_of(stack: Stack, domain: str) -> list[tuple[str, str]]:
     """Kind and recipient of each event of a domain, but for what was received."""
     feed = stack.do("GET", f"/events?limit=200&domain_id={domain}")
     return sorted((each["kind"], each["data"]["to"]) for each in feed if each["kind"] != "mail.received")
@@ -38,7 +38,7 @@ def script(stack: Stack, mailbox: dict[str, Any], text: str) -> None:
     os.chown(path, owner.st_uid, owner.st_gid)
 
 
-def test_an_alias_to_places_outside_has_the_fate_of_each_beside_the_row_of_the_mailbox(stack: Stack) -> None:
+def test_an_alias_with_external_destinations_has_the_outcome_of_each(stack: Stack) -> None:
     domain = stack.make_domain("passing.test")
     stack.make_mailbox(domain, "alice")
     places = ["alice@passing.test", "friend+passing@remote.test", "bounce@remote.test", "defer+passing@remote.test"]
@@ -53,7 +53,7 @@ def test_an_alias_to_places_outside_has_the_fate_of_each_beside_the_row_of_the_m
     assert (found["bounce@remote.test"]["smtp_code"], found["defer+passing@remote.test"]["attempts"]) == (550, 2)
     (inbound,) = eventually(lambda: stack.do("GET", f"/messages?direction=inbound&domain_id={domain}"))
     assert (inbound["queue_id"], inbound["message_id"]) == (row["queue_id"], row["message_id"])
-    assert told(stack, domain) == [
+    assert events_of(stack, domain) == [
         ("mail.bounced", "bounce@remote.test"),
         ("mail.bounced", "defer+passing@remote.test"),
         ("mail.delivered", "defer+passing@remote.test"),
@@ -61,7 +61,7 @@ def test_an_alias_to_places_outside_has_the_fate_of_each_beside_the_row_of_the_m
     ]
 
 
-def test_what_sieve_redirects_and_answers_has_its_row_and_fate(stack: Stack) -> None:
+def test_sieve_redirects_and_replies_have_a_row_and_an_outcome(stack: Stack) -> None:
     domain = stack.make_domain("sieve-passing.test")
     mailbox = stack.make_mailbox(domain, "alice")
     stack.deliver("alice@sieve-passing.test", "The first")
@@ -84,7 +84,7 @@ def test_what_sieve_redirects_and_answers_has_its_row_and_fate(stack: Stack) -> 
     assert [each["address"] for each in redirect["recipients"]] == ["bounce+sieve@remote.test"]
     assert [each["address"] for each in answer["recipients"]] == [sender]
     assert (answer["from"], len(stack.caught(sender))) == ("alice@sieve-passing.test", 1)
-    assert told(stack, domain) == [("mail.bounced", "bounce+sieve@remote.test"), ("mail.delivered", sender)]
+    assert events_of(stack, domain) == [("mail.bounced", "bounce+sieve@remote.test"), ("mail.delivered", sender)]
 
 
 def test_what_stays_here_leaves_no_such_row_and_what_has_no_room_no_bounce(stack: Stack) -> None:
@@ -109,4 +109,4 @@ def test_what_stays_here_leaves_no_such_row_and_what_has_no_room_no_bounce(stack
     eventually(lambda: not stack.do("GET", "/queue"), what="the end of the queue")
     assert len(stack.caught("someone@remote.test")) == before
     assert stack.do("GET", f"/messages?direction=outbound&domain_id={domain}") == []
-    assert told(stack, domain) == []
+    assert events_of(stack, domain) == []

@@ -18,7 +18,7 @@ from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
 from mailkeep.mail.daemons.paths import Places
 from mailkeep.run.runtime import service_status
-from tests.stack.stand import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
+from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 
 
 def places_of(stack: Stack) -> Places:
@@ -94,19 +94,19 @@ def test_nobodys_own_script_may_run_a_program(stack: Stack, script: str, taken: 
     said = base64.b64encode(f"\0alice@programs.test\0{PASSWORD}".encode()).decode()
     with socket.create_connection((ADDRESS, stack.ports["sieve"]), timeout=30) as plain:
         lines = plain.makefile("rb")
-        told(lines)
+        reply_of(lines)
         plain.sendall(b"STARTTLS\r\n")
-        assert told(lines).startswith(b"OK")
+        assert reply_of(lines).startswith(b"OK")
         with trusting().wrap_socket(plain) as wire:
             lines = wire.makefile("rb")
-            told(lines)  # what it can do, once more
+            reply_of(lines)  # what it can do, once more
             wire.sendall(f'AUTHENTICATE "PLAIN" "{said}"\r\n'.encode())
-            assert told(lines).startswith(b"OK")
+            assert reply_of(lines).startswith(b"OK")
             wire.sendall(f"CHECKSCRIPT {{{len(script)}+}}\r\n{script}\r\n".encode())
-            assert told(lines).startswith(taken)
+            assert reply_of(lines).startswith(taken)
 
 
-def told(lines: IO[bytes]) -> bytes:
+def reply_of(lines: IO[bytes]) -> bytes:
     """A reply's last line (RFC 5804 §1.2)."""
     while not (line := lines.readline()).startswith((b"OK", b"NO", b"BYE")):
         assert line, "the connection ended"
@@ -134,7 +134,9 @@ def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(
 
 def pid_of(stack: Stack, name: str) -> int:
     """The process of a part, 0 while it is away."""
-    return next((told.pid or 0 for told in service_status.parts_of(run_folder(stack.data_dir)) if told.name == name), 0)
+    return next(
+        (service.pid or 0 for service in service_status.parts_of(run_folder(stack.data_dir)) if service.name == name), 0
+    )
 
 
 def open_lines(journal: Path) -> int:

@@ -1,4 +1,4 @@
-"""The running full instance that all scenarios share: how it is started, and how it is talked to.
+"""The full instance that all scenarios share: starting it and talking to it.
 
 It looks names up at a server of its own (`names`), whose zones scenarios publish: mail leaves by MX records, and the
 filter asks about senders. Postfix has no setting for that: the instance runs in a mount namespace of its own, where
@@ -111,12 +111,12 @@ def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | No
     written = folder / "stack.json"
     written.write_text(json.dumps(kept | {"pids": [up.pid, *(each.pid for each in around)]}))
 
-    def told() -> bool:
+    def has_started() -> bool:
         if up.poll() is not None:
             raise AssertionError(f"mailkeep up ended with {up.returncode}:\n{(folder / 'up.log').read_text()}")
         return (folder / "data" / "run.json").exists()
 
-    eventually(told, _START_SECONDS, "the full instance")
+    eventually(has_started, _START_SECONDS, "the full instance")
     _let_clients_come_from_afar(folder / "data", ports, relayhost)
 
 
@@ -357,9 +357,9 @@ class Stack:
     def caught(self, recipient: str) -> list[bytes]:
         """What the Internet has taken for a recipient, oldest first."""
         return [
-            told.with_suffix(".eml").read_bytes()
-            for told in sorted((self.folder / "caught").glob("*.json"))
-            if recipient in json.loads(told.read_text())["rcpt_to"]
+            envelope_file.with_suffix(".eml").read_bytes()
+            for envelope_file in sorted((self.folder / "caught").glob("*.json"))
+            if recipient in json.loads(envelope_file.read_text())["rcpt_to"]
         ]
 
     def arrived(self, recipient: str) -> list[bytes]:
@@ -368,8 +368,8 @@ class Stack:
             return eventually(lambda: self.caught(recipient), what=f"mail for {recipient}")
         except AssertionError as late:
             rows = self.do("GET", f"/messages?to={quote(recipient)}")
-            told = [self.do("GET", f"/messages/{row['id']}")["recipients"] for row in rows]
-            raise AssertionError(f"{late}; the history: {told}") from None
+            recipients = [self.do("GET", f"/messages/{row['id']}")["recipients"] for row in rows]
+            raise AssertionError(f"{late}; the history: {recipients}") from None
 
 
 async def reconcile(data_dir: Path) -> None:
