@@ -23,6 +23,7 @@ import typer
 from typer.main import get_command
 
 from mailkeep.core.principal import POLICY
+from mailkeep.db import schema_dump
 from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES, Kind
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime.router import ENDPOINTS
@@ -197,6 +198,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/reference/settings.md": settings,
     "docs/reference/cli.md": cli,
     "docs/webhooks.md": webhooks,
+    "mailkeep/db/schema.sql": schema_dump.generate,
     "dashboard/src/api/__generated__/policy.ts": dashboard_policy,
     "dashboard/src/api/__generated__/schema.ts": dashboard_types,
 }

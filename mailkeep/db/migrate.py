@@ -1,9 +1,14 @@
-"""Migrations: numbered SQL files, each applied once, in order, whole or not at all.
+"""The database schema: numbered migrations, and the functions that every migrate replaces.
 
-`migrations/NNNN_name.sql` count up from 0001 without a gap. The table `schema_migrations` says what was
-applied, when, by which version of the program, and with which content: a file that changed afterwards is
-refused, and so is a database that a newer program has migrated. One runner works at a time, under an
-advisory lock; another waits and then finds nothing to do.
+`migrations/NNNN_name.sql` hold tables, indexes and data moves. They count up from 0001 without a gap, and each is
+applied once. `functions/*.sql` hold the current text of every function, trigger and grant, one topic per file. They are
+applied in full when one of them or a migration is new; functions and triggers that are no longer in them are dropped.
+`grants.sql` comes last.
+
+A run is one transaction: everything is applied, or nothing. The tables `schema_migrations` and `schema_functions`
+record what was applied, when, by which version of the program and with which content. A migration that has changed
+since it was applied is refused, and so is a database that a newer program has migrated. An advisory lock lets one
+runner work at a time.
 """
 
 from __future__ import annotations
@@ -11,11 +16,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -28,38 +33,83 @@ from mailkeep.db.pool import Conn, is_passing
 
 log = logging.getLogger("mailkeep.db")
 
-FOLDER = Path(__file__).parent / "migrations"
+FOLDER = Path(__file__).parent
 _NAME = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql")
-_LOCK = 0x6D61696C  # "mail", as the key of the advisory lock
+_GRANTS = "grants.sql"
+_LOCK = 0x6D61696C  # "mail", the key of the advisory lock
 
-_TABLE = """
+_TABLES = """
 CREATE TABLE IF NOT EXISTS schema_migrations (
     number integer CONSTRAINT schema_migrations_pkey PRIMARY KEY,
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamptz NOT NULL,
     program_version text NOT NULL
-)
+);
+CREATE TABLE IF NOT EXISTS schema_functions (
+    only_row boolean CONSTRAINT schema_functions_pkey PRIMARY KEY DEFAULT true
+             CONSTRAINT schema_functions_one_row CHECK (only_row),
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL,
+    program_version text NOT NULL
+);
+"""
+
+# Functions and triggers of the owner that this transaction has not written: they are no longer in the files.
+_STALE = """
+SELECT format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass) AS statement
+  FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+ WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal AND t.tgparentid = 0
+   AND t.xmin <> pg_current_xact_id()::xid
+UNION ALL
+SELECT format('DROP FUNCTION %s', p.oid::regprocedure)
+  FROM pg_proc p
+ WHERE p.pronamespace = 'public'::regnamespace AND p.xmin <> pg_current_xact_id()::xid
+   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+ ORDER BY 1 DESC
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
-    """One file; `checksum` is the SHA-256 of its bytes, in hex."""
+class File:
+    """One SQL file: its path below the schema's folder, and its content."""
+
+    file: str
+    sql: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Migration(File):
+    """One migration; `checksum` is the SHA-256 of its bytes, in hex."""
 
     number: int
     name: str
     checksum: str
-    sql: bytes
-
-    @property
-    def file(self) -> str:
-        """The file's name."""
-        return f"{self.number:04d}_{self.name}.sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class Functions:
+    """All function files in the order of their names, `grants.sql` apart; `checksum` covers names and bytes."""
+
+    definitions: tuple[File, ...]
+    grants: File | None
+    checksum: str
+    file: str = "functions/*.sql"
+
+
+Step = Migration | Functions
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What the program has."""
+
+    migrations: tuple[Migration, ...]
+    functions: Functions
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedMigration:
     """One row of `schema_migrations`, as far as it is compared."""
 
     number: int
@@ -68,72 +118,85 @@ class Applied:
     program_version: str
 
 
-async def migrate(owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_run: bool = False) -> list[Migration]:
-    """Applies what is missing, each file in a transaction of its own, then ANALYZE; what was applied.
+@dataclass(frozen=True, slots=True)
+class AppliedSchema:
+    """What the database has; `functions` is the checksum of its function files, None before the first migrate."""
 
-    A dry run applies all of it in one transaction and rolls it back. Fails (permanently unless the database
-    was merely away) with the file and PostgreSQL's words; the failing file leaves nothing behind.
+    migrations: tuple[AppliedMigration, ...] = ()
+    functions: str | None = None
+
+
+async def migrate(owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_run: bool = False) -> list[Step]:
+    """Apply what is missing in one transaction, then ANALYZE; return what was applied.
+
+    A dry run applies everything and rolls back. Fails with the file and PostgreSQL's message (permanently, unless the
+    database was only unreachable); then nothing is applied.
     """
-    available = read_migrations(folder)
+    schema = read_schema(folder)
     async with _session(owner_url) as conn:
         await conn.execute("SELECT pg_advisory_lock(%(key)s)", {"key": _LOCK})
-        # From here on only our DDL waits for locks, and as long as it waits everybody queues behind it.
+        # From here on only our DDL waits for locks, and every later statement on the table queues behind it.
         await conn.execute("SET lock_timeout = '15s'")
-        missing = find_missing(available, await _applied(conn))
-        if dry_run:
-            async with conn.transaction(force_rollback=True):
-                for migration in missing:
-                    await _apply(conn, migration, clock)
-            return missing
-        for migration in missing:
-            async with conn.transaction():
-                await _apply(conn, migration, clock)
-            log.info("applied migration %s", migration.file)
-        if missing:
+        missing = find_missing(schema, await _applied(conn))
+        if not missing:
+            return []
+        async with conn.transaction(force_rollback=dry_run):
+            await conn.execute(_TABLES)
+            for step in missing:
+                if isinstance(step, Migration):
+                    await _apply_migration(conn, step, clock)
+                else:
+                    await _apply_functions(conn, step, clock)
+        if not dry_run:
+            log.info("applied %s", ", ".join(step.file for step in missing))
             await conn.execute("ANALYZE")
         return missing
 
 
-async def pending(url: str, folder: Path = FOLDER) -> list[Migration]:
-    """What `migrate` would apply; it only reads. Fails like `migrate` where the database doesn't fit."""
+async def pending(url: str, folder: Path = FOLDER) -> list[Step]:
+    """Return what `migrate` would apply; only reads. Fails like `migrate` if the database does not fit the program."""
     async with _session(url) as conn:
-        return await missing_in(conn, folder)
+        return await missing_in(conn, read_schema(folder))
 
 
-async def missing_in(conn: Conn, folder: Path = FOLDER) -> list[Migration]:
-    """What a connection's database lacks; fails where it doesn't fit this program."""
-    return find_missing(read_migrations(folder), await _applied(conn))
+async def missing_in(conn: Conn, schema: Schema) -> list[Step]:
+    """Return what a connection's database lacks. Fails if the database does not fit the program."""
+    return find_missing(schema, await _applied(conn))
 
 
-def read_migrations(folder: Path = FOLDER) -> list[Migration]:
-    """The program's migrations in order. Fails on a wrong file name, a gap and a double number."""
-    found: list[Migration] = []
-    for path in sorted(folder.glob("*.sql")):
-        match = _NAME.fullmatch(path.name)
+def read_schema(folder: Path = FOLDER) -> Schema:
+    """Read the program's migrations and functions. Fails on a wrong file name, a gap and a repeated number."""
+    migrations: list[Migration] = []
+    for file in _read_files(folder, "migrations"):
+        name = file.file.removeprefix("migrations/")
+        match = _NAME.fullmatch(name)
         if not match:
-            raise Failure(f"{path.name} is no name of a migration (NNNN_name.sql).", permanent=True)
-        sql = path.read_bytes()
-        found.append(Migration(int(match[1]), match[2], hashlib.sha256(sql).hexdigest(), sql))
-    for expected, migration in enumerate(found, start=1):
+            raise Failure(f"{name} is not a valid name for a migration (NNNN_name.sql).", permanent=True)
+        migrations.append(Migration(name, file.sql, int(match[1]), match[2], hashlib.sha256(file.sql).hexdigest()))
+    for expected, migration in enumerate(migrations, start=1):
         if migration.number != expected:
-            raise Failure(f"Migration {expected:04d} is missing or there twice.", permanent=True)
-    return found
+            raise Failure(f"Migration {expected:04d} is missing, or its number is used twice.", permanent=True)
+    files = _read_files(folder, "functions")
+    grants = next((file for file in files if file.file == f"functions/{_GRANTS}"), None)
+    checksum = hashlib.sha256(b"".join(file.file.encode() + b"\0" + file.sql + b"\0" for file in files)).hexdigest()
+    definitions = tuple(file for file in files if file is not grants)
+    return Schema(tuple(migrations), Functions(definitions, grants, checksum))
 
 
-def find_missing(available: Sequence[Migration], applied: Sequence[Applied]) -> list[Migration]:
-    """What of the program's migrations the database lacks.
+def find_missing(schema: Schema, applied: AppliedSchema) -> list[Step]:
+    """Return the steps that the database lacks: migrations in order, then the functions.
 
-    Fails when the database is newer than the program, was migrated with other content, or has a gap.
+    Fails if the database is newer than the program, has a migration with other content, or has a gap.
     """
-    if len(applied) > len(available):
-        last = applied[-1]
+    if len(applied.migrations) > len(schema.migrations):
+        last = applied.migrations[-1]
         raise Failure(
             f"The database was migrated by Mailkeep {last.program_version} (migration {last.number:04d}), "
-            f"and this is {__version__}, which knows {len(available):04d}. Start that version or a newer "
+            f"and this is {__version__}, which knows {len(schema.migrations):04d}. Start that version or a newer "
             "one, or restore a backup from before the upgrade.",
             permanent=True,
         )
-    for ours, row in zip(available, applied, strict=False):
+    for ours, row in zip(schema.migrations, applied.migrations, strict=False):
         if row.number != ours.number:
             raise Failure(f"Migration {ours.file} was never applied, but later ones were.", permanent=True)
         if row.checksum != ours.checksum or row.name != ours.name:
@@ -142,12 +205,19 @@ def find_missing(available: Sequence[Migration], applied: Sequence[Applied]) -> 
                 "must not change. Install the release again, or put the change into a new migration.",
                 permanent=True,
             )
-    return list(available[len(applied) :])
+    missing: list[Step] = list(schema.migrations[len(applied.migrations) :])
+    if missing or applied.functions != schema.functions.checksum:
+        missing.append(schema.functions)
+    return missing
+
+
+def _read_files(folder: Path, kind: LiteralString) -> list[File]:
+    return [File(f"{kind}/{path.name}", path.read_bytes()) for path in sorted((folder / kind).glob("*.sql"))]
 
 
 @asynccontextmanager
 async def _session(url: str) -> AsyncGenerator[Conn]:
-    """A connection of its own, without a limit on statements; the driver's errors leave as failures."""
+    """Open a connection without a statement timeout; driver errors become failures."""
     try:
         async with await psycopg.AsyncConnection[dict[str, Any]].connect(
             url,
@@ -162,27 +232,20 @@ async def _session(url: str) -> AsyncGenerator[Conn]:
         raise Failure(f"The database could not be migrated: {error}", permanent=not is_passing(error)) from error
 
 
-async def _applied(conn: Conn) -> list[Applied]:
-    cursor = await conn.execute("SELECT to_regclass('schema_migrations') IS NOT NULL AS present")
+async def _applied(conn: Conn) -> AppliedSchema:
+    cursor = await conn.execute("SELECT to_regclass('schema_functions') IS NOT NULL AS present")
     row = await cursor.fetchone()
     if not row or not row["present"]:
-        return []
+        return AppliedSchema()
     cursor = await conn.execute("SELECT number, name, checksum, program_version FROM schema_migrations ORDER BY number")
-    return [Applied(**row) for row in await cursor.fetchall()]
+    migrations = tuple(AppliedMigration(**row) for row in await cursor.fetchall())
+    cursor = await conn.execute("SELECT checksum FROM schema_functions")
+    row = await cursor.fetchone()
+    return AppliedSchema(migrations, row["checksum"] if row else None)
 
 
-async def _apply(conn: Conn, migration: Migration, clock: Clock) -> None:
-    await conn.execute(_TABLE)
-    try:
-        await conn.execute(migration.sql)
-    except psycopg.Error as error:
-        said = error.diag.message_primary or str(error)
-        raise Failure(
-            f"Migration {migration.file} failed{_line_of(error, migration.sql)}: {said}. Nothing of it was applied.",
-            permanent=not is_passing(error),
-        ) from error
-    if conn.info.transaction_status != TransactionStatus.INTRANS:
-        raise Failure(f"Migration {migration.file} ends its own transaction.", permanent=True)
+async def _apply_migration(conn: Conn, migration: Migration, clock: Clock) -> None:
+    await _execute(conn, migration)
     await conn.execute(
         """
         INSERT INTO schema_migrations (number, name, checksum, applied_at, program_version)
@@ -196,6 +259,41 @@ async def _apply(conn: Conn, migration: Migration, clock: Clock) -> None:
             "program_version": __version__,
         },
     )
+
+
+async def _apply_functions(conn: Conn, functions: Functions, clock: Clock) -> None:
+    # Functions call each other across files: the first pass creates them all, the second checks their bodies.
+    for check in ("off", "on"):
+        await conn.execute("SELECT set_config('check_function_bodies', %(check)s, true)", {"check": check})
+        for file in functions.definitions:
+            await _execute(conn, file)
+    cursor = await conn.execute(_STALE)
+    for row in await cursor.fetchall():
+        await conn.execute(row["statement"].encode())
+    if functions.grants:
+        await _execute(conn, functions.grants)
+    await conn.execute(
+        """
+        INSERT INTO schema_functions (checksum, applied_at, program_version)
+        VALUES (%(checksum)s, %(applied_at)s, %(program_version)s)
+        ON CONFLICT (only_row) DO UPDATE SET checksum = excluded.checksum, applied_at = excluded.applied_at,
+                                             program_version = excluded.program_version
+        """,
+        {"checksum": functions.checksum, "applied_at": clock(), "program_version": __version__},
+    )
+
+
+async def _execute(conn: Conn, file: File) -> None:
+    try:
+        await conn.execute(file.sql)
+    except psycopg.Error as error:
+        message = error.diag.message_primary or str(error)
+        raise Failure(
+            f"{file.file} failed{_line_of(error, file.sql)}: {message}. Nothing was applied.",
+            permanent=not is_passing(error),
+        ) from error
+    if conn.info.transaction_status != TransactionStatus.INTRANS:
+        raise Failure(f"{file.file} ends its own transaction.", permanent=True)
 
 
 def _line_of(error: psycopg.Error, sql: bytes) -> str:

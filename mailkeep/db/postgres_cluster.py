@@ -23,7 +23,7 @@ from mailkeep.db.postgres_binaries import Binaries
 SHELTER = Path("/var/lib/mailkeep/pg")
 DATABASE, OWNER, APP = "mailkeep", "mailkeep_owner", "mailkeep_app"
 AUDIT = "mailkeep_audit"  # seals and prunes the audit log, which the application may not
-POSTFIX, DOVECOT = "mailkeep_postfix", "mailkeep_dovecot"  # the full profile's daemons: see mta_role
+POSTFIX, DOVECOT = "mailkeep_postfix", "mailkeep_dovecot"  # the full profile's daemons: see functions/grants.sql
 SUPERUSER = "postgres"
 
 ADDED_ROLES = (AUDIT, POSTFIX, DOVECOT)

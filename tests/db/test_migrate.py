@@ -1,4 +1,4 @@
-"""Migrations against an empty database: order, checksums, failure, two at a time."""
+"""Migrations and functions against an empty database: order, checksums, failure, concurrent runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,22 @@ import pytest
 
 from mailkeep import __version__
 from mailkeep.core.errors import Failure
-from mailkeep.db.migrate import Applied, Migration, find_missing, migrate, pending, read_migrations
+from mailkeep.db.migrate import (
+    AppliedMigration,
+    AppliedSchema,
+    Functions,
+    Migration,
+    Schema,
+    Step,
+    find_missing,
+    migrate,
+    pending,
+    read_schema,
+)
 
+FUNCTIONS = "functions/*.sql"
+ONE = "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT {}';"
+SCHEMA_TABLES = ("schema_migrations", "schema_functions")
 AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
@@ -28,9 +42,12 @@ def urls(make_database, drop_database):
 
 
 def write(folder: Path, **files: str) -> Path:
-    """Migration files: `m0001_first="CREATE …"`."""
+    """Migrations by `m0001_first="CREATE …"`, function files by `f_topic="CREATE OR REPLACE …"`."""
+    for kind in ("migrations", "functions"):
+        (folder / kind).mkdir(exist_ok=True)
     for name, sql in files.items():
-        (folder / f"{name[1:]}.sql").write_text(sql)
+        path = f"migrations/{name[1:]}.sql" if name[0] == "m" else f"functions/{name[2:]}.sql"
+        (folder / path).write_text(sql)
     return folder
 
 
@@ -43,14 +60,19 @@ def tables(url: str) -> set[str]:
     return {name for (name,) in rows(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
 
 
-async def test_each_file_is_applied_once_in_order_and_noted(urls, tmp_path):
+def names(steps: list[Step]) -> list[str]:
+    return [step.file for step in steps]
+
+
+async def test_each_migration_is_applied_once_in_order_and_recorded(urls, tmp_path):
     write(tmp_path, m0001_first="CREATE TABLE a (n int); INSERT INTO a VALUES (1);")
-    assert [migration.file for migration in await migrate(urls.owner, clock, folder=tmp_path)] == ["0001_first.sql"]
+    assert names(await migrate(urls.owner, clock, folder=tmp_path)) == ["0001_first.sql", FUNCTIONS]
     write(tmp_path, m0002_second="CREATE TABLE b AS SELECT n FROM a", m0003_third="DROP TABLE a")
-    assert [migration.number for migration in await pending(urls.owner, tmp_path)] == [2, 3]
-    assert [migration.number for migration in await migrate(urls.owner, clock, folder=tmp_path)] == [2, 3]
+    missing = ["0002_second.sql", "0003_third.sql", FUNCTIONS]
+    assert names(await pending(urls.owner, tmp_path)) == missing
+    assert names(await migrate(urls.owner, clock, folder=tmp_path)) == missing
     assert await migrate(urls.owner, clock, folder=tmp_path) == []
-    assert tables(urls.owner) == {"b", "schema_migrations"}
+    assert tables(urls.owner) == {"b", *SCHEMA_TABLES}
     noted = rows(urls.owner, "SELECT number, name, applied_at, program_version FROM schema_migrations ORDER BY 1")
     assert noted == [
         (1, "first", AT, __version__),
@@ -65,14 +87,74 @@ async def test_analyze_follows(urls, tmp_path):
     assert rows(urls.owner, "SELECT reltuples FROM pg_class WHERE relname = 'a'") == [(1000,)]
 
 
-async def test_a_failing_file_leaves_nothing_and_those_before_it_stay(urls, tmp_path):
-    write(tmp_path, m0001_good="CREATE TABLE a (n int)", m0002_bad="CREATE TABLE b (n int);\n\nSELECT nonsense;\n")
-    with pytest.raises(Failure, match=r'0002_bad\.sql failed in line 3: column "nonsense" does not') as failed:
+@pytest.mark.parametrize("files", [
+    {"m0002_bad": "CREATE TABLE b (n int);\n\nSELECT nonsense;\n"},
+    {"f_topic": "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2';\n\nSELECT nonsense"},
+    {"f_grants": "SELECT 1;\n\nSELECT nonsense"},
+])  # fmt: skip
+async def test_a_failing_file_leaves_nothing_of_the_run(urls, tmp_path, files):
+    write(tmp_path, m0001_a="CREATE TABLE a (n int)", f_topic=ONE.format(1))
+    await migrate(urls.owner, clock, folder=tmp_path)
+    write(tmp_path, m0002_good="CREATE TABLE good (n int)", m0003_good="SELECT 1")
+    write(tmp_path, **files)
+    (tmp_path / "migrations/0003_good.sql").unlink()
+    if "m0002_bad" in files:
+        (tmp_path / "migrations/0002_good.sql").rename(tmp_path / "migrations/0003_good.sql")
+    with pytest.raises(Failure, match=r'failed in line 3: column "nonsense" does not exist. Nothing was') as failed:
         await migrate(urls.owner, clock, folder=tmp_path)
     assert failed.value.permanent
-    assert tables(urls.owner) == {"a", "schema_migrations"}
-    write(tmp_path, m0002_bad="CREATE TABLE b (n int)")
-    assert len(await migrate(urls.owner, clock, folder=tmp_path)) == 1
+    assert tables(urls.owner) == {"a", *SCHEMA_TABLES}
+    assert rows(urls.owner, "SELECT f()") == [(1,)]
+
+
+async def test_a_changed_function_text_reaches_an_existing_database(urls, tmp_path):
+    write(tmp_path, m0001_a="CREATE TABLE a (n int)", f_topic=ONE.format(1))
+    await migrate(urls.owner, clock, folder=tmp_path)
+    write(tmp_path, f_topic=ONE.format(2))
+    assert names(await pending(urls.owner, tmp_path)) == [FUNCTIONS]
+    assert names(await migrate(urls.owner, clock, folder=tmp_path)) == [FUNCTIONS]
+    assert rows(urls.owner, "SELECT f()") == [(2,)]
+    assert await migrate(urls.owner, clock, folder=tmp_path) == []
+
+
+async def test_functions_are_replaced_after_every_migration(urls, tmp_path):
+    write(tmp_path, m0001_a="CREATE TABLE a (n int)", f_topic=ONE.format(1))
+    await migrate(urls.owner, clock, folder=tmp_path)
+    write(tmp_path, m0002_b="DROP FUNCTION f")
+    assert names(await migrate(urls.owner, clock, folder=tmp_path)) == ["0002_b.sql", FUNCTIONS]
+    assert rows(urls.owner, "SELECT f()") == [(1,)]
+
+
+async def test_functions_and_triggers_no_longer_in_the_files_are_dropped(urls, tmp_path):
+    trigger = (
+        "CREATE OR REPLACE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+        "CREATE OR REPLACE TRIGGER gone AFTER INSERT ON a FOR EACH STATEMENT EXECUTE FUNCTION t();"
+        "CREATE OR REPLACE TRIGGER gone AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION t();"
+    )
+    table = (
+        "CREATE TABLE a (n int); CREATE TABLE p (n int) PARTITION BY RANGE (n); CREATE TABLE d PARTITION OF p DEFAULT;"
+    )
+    write(tmp_path, m0001_a=table + "CREATE EXTENSION pg_trgm", f_topic=ONE.format(1) + trigger)
+    await migrate(urls.owner, clock, folder=tmp_path)
+    write(tmp_path, f_topic=ONE.format(2) + trigger)
+    await migrate(urls.owner, clock, folder=tmp_path)
+    question = "SELECT count(*) FROM pg_trigger WHERE tgname = 'gone'"
+    assert rows(urls.owner, question) == [(3,)]
+    write(tmp_path, f_topic="CREATE OR REPLACE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+    await migrate(urls.owner, clock, folder=tmp_path)
+    assert rows(urls.owner, question) == [(0,)]
+    own = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proowner = current_user::regrole"
+    assert rows(urls.owner, own) == [("g",)]
+    assert rows(urls.owner, "SELECT similarity('a', 'a')") == [(1,)]
+
+
+async def test_functions_call_each_other_whatever_file_they_are_in(urls, tmp_path):
+    write(tmp_path, f_a="CREATE OR REPLACE FUNCTION a() RETURNS int LANGUAGE sql AS 'SELECT b()'")
+    write(tmp_path, f_b="CREATE OR REPLACE FUNCTION b() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+    await migrate(urls.owner, clock, folder=tmp_path)
+    write(tmp_path, f_b="CREATE OR REPLACE FUNCTION b() RETURNS int LANGUAGE sql AS 'SELECT nowhere()'")
+    with pytest.raises(Failure, match=r"functions/b\.sql failed.*function nowhere\(\) does not exist"):
+        await migrate(urls.owner, clock, folder=tmp_path)
 
 
 async def test_a_file_may_not_end_its_own_transaction(urls, tmp_path):
@@ -81,9 +163,9 @@ async def test_a_file_may_not_end_its_own_transaction(urls, tmp_path):
         await migrate(urls.owner, clock, folder=tmp_path)
 
 
-async def test_a_dry_run_tries_all_and_changes_nothing(urls, tmp_path):
+async def test_a_dry_run_tries_everything_and_changes_nothing(urls, tmp_path):
     write(tmp_path, m0001_a="CREATE TABLE a (n int)", m0002_b="CREATE TABLE b AS SELECT n FROM a")
-    assert len(await migrate(urls.owner, clock, folder=tmp_path, dry_run=True)) == 2
+    assert len(await migrate(urls.owner, clock, folder=tmp_path, dry_run=True)) == 3
     assert tables(urls.owner) == set()
     write(tmp_path, m0003_c="SELECT * FROM nowhere")
     with pytest.raises(Failure, match=r"0003_c\.sql"):
@@ -98,26 +180,26 @@ async def test_an_applied_file_that_changed_is_refused(urls, tmp_path):
     for attempt in (migrate(urls.owner, clock, folder=tmp_path), pending(urls.owner, tmp_path)):
         with pytest.raises(Failure, match=r"0001_a\.sql is not what version .* applied"):
             await attempt
-    assert tables(urls.owner) == {"a", "schema_migrations"}
+    assert tables(urls.owner) == {"a", *SCHEMA_TABLES}
 
 
 async def test_a_newer_database_is_refused_with_the_way_out(urls, tmp_path):
     write(tmp_path, m0001_a="CREATE TABLE a (n int)", m0002_b="CREATE TABLE b (n int)")
     await migrate(urls.owner, clock, folder=tmp_path)
-    (tmp_path / "0002_b.sql").unlink()
+    (tmp_path / "migrations/0002_b.sql").unlink()
     with pytest.raises(Failure, match=rf"migrated by Mailkeep {__version__} \(migration 0002\).*restore a backup"):
         await migrate(urls.owner, clock, folder=tmp_path)
 
 
-async def test_of_two_at_once_one_does_it_and_the_other_waits(urls, tmp_path):
+async def test_of_two_concurrent_runs_one_migrates_and_the_other_waits(urls, tmp_path):
     write(tmp_path, m0001_a="CREATE TABLE a (n int); SELECT pg_sleep(0.5)", m0002_b="INSERT INTO a VALUES (1)")
     done = await asyncio.gather(*(migrate(urls.owner, clock, folder=tmp_path) for _ in range(3)))
-    assert sorted(len(applied) for applied in done) == [0, 0, 2]
+    assert sorted(len(steps) for steps in done) == [0, 0, 3]
     assert rows(urls.owner, "SELECT count(*) FROM a") == [(1,)]
 
 
-async def test_a_runner_that_was_cut_off_leaves_the_schema_as_before_and_the_lock_free(urls, tmp_path):
-    write(tmp_path, m0001_a="CREATE TABLE a (n int); SELECT pg_sleep(30)")
+async def test_an_interrupted_run_leaves_the_schema_unchanged_and_the_lock_free(urls, tmp_path):
+    write(tmp_path, m0001_a="CREATE TABLE a (n int)", f_topic=ONE.format(1) + "SELECT pg_sleep(30)")
     task = asyncio.create_task(migrate(urls.owner, clock, folder=tmp_path))
     question = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
     while not (found := rows(urls.owner, question)):
@@ -127,61 +209,68 @@ async def test_a_runner_that_was_cut_off_leaves_the_schema_as_before_and_the_loc
         await task
     assert not failed.value.permanent
     assert tables(urls.owner) == set()
-    write(tmp_path, m0001_a="CREATE TABLE a (n int)")
-    assert len(await migrate(urls.owner, clock, folder=tmp_path)) == 1
+    write(tmp_path, f_topic=ONE.format(1))
+    assert names(await migrate(urls.owner, clock, folder=tmp_path)) == ["0001_a.sql", FUNCTIONS]
 
 
-async def test_a_database_that_is_away_is_a_passing_failure(tmp_path):
+async def test_an_unreachable_database_is_a_transient_failure(tmp_path):
     with pytest.raises(Failure, match="could not be migrated") as failed:
         await migrate(f"host={tmp_path} dbname=x user=x", clock, folder=tmp_path)
     assert not failed.value.permanent
 
 
 @pytest.mark.parametrize(
-    "names,words",
+    "files,words",
     [
         (["0002_b"], "0001 is missing"),
         (["0001_a", "0003_c"], "0002 is missing"),
-        (["0001_a", "0001_b"], "0002 is missing or there twice"),
-        (["1_a"], "no name of a migration"),
-        (["0001_A"], "no name of a migration"),
-        (["0001"], "no name of a migration"),
-        (["０００１_a"], "no name of a migration"),
+        (["0001_a", "0001_b"], "0002 is missing, or its number is used twice"),
+        (["1_a"], "is not a valid name for a migration"),
+        (["0001_A"], "is not a valid name for a migration"),
+        (["0001"], "is not a valid name for a migration"),
+        (["０００１_a"], "is not a valid name for a migration"),
     ],
 )
-def test_files_out_of_order_are_refused(tmp_path, names, words):
-    for name in names:
-        (tmp_path / f"{name}.sql").touch()
+def test_files_out_of_order_are_refused(tmp_path, files, words):
+    for name in files:
+        (write(tmp_path) / f"migrations/{name}.sql").touch()
     with pytest.raises(Failure, match=words):
-        read_migrations(tmp_path)
+        read_schema(tmp_path)
 
 
-def applied(*numbers: int) -> list[Applied]:
-    return [Applied(number, f"m{number}", f"sum{number}", "0.1.0") for number in numbers]
+def applied(*numbers: int, functions: str = "text") -> AppliedSchema:
+    rows = (AppliedMigration(number, f"m{number}", f"sum{number}", "0.1.0") for number in numbers)
+    return AppliedSchema(tuple(rows), functions)
 
 
-OURS = [Migration(number, f"m{number}", f"sum{number}", b"") for number in (1, 2, 3)]
+OURS = tuple(Migration(f"000{number}_m{number}.sql", b"", number, f"m{number}", f"sum{number}") for number in (1, 2, 3))
+SCHEMA = Schema(OURS, Functions((), None, "text"))
 
 
-@pytest.mark.parametrize("done", [0, 1, 2, 3])
-def test_what_is_missing_is_the_rest(done):
-    assert find_missing(OURS, applied(*range(1, done + 1))) == OURS[done:]
+@pytest.mark.parametrize("done", [0, 1, 2])
+def test_missing_are_the_later_migrations_and_the_functions(done):
+    assert find_missing(SCHEMA, applied(*range(1, done + 1))) == [*OURS[done:], SCHEMA.functions]
+
+
+def test_functions_alone_are_missing_only_if_they_changed():
+    assert find_missing(SCHEMA, applied(1, 2, 3)) == []
+    assert find_missing(SCHEMA, applied(1, 2, 3, functions="older")) == [SCHEMA.functions]
 
 
 @pytest.mark.parametrize(
-    "rows_there,words",
+    "present,words",
     [
         (applied(2), r"0001_m1\.sql was never applied"),
         (applied(1, 3), r"0002_m2\.sql was never applied"),
         (applied(1, 2, 3, 4), "which knows 0003"),
-        ([Applied(1, "renamed", "sum1", "0.1.0")], "is not what version"),
+        (AppliedSchema((AppliedMigration(1, "renamed", "sum1", "0.1.0"),)), "is not what version"),
     ],
 )
-def test_a_database_on_another_line_is_refused(rows_there, words):
+def test_a_database_with_other_migrations_is_refused(present, words):
     with pytest.raises(Failure, match=words):
-        find_missing(OURS, rows_there)
+        find_missing(SCHEMA, present)
 
 
-def test_the_programs_own_migrations_are_in_order_and_apply_to_an_empty_database(template):
-    assert read_migrations()
+def test_the_programs_own_schema_applies_to_an_empty_database(template):
+    assert read_schema().migrations
     assert template

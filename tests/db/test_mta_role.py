@@ -1,4 +1,4 @@
-"""The mail daemons' roles: each may execute what its daemon asks, and read nothing."""
+"""The mail daemons' roles: each executes the functions that its daemon queries, and reads no table."""
 
 import re
 
@@ -6,25 +6,23 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from mailkeep.db.mta_role import GRANTED, grant
 from mailkeep.db.postgres import Urls
 from mailkeep.db.postgres_cluster import DOVECOT, POSTFIX
 from mailkeep.mail.daemons.render import MAPS, TEMPLATES
 
+ROLES = (POSTFIX, DOVECOT)
 _FUNCTION = re.compile(r"\bmta_[a-z_]+(?=\()")
 
 
-def asked_by(role: str) -> set[str]:
-    """The functions in what the daemon of a role asks."""
+def queried_by(role: str) -> set[str]:
+    """The functions in the queries of a role's daemon."""
     text = " ".join(MAPS.values()) if role == POSTFIX else (TEMPLATES / "dovecot/sql.conf").read_text()
     return set(_FUNCTION.findall(text))
 
 
-async def test_postfix_and_dovecot_each_execute_only_the_functions_that_they_ask(database_urls: Urls):
-    await grant(database_urls.owner)
-    await grant(database_urls.owner)  # as at every start
+async def test_postfix_and_dovecot_execute_only_the_functions_that_they_query(database_urls: Urls):
     async with await psycopg.AsyncConnection.connect(database_urls.owner) as conn:
-        for role in GRANTED:
+        for role in ROLES:
             cursor = await conn.execute(
                 """
                 SELECT p.proname FROM pg_proc p
@@ -35,8 +33,8 @@ async def test_postfix_and_dovecot_each_execute_only_the_functions_that_they_ask
                 {"role": role},
             )
             lent = {row[0] for row in await cursor.fetchall()}
-            assert lent == {name for name in asked_by(role) if name not in ("mta_asked", "mta_told")}, role
-            for name in asked_by(role):
+            assert lent == {name for name in queried_by(role) if name not in ("mta_asked", "mta_told")}, role
+            for name in queried_by(role):
                 cursor = await conn.execute(
                     "SELECT bool_and(has_function_privilege(%(role)s, p.oid, 'EXECUTE')) FROM pg_proc p "
                     "WHERE p.proname = %(name)s",
@@ -45,14 +43,13 @@ async def test_postfix_and_dovecot_each_execute_only_the_functions_that_they_ask
                 assert await cursor.fetchone() == (True,), name
 
 
-async def test_dovecot_does_not_ask_where_mail_goes_nor_postfix_for_a_hash(database_urls: Urls):
-    assert not asked_by(POSTFIX) & asked_by(DOVECOT)
-    assert {"mta_login", "mta_user", "mta_users"} == asked_by(DOVECOT)
+async def test_dovecot_queries_no_routes_and_postfix_no_hash(database_urls: Urls):
+    assert not queried_by(POSTFIX) & queried_by(DOVECOT)
+    assert {"mta_login", "mta_user", "mta_users"} == queried_by(DOVECOT)
 
 
-@pytest.mark.parametrize("role", GRANTED)
-async def test_it_may_touch_no_table(database_urls: Urls, role: str):
-    await grant(database_urls.owner)
+@pytest.mark.parametrize("role", ROLES)
+async def test_it_has_no_privilege_on_any_table(database_urls: Urls, role: str):
     async with await psycopg.AsyncConnection.connect(database_urls.owner) as conn:
         cursor = await conn.execute(
             """
@@ -67,9 +64,9 @@ async def test_it_may_touch_no_table(database_urls: Urls, role: str):
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("role", GRANTED)
-async def test_nobody_else_connects_as_it(database_urls: Urls, role: str):
-    # Peers of the tests' own server are not mapped to the role at all: who it is must be told by the server's map.
+@pytest.mark.parametrize("role", ROLES)
+async def test_no_other_account_connects_as_it(database_urls: Urls, role: str):
+    # The tests' own server maps no account to the role.
     assert conninfo_to_dict(database_urls.owner)["user"] != role
     with pytest.raises(psycopg.OperationalError):
         await psycopg.AsyncConnection.connect(make_conninfo(database_urls.owner, user=role))

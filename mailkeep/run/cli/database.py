@@ -55,7 +55,7 @@ async def _migrate(data_dir: Path | None, dry_run: bool) -> Answer:
     place = resolve_data_dir(data_dir)
     if dry_run:
         refuse_absent(place)
-    files = [migration.file for migration in await migrate_data_dir(place, dry_run=dry_run)]
+    files = [step.file for step in await migrate_data_dir(place, dry_run=dry_run)]
     head = "Would be applied:" if dry_run else "Applied:"
     lines = [head, *(f"  {file}" for file in files)] if files else ["Nothing to apply: the schema is this version's."]
     return Answer({"dry_run": dry_run, "migrations": files}, lines)

@@ -265,7 +265,7 @@ async def _schema(subject: Subject) -> Finding:
     except OSError as error:
         return Finding(name, Level.WRONG, f"{error.filename}: {error.strerror}.", "Run as the account it belongs to.")
     if pending:
-        files = ", ".join(migration.file for migration in pending)
+        files = ", ".join(step.file for step in pending)
         return Finding(
             name, Level.WARNING, f"To be applied: {files}.", "`mailkeep migrate`, or the next `mailkeep up`."
         )

@@ -29,7 +29,6 @@ from mailkeep.core.errors import Failure
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, run_folder, write_whole
 from mailkeep.db.migrate import migrate
-from mailkeep.db.mta_role import grant
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
@@ -189,7 +188,6 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[st
         if server.notice:
             say(server.notice)
         await migrate(server.urls.owner, utc_now)
-        await grant(server.urls.owner)
         async with attached(data_dir, "start") as app:
             async with app.db.tx() as conn:
                 await ensure_partitions(conn, app.clock())

@@ -10,12 +10,12 @@ from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, lock_holder
-from mailkeep.db.migrate import Migration, migrate, pending
+from mailkeep.db.migrate import Step, migrate, pending
 from mailkeep.run.runtime.context import make_data_dir, open_vault
 from mailkeep.settings import load_settings
 
 
-async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Migration]:
+async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Step]:
     """Apply what the database lacks, or only try it; a database is made where there is none. Fails as `migrate`."""
     loaded = load_settings(data_dir)
     if not dry_run:
@@ -26,7 +26,7 @@ async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Mig
         return await migrate(url, utc_now, dry_run=dry_run)
 
 
-async def pending_in(data_dir: Path) -> list[Migration]:
+async def pending_in(data_dir: Path) -> list[Step]:
     """What `migrate_data_dir` would apply."""
     async with owner_url(data_dir) as url:
         return await pending(url)

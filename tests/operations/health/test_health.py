@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -105,10 +106,12 @@ async def test_without_the_database_it_is_down_and_says_so_quickly(api: Api, sec
 
 
 async def test_a_schema_of_another_version_is_not_ready(api: Api, monkeypatch: pytest.MonkeyPatch):
-    known = service.read_migrations()
-    monkeypatch.setattr(service, "_read_migrations", lambda: known[:-1])
+    known = service.read_schema()
+    monkeypatch.setattr(service, "_read_schema", lambda: replace(known, migrations=known.migrations[:-1]))
     assert (await ask(api, "/readyz")).status == 503
-    monkeypatch.setattr(service, "_read_migrations", lambda: [*known, known[-1]])
+    monkeypatch.setattr(
+        service, "_read_schema", lambda: replace(known, functions=replace(known.functions, checksum="x"))
+    )
     assert (await ask(api, "/readyz")).status == 503
 
 

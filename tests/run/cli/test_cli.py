@@ -36,7 +36,7 @@ from typer.testing import CliRunner
 
 from mailkeep import __version__
 from mailkeep.core import totp
-from mailkeep.db.migrate import read_migrations
+from mailkeep.db.migrate import read_schema
 from mailkeep.db.postgres import running_urls
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime import context
@@ -799,7 +799,10 @@ def test_down_ends_it_and_commands_then_start_the_database_themselves():
 def test_migrate_makes_the_database_of_a_new_data_directory():
     with directory() as data:
         applied = mailkeep("migrate", "--json", data=data).json
-        assert applied == {"dry_run": False, "migrations": [one.file for one in read_migrations()]}
+        assert applied == {
+            "dry_run": False,
+            "migrations": [one.file for one in read_schema().migrations] + ["functions/*.sql"],
+        }
         tried = mailkeep("doctor", "--json", data=data, env={
             "MAILKEEP_HTTP__LISTEN": FREE, "MAILKEEP_HTTP__INTERNAL": FREE, "MAILKEEP_SMTP__LISTEN": FREE,
             **NO_MAIL_PORTS,

@@ -17,7 +17,7 @@ import pytest
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
-from mailkeep.db.migrate import Migration, read_migrations
+from mailkeep.db.migrate import Step, read_schema
 from mailkeep.run.cli import doctor_checks, install
 from mailkeep.run.cli.doctor_checks import Finding, Level, examine
 from mailkeep.run.runtime import certificate
@@ -188,8 +188,8 @@ async def test_a_database_elsewhere_needs_no_binaries_but_must_answer(data: Path
 async def test_migrations_that_wait(data: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MAILKEEP_DATABASE__URL", "postgresql://unused/mailkeep")
 
-    async def pending(_: Path) -> list[Migration]:
-        return read_migrations()[-1:]
+    async def pending(_: Path) -> list[Step]:
+        return [read_schema().functions]
 
     monkeypatch.setattr(doctor_checks, "pending_in", pending)
     one = (await found(data))["schema"]
@@ -201,7 +201,7 @@ async def test_migrations_that_wait(data: Path, monkeypatch: pytest.MonkeyPatch)
 async def test_a_database_that_a_newer_version_made(data: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MAILKEEP_DATABASE__URL", "postgresql://unused/mailkeep")
 
-    async def pending(_: Path) -> list[Migration]:
+    async def pending(_: Path) -> list[Step]:
         raise Failure("The database was migrated by Mailkeep 9.0.", permanent=True)
 
     monkeypatch.setattr(doctor_checks, "pending_in", pending)

@@ -17,14 +17,14 @@ import structlog
 import mailkeep
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
-from mailkeep.db.migrate import find_missing, read_migrations
+from mailkeep.db.migrate import missing_in, read_schema
 from mailkeep.features.operations.health import rules, store
 from mailkeep.features.operations.health.model import Build, Check, Component, Health, State, Status
 
 log = structlog.get_logger("mailkeep.health")
 
 _SECONDS = 1.5
-_read_migrations = cache(read_migrations)
+_read_schema = cache(read_schema)
 _PROCESSES = {
     "mta": ("postfix", "logs", "policy"),
     "filter": ("rspamd", "redis", "keys"),
@@ -127,8 +127,7 @@ async def _in_time(work: Awaitable[Status]) -> Status:
 async def _database(app: App) -> Status:
     try:
         async with app.db.autocommit() as conn:
-            applied = await store.applied(conn)
-        return "down" if find_missing(_read_migrations(), applied) else "ok"
+            return "down" if await missing_in(conn, _read_schema()) else "ok"
     except Unavailable:
         return "down"
     except Failure as error:

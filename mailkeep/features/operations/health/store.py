@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from mailkeep.db.migrate import Applied
 from mailkeep.db.pool import Conn
-
-
-async def applied(conn: Conn) -> list[Applied]:
-    """The migrations that it has, in order."""
-    cursor = await conn.execute("SELECT number, name, checksum, program_version FROM schema_migrations ORDER BY number")
-    return [Applied(**row) for row in await cursor.fetchall()]
 
 
 async def server_version(conn: Conn) -> str:

@@ -1,23 +1,43 @@
--- Recipients: postmaster and abuse, limits of expansion, quota at RCPT, and the counter of forwarded copies. The rules
--- are in mailkeep/features/routing and mailkeep/features/abuse.
+-- One step of an explanation.
+CREATE OR REPLACE FUNCTION route_step(p_step text, p_result text, p_address text, p_row jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT jsonb_build_object('step', p_step, 'result', p_result, 'address', p_address, 'row', p_row)
+$$;
 
--- The settings that routing depends on. Written at every start (features/routing/service.apply_settings).
-CREATE TABLE routing_settings (
-    only_row           boolean PRIMARY KEY DEFAULT true CONSTRAINT routing_settings_one_row CHECK (only_row),
-    hostname           text NOT NULL,     -- server.hostname in lower case; '' where there is none
-    external_expansion integer NOT NULL,  -- limits.external_expansion
-    message_size       bigint NOT NULL    -- bytes of the largest message that is accepted
-);
-INSERT INTO routing_settings (hostname, external_expansion, message_size) VALUES ('', 100, 50 << 20);
+-- One delivery; behind a hidden address only that address is told.
+CREATE OR REPLACE FUNCTION route_delivery(p_type text, p_address text, p_mailbox_id uuid, p_hidden text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT jsonb_build_object('type', CASE WHEN p_hidden IS NULL THEN p_type ELSE 'external' END,
+                              'address', coalesce(p_hidden, p_address),
+                              'mailbox_id', CASE WHEN p_hidden IS NULL THEN p_mailbox_id END)
+$$;
 
--- limits.alias_destinations says how many an alias may have; this is the most that it may be set to.
-ALTER TABLE aliases
-    DROP CONSTRAINT aliases_destinations_count,
-    ADD CONSTRAINT aliases_destinations_count CHECK (cardinality(destinations) BETWEEN 1 AND 1000);
+-- The steps of one look-up, from the mailbox to the row that answered.
+CREATE OR REPLACE FUNCTION route_steps(p_address text, p_base text, p_rank integer, p_row jsonb, p_active boolean)
+RETURNS jsonb[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    steps jsonb[] := '{}';
+    hit   text := CASE WHEN p_active THEN 'match' ELSE 'inactive' END;
+BEGIN
+    FOR r IN 1..5 LOOP
+        CONTINUE WHEN r IN (3, 4) AND p_base IS NULL;
+        IF r = 3 THEN
+            steps := steps || route_step('plus', 'stripped', p_base, NULL);
+        END IF;
+        steps := steps || route_step(
+            CASE WHEN r = 5 THEN 'catch_all' WHEN r IN (1, 3) THEN 'mailbox' ELSE 'alias' END,
+            CASE WHEN r = p_rank THEN hit ELSE 'no_match' END,
+            CASE WHEN r IN (3, 4) THEN p_base ELSE p_address END,
+            CASE WHEN r = p_rank THEN p_row END);
+        EXIT WHEN r = p_rank;
+    END LOOP;
+    RETURN steps;
+END
+$$;
 
 -- The addresses of administrators that mail can be delivered to: the domain's own (`own`), else all super_admins'.
 -- p_domain_id NULL: the super_admins'. An address without a dot in its domain (admin@localhost) can't be delivered to.
-CREATE FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[])
+CREATE OR REPLACE FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 DECLARE
     candidate record;
@@ -42,20 +62,11 @@ BEGIN
 END
 $$;
 
--- The local parts that lead to the administrators where nothing else matches (RFC 5321 §4.5.1, RFC 2142).
-CREATE FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(route_base(p_local_key, p_delimiter), p_local_key) IN ('postmaster', 'abuse')
-$$;
-
--- Expands addresses fully by a worklist. Each source (alias, or mailbox with its forward) is visited once, so that a
--- loop ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the first
--- address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, loop,
--- no_administrator. What lies behind an address in a domain outside p_visible (NULL: all are visible) is shown as that
--- address. `external` counts the different addresses outside. `too_many`: over 1,000 destinations; the walk stopped.
--- p_postmaster false: postmaster and abuse are addresses like all others.
-DROP FUNCTION route_walk(text[], text[], uuid[]);
-CREATE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean,
+-- Expands addresses to the end by a worklist. Each source (alias, or mailbox with its forward) is visited once, so
+-- that a loop ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the first
+-- address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, loop.
+-- What lies behind an address in a domain outside p_visible (NULL: all are visible) is told under that address.
+CREATE OR REPLACE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean,
                            OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer,
                            OUT too_many boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
@@ -220,7 +231,7 @@ $$;
 
 -- Whether mail for an address (with its key) is delivered anywhere; of an administrator's address, where postmaster
 -- and abuse lead back to the administrators.
-CREATE FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+CREATE OR REPLACE FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT cardinality(w.deliveries) > 0 FROM route_walk(ARRAY[p_address], ARRAY[p_key], NULL, false) w
 $$;
 
@@ -239,7 +250,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 -- Why mail is refused because of how many destinations there are, as sentences; empty where it is not.
-CREATE FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb
+CREATE OR REPLACE FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN p_too_many THEN '["Mail is rejected: there are more than 1,000 destinations in all."]'::jsonb
                 WHEN p_external > s.external_expansion THEN jsonb_build_array(
@@ -249,13 +260,10 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
       FROM routing_settings s
 $$;
 
--- Where p_address (local@domain, domain as A-label, nothing folded; or a local part alone, which is the server's own)
--- goes. decision: deliver, not_managed, domain_inactive, receiving_disabled, mailbox_inactive, unknown_user,
--- no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations; deliveries only with deliver.
--- `external`: how many of them are outside. p_visible: the domains whose details may be shown (NULL: all); it changes
--- no decision.
-DROP FUNCTION route_address(text, uuid[]);
-CREATE FUNCTION route_address(p_address text, p_visible uuid[] DEFAULT NULL)
+-- Where p_address (local@domain, domain as A-label, nothing folded) goes. decision: deliver, not_managed,
+-- domain_inactive, receiving_disabled, mailbox_inactive, unknown_user; deliveries only with deliver. p_visible: whose
+-- insides may be told (NULL: all); it changes no decision.
+CREATE OR REPLACE FUNCTION route_address(p_address text, p_visible uuid[] DEFAULT NULL)
 RETURNS TABLE (decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer)
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 DECLARE
@@ -320,7 +328,7 @@ $$;
 -- route_address as a sender is answered at RCPT, with the room in mailboxes. Two decisions more: mailbox_full (no
 -- destination has room for p_size bytes now) and message_too_large (the message is larger than the whole quota of
 -- each). `depends_on_size`: a message that is accepted here may be larger than the whole quota of all destinations.
-CREATE FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer,
+CREATE OR REPLACE FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer,
                                 OUT depends_on_size boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 DECLARE
@@ -343,142 +351,5 @@ BEGIN
         decision := CASE WHEN too_large THEN 'message_too_large' ELSE 'mailbox_full' END;
         deliveries := '[]';
     END IF;
-END
-$$;
-
--- Whether an address of this domain may lead to somebody here: it is managed, or the server's own name.
-CREATE FUNCTION route_is_ours(p_domain text) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
-BEGIN
-    RETURN EXISTS (SELECT FROM domains d WHERE d.name = lower(p_domain COLLATE "C"))
-        OR EXISTS (SELECT FROM routing_settings s WHERE s.hostname = lower(p_domain COLLATE "C"));
-END
-$$;
-
--- Whether Postfix takes a domain for ours: those that are managed, active or not, and the server's own name, where
--- postmaster and abuse are.
-CREATE OR REPLACE FUNCTION mta_domain(p_domain text) RETURNS SETOF integer
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-BEGIN
-    IF route_is_ours(p_domain) THEN
-        RETURN NEXT 1;
-    END IF;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION mta_route(p_local text, p_domain text) RETURNS SETOF text
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-BEGIN
-    IF NOT route_is_ours(p_domain) THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-        SELECT string_agg(e->>'address', ',')
-          FROM route_address(p_local || '@' || p_domain) r, jsonb_array_elements(r.deliveries) e
-        HAVING count(*) > 0;
-END
-$$;
-
--- The action of access(5) for a recipient, on the ports for other servers and for mail clients: a reply where it is
--- refused; `expanding`, a restriction class that asks the policy agent, where it has copies for the outside or the size of
--- the message matters; no row for all others, and where the domain is not ours. The embedded listener has the same replies
--- (mailkeep/features/receiving/rules).
-CREATE OR REPLACE FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-BEGIN
-    IF NOT route_is_ours(p_domain) THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-        SELECT CASE r.decision
-                   WHEN 'deliver' THEN 'expanding'
-                   WHEN 'unknown_user' THEN '550 5.1.1 User unknown'
-                   WHEN 'mailbox_inactive' THEN '550 5.2.1 Mailbox disabled'
-                   WHEN 'receiving_disabled' THEN '550 5.7.1 The domain takes no mail'
-                   WHEN 'domain_inactive' THEN '450 4.2.1 The domain is deactivated for now'
-                   WHEN 'no_administrator' THEN '451 4.3.5 No administrator can be reached'
-                   WHEN 'expansion_limit' THEN '550 5.7.1 The address has too many external destinations'
-                   WHEN 'too_many_destinations' THEN '550 5.7.1 The address has too many destinations'
-                   WHEN 'mailbox_full' THEN '452 4.2.2 Mailbox full' END
-          FROM route_recipient(p_local || '@' || p_domain, 0) r
-         WHERE r.decision <> 'not_managed' AND (r.decision <> 'deliver' OR r.external > 0 OR r.depends_on_size);
-END
-$$;
-
--- What is charged for copies that domains forward, by the queue id of the message, until counts leave the hour: taken
--- back where the message is not accepted after all.
-CREATE TABLE forward_charges (
-    queue_id   text PRIMARY KEY,
-    charged_at timestamptz NOT NULL,
-    domains    text[] NOT NULL,
-    copies     integer[] NOT NULL
-);
-CREATE INDEX forward_charges_by_age ON forward_charges (charged_at);
-
--- The subject of a domain's forwarded copies in send_counts: no address and no domain has a blank in it.
-CREATE FUNCTION forward_subject(p_domain text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT 'forwards ' || p_domain
-$$;
-
--- May these copies be forwarded (p_copies external ones for each domain, each domain once)? All are counted, or none: then
--- a row for each domain without room, with the seconds until it has; retry_after is NULL where it never will (more than
--- the threshold at once). Idempotent for a queue id, where one is given.
-CREATE FUNCTION count_forwards(p_at timestamptz, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint)
-RETURNS TABLE (domain text, retry_after integer) LANGUAGE plpgsql AS $$
-DECLARE
-    used bigint;
-    room boolean := true;
-    name text;
-BEGIN
-    FOR name IN SELECT d FROM unnest(p_domains) d ORDER BY d LOOP
-        PERFORM pg_advisory_xact_lock(hashtextextended('mailkeep.forwarding domain ' || name, 0));
-    END LOOP;
-    IF EXISTS (SELECT FROM forward_charges c WHERE c.queue_id = p_queue_id) THEN
-        RETURN;
-    END IF;
-    FOR i IN 1..cardinality(p_domains) LOOP
-        SELECT coalesce(sum(c.recipients), 0) INTO used
-          FROM send_counts c
-         WHERE c.subject = forward_subject(p_domains[i])
-           AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at));
-        CONTINUE WHEN used + p_copies[i] <= p_limit;
-        room := false;
-        domain := p_domains[i];
-        retry_after := CASE WHEN p_copies[i] <= p_limit
-                            THEN send_room_in(forward_subject(p_domains[i]), p_at, used + p_copies[i] - p_limit) END;
-        RETURN NEXT;
-    END LOOP;
-    IF room THEN
-        INSERT INTO send_counts (subject, minute, recipients)
-        SELECT forward_subject(f.domain), date_trunc('minute', p_at), f.copies
-          FROM unnest(p_domains, p_copies) f (domain, copies)
-        ON CONFLICT ON CONSTRAINT send_counts_pkey DO UPDATE SET recipients = send_counts.recipients + excluded.recipients;
-        INSERT INTO forward_charges (queue_id, charged_at, domains, copies)
-        SELECT p_queue_id, p_at, p_domains, p_copies WHERE p_queue_id IS NOT NULL;
-    END IF;
-END
-$$;
-
--- How many copies a domain has forwarded in the hour before p_at.
-CREATE FUNCTION forwards_counted(p_at timestamptz, p_domain text) RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT coalesce(sum(c.recipients), 0)::bigint
-      FROM send_counts c
-     WHERE c.subject = forward_subject(p_domain)
-       AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at))
-$$;
-
--- Take back what count_forwards counted for messages that were not accepted.
-CREATE FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    charge record;
-BEGIN
-    FOR charge IN
-        WITH gone AS (DELETE FROM forward_charges c WHERE c.queue_id = ANY (p_queue_ids) RETURNING c.*)
-        SELECT f.domain, date_trunc('minute', g.charged_at) AS minute, sum(f.copies)::integer AS copies
-          FROM gone g, unnest(g.domains, g.copies) f (domain, copies)
-         GROUP BY 1, 2 ORDER BY 1, 2
-    LOOP
-        UPDATE send_counts c SET recipients = greatest(0, c.recipients - charge.copies)
-         WHERE c.subject = forward_subject(charge.domain) AND c.minute = charge.minute;
-    END LOOP;
 END
 $$;

@@ -1,22 +1,10 @@
--- Recipients per rolling hour, for each sender and each domain: one count for every way of sending.
-
--- subject: a sender's address key, or a domain's name (which has no @). One row a minute in which something was sent.
-CREATE TABLE send_counts (
-    subject    text NOT NULL,
-    minute     timestamptz NOT NULL,
-    recipients integer NOT NULL CONSTRAINT send_counts_positive CHECK (recipients >= 0),
-    PRIMARY KEY (subject, minute)
-) WITH (fillfactor = 70);
-
-CREATE INDEX suspensions_by_address ON suspensions (address, id);
-
 -- Whoever counts for a sender, suspends it or lifts that, takes this first; it ends with the transaction.
-CREATE FUNCTION lock_sender(p_address_key text) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION lock_sender(p_address_key text) RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(hashtextextended('mailkeep.sender ' || p_address_key, 0))
 $$;
 
 -- Senders before domains, each in one order, so that no two calls wait for each other.
-CREATE FUNCTION lock_send_counts(p_senders text[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION lock_send_counts(p_senders text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     name text;
 BEGIN
@@ -32,12 +20,12 @@ $$;
 -- The minutes that an instant counts: every one that overlaps the hour before it, so that in no hour more than
 -- the threshold goes out; a recipient leaves the count after 60 to 61 minutes. Minutes ahead are another
 -- process's clock; what lies an hour ahead was written before the clock was set back.
-CREATE FUNCTION send_minutes(p_at timestamptz) RETURNS tstzrange LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION send_minutes(p_at timestamptz) RETURNS tstzrange LANGUAGE sql STABLE AS $$
     SELECT tstzrange(p_at - interval '61 minutes', p_at + interval '61 minutes', '()')
 $$;
 
 -- Seconds until at least p_surplus of the recipients counted for p_subject have left the count.
-CREATE FUNCTION send_room_in(p_subject text, p_at timestamptz, p_surplus bigint) RETURNS integer
+CREATE OR REPLACE FUNCTION send_room_in(p_subject text, p_at timestamptz, p_surplus bigint) RETURNS integer
 LANGUAGE sql STABLE AS $$
     WITH freed AS (
         SELECT c.minute, sum(c.recipients) OVER (ORDER BY c.minute) AS recipients
@@ -54,10 +42,12 @@ $$;
 -- counted, suspended, message_above_threshold, sender_rate (which suspends), domain_rate. What is counted is
 -- written. Without p_may_suspend nothing is written where a sender is to be suspended: the caller asks again in a
 -- transaction that writes the suspension too, and the locks taken here hold until that ends.
-CREATE FUNCTION count_sends(
+CREATE OR REPLACE FUNCTION count_sends(
     p_at timestamptz, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
     p_may_suspend boolean)
-RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql AS $$
+RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql
+-- One plan for all calls: planning each call costs more than what the plan finds.
+SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     subjects  text[] := ARRAY(SELECT s FROM unnest(p_senders) s UNION SELECT split_part(s, '@', -1) FROM unnest(p_senders) s);
     suspended text[];
@@ -118,7 +108,7 @@ END
 $$;
 
 -- Take back what count_sends counted, each message at its p_at, for messages that were not submitted.
-CREATE FUNCTION uncount_sends(p_at timestamptz[], p_senders text[], p_recipients integer[]) RETURNS void
+CREATE OR REPLACE FUNCTION uncount_sends(p_at timestamptz[], p_senders text[], p_recipients integer[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM lock_send_counts(p_senders);
@@ -130,5 +120,85 @@ BEGIN
              CROSS JOIN unnest(ARRAY[u.sender, split_part(u.sender, '@', -1)]) s (subject)
              GROUP BY s.subject, minute) back
      WHERE c.subject = back.subject AND c.minute = back.minute;
+END
+$$;
+
+-- The domain of a suspension, held until the transaction ends: one row, or none where it is gone. NULL is no domain.
+CREATE OR REPLACE FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE (id uuid) LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_domain_id IS NULL THEN
+        RETURN QUERY SELECT NULL::uuid;
+    ELSE
+        RETURN QUERY SELECT d.id FROM domains d WHERE d.id = p_domain_id FOR KEY SHARE;
+    END IF;
+END
+$$;
+
+-- The subject of a domain's forwarded copies in send_counts: no address and no domain has a blank in it.
+CREATE OR REPLACE FUNCTION forward_subject(p_domain text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT 'forwards ' || p_domain
+$$;
+
+-- May these copies be forwarded (p_copies external ones for each domain, each domain once)? All are counted, or none: then
+-- a row for each domain without room, with the seconds until it has; retry_after is NULL where it never will (more than
+-- the threshold at once). Idempotent for a queue id, where one is given.
+CREATE OR REPLACE FUNCTION count_forwards(p_at timestamptz, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint)
+RETURNS TABLE (domain text, retry_after integer) LANGUAGE plpgsql AS $$
+DECLARE
+    used bigint;
+    room boolean := true;
+    name text;
+BEGIN
+    FOR name IN SELECT d FROM unnest(p_domains) d ORDER BY d LOOP
+        PERFORM pg_advisory_xact_lock(hashtextextended('mailkeep.forwarding domain ' || name, 0));
+    END LOOP;
+    IF EXISTS (SELECT FROM forward_charges c WHERE c.queue_id = p_queue_id) THEN
+        RETURN;
+    END IF;
+    FOR i IN 1..cardinality(p_domains) LOOP
+        SELECT coalesce(sum(c.recipients), 0) INTO used
+          FROM send_counts c
+         WHERE c.subject = forward_subject(p_domains[i])
+           AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at));
+        CONTINUE WHEN used + p_copies[i] <= p_limit;
+        room := false;
+        domain := p_domains[i];
+        retry_after := CASE WHEN p_copies[i] <= p_limit
+                            THEN send_room_in(forward_subject(p_domains[i]), p_at, used + p_copies[i] - p_limit) END;
+        RETURN NEXT;
+    END LOOP;
+    IF room THEN
+        INSERT INTO send_counts (subject, minute, recipients)
+        SELECT forward_subject(f.domain), date_trunc('minute', p_at), f.copies
+          FROM unnest(p_domains, p_copies) f (domain, copies)
+        ON CONFLICT ON CONSTRAINT send_counts_pkey DO UPDATE SET recipients = send_counts.recipients + excluded.recipients;
+        INSERT INTO forward_charges (queue_id, charged_at, domains, copies)
+        SELECT p_queue_id, p_at, p_domains, p_copies WHERE p_queue_id IS NOT NULL;
+    END IF;
+END
+$$;
+
+-- How many copies a domain has forwarded in the hour before p_at.
+CREATE OR REPLACE FUNCTION forwards_counted(p_at timestamptz, p_domain text) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT coalesce(sum(c.recipients), 0)::bigint
+      FROM send_counts c
+     WHERE c.subject = forward_subject(p_domain)
+       AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at))
+$$;
+
+-- Take back what count_forwards counted for messages that were not accepted.
+CREATE OR REPLACE FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    charge record;
+BEGIN
+    FOR charge IN
+        WITH gone AS (DELETE FROM forward_charges c WHERE c.queue_id = ANY (p_queue_ids) RETURNING c.*)
+        SELECT f.domain, date_trunc('minute', g.charged_at) AS minute, sum(f.copies)::integer AS copies
+          FROM gone g, unnest(g.domains, g.copies) f (domain, copies)
+         GROUP BY 1, 2 ORDER BY 1, 2
+    LOOP
+        UPDATE send_counts c SET recipients = greatest(0, c.recipients - charge.copies)
+         WHERE c.subject = forward_subject(charge.domain) AND c.minute = charge.minute;
+    END LOOP;
 END
 $$;

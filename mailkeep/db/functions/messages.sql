@@ -1,8 +1,5 @@
--- What a send writes before the MTA is asked, and once it has taken the message: a statement each, for as many calls as
--- come at the same time. Transactions of several took the time of as many round trips.
-
 -- Messages with their recipients, and what they are searched by; of those with an id in p_only, where that is given.
-CREATE FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[] DEFAULT NULL)
+CREATE OR REPLACE FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[] DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO messages (
@@ -42,7 +39,7 @@ $$;
 
 -- count_sends of messages (p_ids), and insert_messages of those that were counted: their attempts, which are on disk before
 -- the MTA is asked. Where a sender is to be suspended nothing is counted and nothing written, of none of them.
-CREATE FUNCTION begin_sends(
+CREATE OR REPLACE FUNCTION begin_sends(
     p_at timestamptz, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
     p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb)
 RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql AS $$
@@ -65,25 +62,6 @@ BEGIN
     IF NOT crossed AND counted IS NOT NULL THEN
         PERFORM set_config('synchronous_commit', durable, true);  -- counts alone would wait for no disk
         PERFORM insert_messages(p_messages, p_rows, p_search, p_tags, counted);
-    END IF;
-END
-$$;
-
--- Events, [{id, kind, domain_id, message_id, data}], and their deliveries are born here, in the transaction of the change.
-DROP FUNCTION emit_event(uuid, text, uuid, uuid, jsonb, timestamptz);
-CREATE FUNCTION emit_events(p_at timestamptz, p_events jsonb) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO events (id, kind, domain_id, message_id, data, created_at)
-    SELECT e.id, e.kind, e.domain_id, e.message_id, e.data, p_at
-      FROM jsonb_to_recordset(p_events) e(id uuid, kind text, domain_id uuid, message_id uuid, data jsonb);
-    INSERT INTO webhook_deliveries (id, webhook_id, event_id, kind, state, next_attempt_at, created_at)
-    SELECT webhook_delivery_id(e.id, w.id), w.id, e.id, e.kind, 'pending', p_at, p_at
-      FROM webhooks w
-      JOIN jsonb_to_recordset(p_events) e(id uuid, kind text, domain_id uuid)
-        ON (w.domain_id IS NULL OR w.domain_id = e.domain_id) AND webhook_wants(w.events, e.kind)
-     WHERE w.active;
-    IF FOUND THEN
-        PERFORM wake_workers('webhooks');
     END IF;
 END
 $$;
@@ -136,25 +114,8 @@ BEGIN
 END
 $$;
 
--- Entries of the audit log, by the names of their columns.
-DROP FUNCTION record_audit(jsonb);
-CREATE FUNCTION record_audits(p_entries jsonb) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO audit_entries (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type, resource_id,
-                               domain_id, domain_name, ip_address, user_agent, request_id, outcome, error_code, details)
-    SELECT e.id, e.created_at, e.admin_id, e.actor_type, e.actor_label, e.key_id, e.action, e.resource_type, e.resource_id,
-           e.domain_id, e.domain_name, e.ip_address, e.user_agent, e.request_id, e.outcome, e.error_code, e.details
-      FROM jsonb_to_recordset(p_entries) e(
-               id uuid, created_at timestamptz, admin_id uuid, actor_type text, actor_label text, key_id uuid, action text,
-               resource_type text, resource_id text, domain_id uuid, domain_name text, ip_address text, user_agent text,
-               request_id uuid, outcome text, error_code text, details jsonb);
-END
-$$;
-
--- accept_messages as the MTA's answer, of several calls: each has an entry in the audit log where any of its messages is
--- news. p_calls is [{ids, entry}].
-DROP FUNCTION settle_sends(timestamptz, text, jsonb, jsonb);
-CREATE FUNCTION settle_sends(p_at timestamptz, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void
+-- accept_messages as the MTA's answer, and its one entry in the audit log where any of it is news.
+CREATE OR REPLACE FUNCTION settle_sends(p_at timestamptz, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     news constant uuid[] := ARRAY(SELECT accept_messages(p_at, p_status, true, p_accepted));
@@ -164,32 +125,49 @@ BEGIN
 END
 $$;
 
--- What Dovecot asks for every delivery and login, in plpgsql, which keeps its plans for as long as Dovecot keeps the
--- connection.
-CREATE OR REPLACE FUNCTION mta_user(p_local text, p_domain text)
-RETURNS TABLE (login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+-- What mailboxes took, or refused for good: claimed, [{queue_id, recipient, message_id}], written by insert_messages, and
+-- told by emit_events, each once for a (queue id, recipient). Answers the messages that were not filed before.
+CREATE OR REPLACE FUNCTION file_messages(
+    p_at timestamptz, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb)
+RETURNS SETOF uuid LANGUAGE plpgsql AS $$
+DECLARE
+    fresh uuid[];
+    told  jsonb;
 BEGIN
-    RETURN QUERY
-        SELECT m.address_key, m.id, m.quota_bytes, d.plus_delimiter
-          FROM domains d
-          CROSS JOIN LATERAL route_match(d.id, d.plus_delimiter, replace(mailkeep_fold(p_local), '@', ' ')) r
-          JOIN mailboxes m ON m.id = r.id
-         WHERE d.name = lower(p_domain COLLATE "C") AND r.rank IN (1, 3) AND m.active AND d.active;
+    WITH claimed AS (
+        INSERT INTO inbound_seen (queue_id, recipient, message_id, seen_at)
+        SELECT c.queue_id, c.recipient, c.message_id, p_at
+          FROM jsonb_to_recordset(p_claims) c(queue_id text, recipient text, message_id uuid)
+        ON CONFLICT (queue_id, recipient) DO NOTHING
+        RETURNING message_id)
+    SELECT array_agg(c.message_id) INTO fresh FROM claimed c;
+    IF fresh IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM insert_messages(p_messages, p_rows, p_search, p_tags, fresh);
+    SELECT jsonb_agg(e.event ORDER BY e.place) INTO told
+      FROM jsonb_array_elements(p_events) WITH ORDINALITY e (event, place)
+     WHERE (e.event->>'message_id')::uuid = ANY (fresh);
+    IF told IS NOT NULL THEN
+        PERFORM emit_events(p_at, told);
+    END IF;
+    RETURN QUERY SELECT f FROM unnest(fresh) f;
 END
 $$;
 
-CREATE OR REPLACE FUNCTION mta_login(p_local text, p_domain text, p_protocol text)
-RETURNS TABLE (login text, password text, mailbox_id uuid, quota_bytes bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+CREATE OR REPLACE FUNCTION keep_message_statuses() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN QUERY
-        SELECT m.address_key, m.password_hash, m.id, m.quota_bytes
-          FROM domains d
-          JOIN mailboxes m ON m.domain_id = d.id
-         WHERE d.name = lower(p_domain COLLATE "C") AND d.active
-           AND m.local_key = mailkeep_fold(p_local) AND m.deleted_at IS NULL AND m.active
-           AND CASE p_protocol WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve
-                               WHEN 'smtp' THEN m.smtp ELSE false END;
+    DELETE FROM message_statuses s
+     WHERE s.message_id = NEW.id
+       AND (NEW.status <> 'partial' OR NOT EXISTS (
+            SELECT FROM message_recipients r WHERE r.message_id = NEW.id AND r.status = s.status));
+    IF NEW.status = 'partial' THEN
+        INSERT INTO message_statuses (status, message_id, domain_id)
+        SELECT DISTINCT r.status, NEW.id, NEW.domain_id FROM message_recipients r WHERE r.message_id = NEW.id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN NULL;
 END
 $$;
+CREATE OR REPLACE TRIGGER message_statuses_kept AFTER UPDATE OF status ON messages FOR EACH ROW
+    WHEN (OLD.status = 'partial' OR NEW.status = 'partial') EXECUTE FUNCTION keep_message_statuses();

@@ -1,0 +1,42 @@
+-- Counts a request of a key where fewer than p_limit were accepted in the last 60 s. Seconds are counted whole: with the
+-- one under way they are 61. `wait`: seconds until the next request is accepted, 0: at once.
+CREATE OR REPLACE FUNCTION take_api_call(p_key_id uuid, p_limit integer, p_at timestamptz,
+                              OUT accepted boolean, OUT used integer, OUT wait integer)
+LANGUAGE plpgsql AS $$
+DECLARE
+    second bigint := floor(extract(epoch FROM p_at));
+    row    api_key_rates;
+    kept   integer[];
+    oldest integer;
+BEGIN
+    INSERT INTO api_key_rates (key_id, newest, counts) VALUES (p_key_id, second, '{0}') ON CONFLICT (key_id) DO NOTHING;
+    SELECT * INTO row FROM api_key_rates r WHERE r.key_id = p_key_id FOR UPDATE;
+    -- Another process's clock may be a little ahead; one that was set back by more begins anew.
+    IF row.newest > second AND row.newest - second <= 60 THEN
+        second := row.newest;
+    END IF;
+    kept := CASE WHEN second - row.newest BETWEEN 0 AND 60
+                 THEN array_fill(0, ARRAY[(second - row.newest)::integer]) || row.counts[1:61 - (second - row.newest)::integer]
+                 ELSE '{0}' END;
+    used := (SELECT coalesce(sum(c), 0) FROM unnest(kept) c);
+    accepted := used < p_limit;
+    IF accepted THEN
+        used := used + 1;
+        kept[1] := kept[1] + 1;
+        UPDATE api_key_rates r SET newest = second, counts = kept WHERE r.key_id = p_key_id;
+    END IF;
+    wait := 0;
+    IF used >= p_limit THEN
+        oldest := (SELECT max(n) FROM unnest(kept) WITH ORDINALITY u(c, n) WHERE c > 0);
+        wait := greatest(1, ceil(second - oldest + 62 - extract(epoch FROM p_at)));
+    END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION remember_revoked_api_key() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO revoked_api_keys (token_hash) VALUES (OLD.token_hash) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER api_keys_revoked AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION remember_revoked_api_key();

@@ -1,0 +1,36 @@
+CREATE OR REPLACE FUNCTION record_audits(p_entries jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO audit_entries (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type, resource_id,
+                               domain_id, domain_name, ip_address, user_agent, request_id, outcome, error_code, details)
+    SELECT e.id, e.created_at, e.admin_id, e.actor_type, e.actor_label, e.key_id, e.action, e.resource_type, e.resource_id,
+           e.domain_id, e.domain_name, e.ip_address, e.user_agent, e.request_id, e.outcome, e.error_code, e.details
+      FROM jsonb_to_recordset(p_entries) e(
+               id uuid, created_at timestamptz, admin_id uuid, actor_type text, actor_label text, key_id uuid, action text,
+               resource_type text, resource_id text, domain_id uuid, domain_name text, ip_address text, user_agent text,
+               request_id uuid, outcome text, error_code text, details jsonb);
+END
+$$;
+
+-- As in migration 0010, for the role that seals, and never entries younger than 31 days (the least that
+-- retention.audit_days can be), whatever a seal says. Here the server's own clock counts as well: a time that is handed in
+-- would be the choice of whoever calls.
+CREATE OR REPLACE FUNCTION drop_audit_months() RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout TO '3s' AS $$
+DECLARE
+    head   audit_seals;
+    months integer;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('mailkeep.partitions'));
+    SELECT * INTO head FROM audit_seals s ORDER BY s.sequence DESC LIMIT 1;
+    IF head.dropped_before IS NULL THEN
+        RETURN 0;
+    END IF;
+    IF head.dropped_before > least(clock_timestamp(), newest_row_at('audit_entries')) - interval '31 days' THEN
+        RAISE EXCEPTION 'The audit log is kept for 31 days at least; the newest seal drops what is before %.',
+                        head.dropped_before USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    months := drop_months('audit_entries', head.dropped_before);
+    DELETE FROM audit_seals s WHERE s.sequence < head.first_sequence;
+    RETURN months;
+END
+$$;

@@ -1,0 +1,55 @@
+-- Wakes who watches the feed for streams (GET /events/stream). Each watcher holds the lock while it sleeps; where none
+-- does, NOTIFY is spared, which makes transactions commit one after the other.
+CREATE OR REPLACE FUNCTION wake_event_streams() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    asleep bigint := hashtextextended('mailkeep.asleep events', 0);
+BEGIN
+    IF pg_try_advisory_lock(asleep) THEN
+        PERFORM pg_advisory_unlock(asleep);
+    ELSE
+        PERFORM pg_notify('mailkeep_events', '');
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER events_told AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams();
+
+-- Wakes the workers of a queue that sleep: each holds the lock as long as it does. One that is awake looks again before
+-- it goes to sleep, and NOTIFY is spared, which makes transactions commit one after the other.
+CREATE OR REPLACE FUNCTION wake_workers(p_queue text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    asleep bigint := hashtextextended('mailkeep.asleep ' || p_queue, 0);
+BEGIN
+    IF pg_try_advisory_lock(asleep) THEN
+        PERFORM pg_advisory_unlock(asleep);
+    ELSE
+        PERFORM pg_notify('mailkeep_' || p_queue, '');
+    END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION emit_events(p_at timestamptz, p_events jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO events (id, kind, domain_id, message_id, data, created_at)
+    SELECT e.id, e.kind, e.domain_id, e.message_id, e.data, p_at
+      FROM jsonb_to_recordset(p_events) e(id uuid, kind text, domain_id uuid, message_id uuid, data jsonb);
+    INSERT INTO webhook_deliveries (id, webhook_id, event_id, kind, state, next_attempt_at, created_at)
+    SELECT webhook_delivery_id(e.id, w.id), w.id, e.id, e.kind, 'pending', p_at, p_at
+      FROM webhooks w
+      JOIN jsonb_to_recordset(p_events) e(id uuid, kind text, domain_id uuid)
+        ON (w.domain_id IS NULL OR w.domain_id = e.domain_id) AND webhook_wants(w.events, e.kind)
+     WHERE w.active;
+    IF FOUND THEN
+        PERFORM wake_workers('webhooks');
+    END IF;
+END
+$$;
+
+-- Whether somebody wants the mail of p_domain_id told whole. p_always: the setting events.received_full.
+CREATE OR REPLACE FUNCTION wants_full(p_domain_id uuid, p_always boolean) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT p_domain_id IS NOT NULL AND (p_always OR EXISTS (
+        SELECT FROM webhooks w
+         WHERE w.active AND (w.domain_id IS NULL OR w.domain_id = p_domain_id)
+           AND webhook_wants(w.events, 'mail.received.full')))
+$$;

@@ -1,0 +1,126 @@
+-- Every writer of aliases and of forwards takes this first: a loop may run over several domains, so that no
+-- smaller lock holds. It ends with the transaction.
+CREATE OR REPLACE FUNCTION lock_routes() RETURNS void LANGUAGE sql AS $$
+    SELECT pg_advisory_xact_lock(hashtext('mailkeep.routes'))
+$$;
+
+-- The aliases and mailboxes that an address may lead to, as the refusal of chains and loops counts them: an exact
+-- source counts even where a mailbox shares its address (the mailbox may go), a source without the tag only
+-- where nothing matches exactly, the catch-all only where nothing else answers. Deactivated domains and mailboxes count.
+CREATE OR REPLACE FUNCTION route_nodes(p_key text) RETURNS TABLE (node uuid) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
+DECLARE
+    local  text := split_part(p_key, '@', 1);
+    domain record;
+BEGIN
+    SELECT d.id, d.plus_delimiter INTO domain FROM domains d WHERE d.name = split_part(p_key, '@', 2);
+    IF domain.id IS NULL THEN
+        RETURN;
+    END IF;
+    FOREACH local IN ARRAY ARRAY[local, route_base(local, domain.plus_delimiter), ''] LOOP
+        RETURN QUERY
+            SELECT m.id FROM mailboxes m WHERE m.domain_id = domain.id AND m.local_key = local AND m.deleted_at IS NULL
+            UNION ALL
+            SELECT a.id FROM aliases a WHERE a.domain_id = domain.id AND a.source_key = local AND a.active;
+        EXIT WHEN FOUND;
+    END LOOP;
+END
+$$;
+
+-- The addresses that an alias or a mailbox leads on to.
+CREATE OR REPLACE FUNCTION route_onward(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
+BEGIN
+    RETURN QUERY SELECT unnest(a.destination_keys) FROM aliases a WHERE a.id = p_node AND a.active;
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT unnest(m.forward_keys) FROM mailboxes m WHERE m.id = p_node AND m.deleted_at IS NULL;
+    END IF;
+END
+$$;
+
+-- The destinations of an alias, or forwards of a mailbox, that lead back to it. To be asked after the write, in
+-- its transaction and under lock_routes(): none must be left at commit.
+CREATE OR REPLACE FUNCTION route_loop(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE
+SET enable_seqscan TO off SET jit TO off AS $$
+DECLARE
+    reached  uuid[];
+    frontier uuid[];
+BEGIN
+    FOR key IN SELECT o.key FROM route_onward(p_node) o LOOP
+        reached := '{}';
+        frontier := ARRAY(SELECT n.node FROM route_nodes(key) n);
+        WHILE cardinality(frontier) > 0 LOOP
+            IF p_node = ANY (frontier) THEN
+                RETURN NEXT;
+                EXIT;
+            END IF;
+            reached := reached || frontier;
+            frontier := ARRAY(
+                SELECT DISTINCT n.node
+                  FROM unnest(frontier) f, route_onward(f) o, route_nodes(o.key) n
+                 WHERE n.node <> ALL (reached));
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+-- The sources (as written) of other active aliases in the domain that an alias leads to, at most ten.
+CREATE OR REPLACE FUNCTION route_chain_ahead(p_alias_id uuid) RETURNS TABLE (source text) LANGUAGE sql STABLE
+SET enable_seqscan TO off SET jit TO off AS $$
+    SELECT DISTINCT other.source_local_part
+      FROM aliases a
+      JOIN domains d ON d.id = a.domain_id
+      CROSS JOIN unnest(a.destination_keys) k
+      CROSS JOIN route_nodes(k) n
+      JOIN aliases other ON other.id = n.node
+     WHERE a.id = p_alias_id AND a.active AND split_part(k, '@', 2) = d.name AND other.id <> a.id
+     ORDER BY 1
+     LIMIT 10
+$$;
+
+-- The sources (as written) of other active aliases in the domain that lead to an alias, at most ten.
+CREATE OR REPLACE FUNCTION route_chain_behind(p_alias_id uuid) RETURNS TABLE (source text) LANGUAGE sql STABLE
+SET enable_seqscan TO off SET jit TO off AS $$
+    -- Materialized: else the planner may read the whole domain rather than ask the two inverted indexes.
+    WITH self AS MATERIALIZED (
+        SELECT a.id, a.domain_id, a.source_key || '@' || d.name AS key
+          FROM aliases a JOIN domains d ON d.id = a.domain_id
+         WHERE a.id = p_alias_id AND a.active AND a.source_key <> ''
+    ), pointing AS MATERIALIZED (
+        SELECT a.* FROM aliases a WHERE a.destination_keys && ARRAY[(SELECT key FROM self)]
+        UNION ALL
+        SELECT a.* FROM aliases a WHERE route_bases(a.destination_keys) && ARRAY[(SELECT key FROM self)]
+    )
+    SELECT DISTINCT other.source_local_part
+      FROM self
+      JOIN pointing other ON other.domain_id = self.domain_id AND other.active AND other.id <> self.id
+     WHERE EXISTS (SELECT FROM unnest(other.destination_keys) k, route_nodes(k) n WHERE n.node = self.id)
+     ORDER BY 1
+     LIMIT 10
+$$;
+
+-- The same for a catch-all: aliases of its domain with a destination there that nobody else answers for. Reads all
+-- aliases of the domain, so it is asked only when a catch-all comes into force.
+CREATE OR REPLACE FUNCTION route_chain_behind_catch_all(p_alias_id uuid) RETURNS TABLE (source text) LANGUAGE sql STABLE
+SET jit TO off AS $$
+    WITH self AS MATERIALIZED (
+        SELECT a.id, a.domain_id, d.name, d.plus_delimiter
+          FROM aliases a JOIN domains d ON d.id = a.domain_id
+         WHERE a.id = p_alias_id AND a.active AND a.source_key = ''
+    ), wanted AS MATERIALIZED (
+        SELECT DISTINCT k AS key
+          FROM self
+          JOIN aliases a ON a.domain_id = self.domain_id AND a.active AND a.id <> self.id
+          CROSS JOIN unnest(a.destination_keys) k
+         WHERE right(k, length(self.name) + 1) = '@' || self.name
+    ), unanswered AS MATERIALIZED (
+        SELECT wanted.key
+          FROM wanted
+         WHERE EXISTS (SELECT FROM route_nodes(wanted.key) n, self WHERE n.node = self.id)
+         LIMIT 10
+    )
+    SELECT DISTINCT a.source_local_part
+      FROM self
+      JOIN aliases a ON a.destination_keys && ARRAY(SELECT u.key FROM unanswered u)
+     WHERE a.domain_id = self.domain_id AND a.active AND a.id <> self.id
+     ORDER BY 1
+     LIMIT 10
+$$;

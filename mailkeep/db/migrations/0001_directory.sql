@@ -1,0 +1,145 @@
+-- Domains, mailboxes, aliases and the settings of routing.
+-- IDs are UUIDv7 values from the application. Times are parameters: no statement calls now().
+
+-- pg_trgm and btree_gin are trusted extensions, so the owner of the database may create them.
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+
+-- Versions of the access to mailboxes. A mailbox gets a new version when its password, address or domain changes, when
+-- it is deactivated or deleted, or when a protocol is withdrawn; a domain when it is deactivated. The greater of the
+-- two versions is valid. One sequence serves both, so that a new mailbox never repeats the version of an earlier one.
+CREATE SEQUENCE access_versions;
+
+CREATE TABLE domains (
+    id                  uuid PRIMARY KEY,
+    name                text NOT NULL CONSTRAINT domains_name_unique UNIQUE,        -- A-labels, lower case
+    active              boolean NOT NULL,
+    sending_enabled     boolean NOT NULL,
+    receiving_enabled   boolean NOT NULL,
+    description         text NOT NULL,
+    max_mailboxes       integer CONSTRAINT domains_max_mailboxes_range CHECK (max_mailboxes >= 0),
+    max_aliases         integer CONSTRAINT domains_max_aliases_range CHECK (max_aliases >= 0),
+    default_quota_bytes bigint NOT NULL CONSTRAINT domains_quota_range CHECK (default_quota_bytes >= 0),
+    plus_delimiter      text CONSTRAINT domains_plus_delimiter_one CHECK (length(plus_delimiter) = 1),
+    dns_status          text NOT NULL
+                        CONSTRAINT domains_dns_status CHECK (dns_status IN ('unchecked', 'ok', 'attention', 'failing')),
+    dns_checked_at      timestamptz,
+    access_version      bigint NOT NULL DEFAULT nextval('access_versions'),
+    -- The relay for the domain's outbound mail; NULL: `outbound.relay`, or else the recipients' own servers.
+    relay_host          text,
+    relay_port          integer CONSTRAINT domains_relay_port CHECK (relay_port BETWEEN 1 AND 65535),
+    relay_tls           text CONSTRAINT domains_relay_tls CHECK (relay_tls IN ('none', 'starttls', 'tls')),
+    relay_username      text,
+    relay_password      bytea,                                                      -- sealed, bound to the domain's ID
+    created_at          timestamptz NOT NULL,
+    updated_at          timestamptz NOT NULL,
+    CONSTRAINT domains_relay_whole CHECK (num_nulls(relay_host, relay_port, relay_tls, relay_username) IN (0, 4)),
+    CONSTRAINT domains_relay_secret
+        CHECK (relay_username IS NULL OR relay_username = '' OR relay_tls <> 'none'),
+    CONSTRAINT domains_relay_password_of_user
+        CHECK (relay_password IS NULL OR coalesce(relay_username, '') <> '')
+);
+CREATE INDEX domains_by_name ON domains (name, id);
+CREATE INDEX domains_by_update ON domains (updated_at, id);
+
+CREATE TABLE dkim_keys (
+    id            uuid PRIMARY KEY,
+    domain_id     uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
+    selector      text NOT NULL,
+    algorithm     text NOT NULL CONSTRAINT dkim_keys_algorithm CHECK (algorithm IN ('rsa2048', 'rsa4096', 'ed25519')),
+    stage         text NOT NULL CONSTRAINT dkim_keys_stage CHECK (stage IN ('pending', 'active', 'retiring', 'retired')),
+    private_key   bytea NOT NULL,                                                   -- sealed, bound to the ID
+    public_key    bytea NOT NULL,                                                   -- value of p= (RFC 6376 §3.6.1, RFC 8463 §4.2)
+    created_at    timestamptz NOT NULL,
+    activated_at  timestamptz,
+    CONSTRAINT dkim_keys_selector_unique UNIQUE (domain_id, selector)
+);
+
+CREATE TABLE mailboxes (
+    id                   uuid PRIMARY KEY,
+    domain_id            uuid NOT NULL REFERENCES domains,
+    local_part           text NOT NULL,                                             -- as written, NFC
+    local_key            text NOT NULL,                                             -- folded
+    address_key          text NOT NULL,                                             -- folded address, set by a trigger
+    name                 text NOT NULL,
+    password_hash        text NOT NULL,                                             -- with Dovecot's {SCHEME}
+    active               boolean NOT NULL,
+    quota_bytes          bigint NOT NULL CONSTRAINT mailboxes_quota_range CHECK (quota_bytes >= 0),   -- 0: unlimited
+    used_bytes           bigint NOT NULL DEFAULT 0,
+    message_count        bigint NOT NULL DEFAULT 0,
+    figures_told_at      timestamptz,                                               -- Dovecot last reported the usage
+    figures_counted_at   timestamptz,                                               -- the usage was last counted in the Maildir
+    figures_due_at       timestamptz,                                               -- the usage is to be counted from then on
+    imap                 boolean NOT NULL,
+    pop3                 boolean NOT NULL,
+    smtp                 boolean NOT NULL,
+    sieve                boolean NOT NULL,
+    access_version       bigint NOT NULL DEFAULT nextval('access_versions'),
+    forward_destinations text[] NOT NULL DEFAULT '{}',
+    forward_keys         text[] NOT NULL DEFAULT '{}',                              -- folded
+    forward_keep_copy    boolean NOT NULL DEFAULT true,
+    last_login_at        timestamptz,
+    last_login_protocol  text,
+    last_login_ip        text,
+    created_at           timestamptz NOT NULL,
+    updated_at           timestamptz NOT NULL,
+    deleted_at           timestamptz                                                -- in the trash since
+);
+CREATE UNIQUE INDEX mailboxes_address_unique ON mailboxes (domain_id, local_key) WHERE deleted_at IS NULL;
+CREATE INDEX mailboxes_by_domain ON mailboxes (domain_id, id);
+CREATE INDEX mailboxes_by_address ON mailboxes (address_key, id);
+CREATE INDEX mailboxes_by_update ON mailboxes (updated_at, id);
+CREATE INDEX mailboxes_by_domain_and_address ON mailboxes (domain_id, address_key, id);
+CREATE INDEX mailboxes_by_domain_and_update ON mailboxes (domain_id, updated_at, id);
+CREATE INDEX mailboxes_trash ON mailboxes (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE forward_keys <> '{}';
+CREATE INDEX mailboxes_figures_due ON mailboxes (figures_due_at) WHERE figures_due_at IS NOT NULL;
+
+-- Deleted mailboxes whose Maildir is still to be removed. A trigger adds the row in the transaction that deletes the
+-- mailbox: no crash forgets a folder, and a restored database removes none that it does not know.
+CREATE TABLE mail_removals (
+    mailbox_id uuid PRIMARY KEY
+);
+
+-- Mail sessions to end: those of `subject` (an address, or a whole domain as `@example.org`) over these protocols
+-- (Dovecot's names) that began before `changed_at`. The node agent ends them and removes the row.
+CREATE TABLE session_ends (
+    id         bigint PRIMARY KEY,
+    subject    text NOT NULL,
+    protocols  text[] NOT NULL,
+    changed_at timestamptz NOT NULL
+);
+
+CREATE TABLE aliases (
+    id                uuid PRIMARY KEY,
+    domain_id         uuid NOT NULL REFERENCES domains,
+    source_local_part text NOT NULL,                                                -- as written, NFC; '' is the catch-all
+    source_key        text NOT NULL,                                                -- folded
+    -- `limits.alias_destinations` is the limit; 1000 is the most that it can be set to.
+    destinations      text[] NOT NULL CONSTRAINT aliases_destinations_count CHECK (cardinality(destinations) BETWEEN 1 AND 1000),
+    destination_keys  text[] NOT NULL,                                              -- folded
+    active            boolean NOT NULL,
+    -- Rank of the administrator who changed the alias last: 0 domain_admin, 1 admin, 2 super_admin.
+    changed_rank      smallint NOT NULL DEFAULT 2
+                      CONSTRAINT aliases_changed_rank_range CHECK (changed_rank BETWEEN 0 AND 2),
+    created_at        timestamptz NOT NULL,
+    updated_at        timestamptz NOT NULL,
+    CONSTRAINT aliases_source_unique UNIQUE (domain_id, source_key)
+);
+-- The index aliases_by_destination_base is in functions/routing_match.sql, with the function that it calls.
+CREATE INDEX aliases_by_domain ON aliases (domain_id, id);
+CREATE INDEX aliases_by_destination ON aliases USING gin (destination_keys);
+CREATE INDEX aliases_by_update ON aliases (updated_at, id);
+CREATE INDEX aliases_by_domain_and_update ON aliases (domain_id, updated_at, id);
+CREATE INDEX aliases_by_source ON aliases (source_local_part, id);
+CREATE INDEX aliases_by_domain_and_source ON aliases (domain_id, source_local_part, id);
+
+-- The settings that the routing functions read. The application writes them at every start
+-- (features/directory/routing/service.apply_settings).
+CREATE TABLE routing_settings (
+    only_row           boolean PRIMARY KEY DEFAULT true CONSTRAINT routing_settings_one_row CHECK (only_row),
+    hostname           text NOT NULL,                                               -- server.hostname in lower case; '' if not set
+    external_expansion integer NOT NULL,                                            -- limits.external_expansion
+    message_size       bigint NOT NULL                                              -- bytes of the largest message that is accepted
+);
+INSERT INTO routing_settings (hostname, external_expansion, message_size) VALUES ('', 100, 50 << 20);

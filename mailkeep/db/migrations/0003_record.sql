@@ -1,0 +1,215 @@
+-- Messages, events, the audit log, counters and the tasks of nodes.
+--
+-- Messages with all that belongs to them, events and audit entries are partitioned by the month in their UUIDv7. Months
+-- are created and dropped by functions/partitions.sql. A row whose month does not exist goes to the default partition.
+
+CREATE TABLE messages (
+    id           uuid PRIMARY KEY,
+    direction    text NOT NULL CONSTRAINT messages_direction CHECK (direction IN ('outbound', 'inbound')),
+    message_id   text NOT NULL,                                                     -- the header's value, with < >
+    queue_id     text,
+    domain_id    uuid,
+    domain_name  text NOT NULL,
+    mailbox_id   uuid,
+    source       text NOT NULL CONSTRAINT messages_source CHECK (source IN ('api', 'smtp', 'system')),
+    admin_id     uuid,
+    api_key_id   uuid,
+    request_id   uuid,                                                              -- the API request that sent the message
+    batch_index  integer,                                                           -- its position in that request
+    mail_from    text NOT NULL,                                                     -- envelope
+    from_address text NOT NULL,                                                     -- header
+    to_addresses text[] NOT NULL,
+    cc_addresses text[] NOT NULL,
+    subject      text NOT NULL,
+    size         bigint NOT NULL,
+    tags         text[] NOT NULL DEFAULT '{}',
+    metadata     jsonb NOT NULL DEFAULT '{}',
+    status       text NOT NULL,
+    spam_score   double precision,
+    spam_action  text,
+    spam_symbols text[] NOT NULL DEFAULT '{}',
+    auth         jsonb NOT NULL DEFAULT '{}',
+    created_at   timestamptz NOT NULL,
+    accepted_at  timestamptz,                                                       -- the MTA accepted the message
+    answered_at  timestamptz                                                        -- the MTA's reply was recorded
+) PARTITION BY RANGE (id);
+CREATE TABLE messages_default PARTITION OF messages DEFAULT;
+CREATE INDEX messages_by_domain ON messages (domain_id, id);
+CREATE INDEX messages_by_message_id ON messages (message_id);
+CREATE INDEX messages_by_queue_id ON messages (queue_id) WHERE queue_id IS NOT NULL;
+CREATE INDEX messages_by_mailbox ON messages (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
+CREATE INDEX messages_by_status ON messages (status, id);
+CREATE INDEX messages_by_domain_and_status ON messages (domain_id, status, id);
+CREATE INDEX messages_by_request ON messages (request_id) WHERE request_id IS NOT NULL;
+
+CREATE TABLE message_recipients (
+    message_id      uuid NOT NULL,
+    position        integer NOT NULL,
+    address         text NOT NULL,
+    address_key     text NOT NULL,
+    status          text NOT NULL,
+    attempts        integer NOT NULL DEFAULT 0,
+    smtp_code       integer,
+    enhanced_code   text,
+    diagnostic      text,
+    remote_host     text,
+    next_attempt_at timestamptz,
+    PRIMARY KEY (message_id, position)
+) PARTITION BY RANGE (message_id);
+CREATE TABLE message_recipients_default PARTITION OF message_recipients DEFAULT;
+CREATE INDEX message_recipients_by_address ON message_recipients (address_key, message_id);
+
+-- The folded text that message searches match by substring. A separate table, because messages are updated and each
+-- update would write the trigrams again.
+CREATE TABLE message_search (
+    message_id uuid PRIMARY KEY,
+    domain_id  uuid,
+    subject    text NOT NULL,
+    sender     text NOT NULL,
+    recipients text NOT NULL                                                        -- envelope, To and Cc
+) PARTITION BY RANGE (message_id);
+CREATE TABLE message_search_default PARTITION OF message_search DEFAULT;
+CREATE INDEX message_search_trigrams ON message_search
+    USING gin (domain_id, subject gin_trgm_ops, sender gin_trgm_ops, recipients gin_trgm_ops);
+
+CREATE TABLE message_tags (
+    tag        text NOT NULL,
+    message_id uuid NOT NULL,
+    PRIMARY KEY (tag, message_id)
+) PARTITION BY RANGE (message_id);
+CREATE TABLE message_tags_default PARTITION OF message_tags DEFAULT;
+
+-- The statuses of the recipients of messages with status `partial`, so that a list filtered by status finds these
+-- messages too, in order and at the same cost. A trigger maintains it.
+CREATE TABLE message_statuses (
+    status     text NOT NULL,
+    message_id uuid NOT NULL,
+    domain_id  uuid,
+    PRIMARY KEY (status, message_id)
+) PARTITION BY RANGE (message_id);
+CREATE TABLE message_statuses_default PARTITION OF message_statuses DEFAULT;
+CREATE INDEX message_statuses_by_domain ON message_statuses (domain_id, status, message_id);
+CREATE INDEX message_statuses_by_message ON message_statuses (message_id);
+
+-- Delivery attempts for a recipient, and submissions that the MTA did not accept. A recipient that a relay accepted is
+-- `relayed`: its delivery is not known.
+CREATE TABLE message_attempts (
+    message_id      uuid NOT NULL,
+    id              uuid NOT NULL,
+    at              timestamptz NOT NULL,
+    kind            text NOT NULL CONSTRAINT message_attempts_kind
+                    CHECK (kind IN ('delivered', 'relayed', 'deferred', 'bounced', 'failed', 'lost', 'unknown')),
+    recipient       text,
+    attempt         integer NOT NULL,
+    smtp_code       integer,
+    enhanced_code   text,
+    diagnostic      text,
+    remote_host     text,
+    next_attempt_at timestamptz,
+    PRIMARY KEY (message_id, id)
+) PARTITION BY RANGE (message_id);
+CREATE TABLE message_attempts_default PARTITION OF message_attempts DEFAULT;
+
+-- Published events. `tx` orders them by transaction, so that a reader can wait for older transactions to end.
+CREATE TABLE events (
+    id         uuid PRIMARY KEY,
+    tx         xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    kind       text NOT NULL,
+    domain_id  uuid,
+    message_id uuid,
+    data       jsonb NOT NULL,
+    created_at timestamptz NOT NULL
+) PARTITION BY RANGE (id);
+CREATE TABLE events_default PARTITION OF events DEFAULT;
+CREATE INDEX events_by_transaction ON events (tx, id);
+CREATE INDEX events_by_message ON events (message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX events_by_domain ON events (domain_id, tx, id);
+
+-- The content that `mail.received.full` adds to its event: one row per message, kept for 3 days.
+CREATE TABLE event_payloads (
+    queue_id   text PRIMARY KEY,
+    content    bytea NOT NULL,                                                      -- a JSON object
+    created_at timestamptz NOT NULL
+);
+-- Mostly base64, which hardly compresses.
+ALTER TABLE event_payloads ALTER COLUMN content SET STORAGE EXTERNAL;
+CREATE INDEX event_payloads_by_age ON event_payloads (created_at);
+
+-- Insert-only for the application's role (functions/grants.sql). `tx` shows the sealer which entries are committed.
+CREATE TABLE audit_entries (
+    id            uuid PRIMARY KEY,
+    tx            xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    created_at    timestamptz NOT NULL,
+    admin_id      uuid,                                                             -- no foreign key: the row never changes
+    actor_type    text NOT NULL CONSTRAINT audit_entries_actor CHECK (actor_type IN ('session', 'api_key', 'system', 'cli')),
+    actor_label   text NOT NULL,
+    key_id        uuid,
+    action        text NOT NULL,
+    resource_type text NOT NULL,
+    resource_id   text,
+    domain_id     uuid,
+    domain_name   text,
+    ip_address    text,
+    user_agent    text,
+    request_id    uuid,
+    outcome       text NOT NULL CONSTRAINT audit_entries_outcome CHECK (outcome IN ('success', 'denied', 'failed')),
+    error_code    text,
+    details       jsonb NOT NULL
+) PARTITION BY RANGE (id);
+CREATE TABLE audit_entries_default PARTITION OF audit_entries DEFAULT;
+CREATE INDEX audit_entries_by_domain ON audit_entries (domain_id, id);
+CREATE INDEX audit_entries_by_admin ON audit_entries (admin_id, id);
+CREATE INDEX audit_entries_by_resource ON audit_entries (resource_type, resource_id, id);
+CREATE INDEX audit_entries_by_request ON audit_entries (request_id);
+CREATE INDEX audit_entries_by_transaction ON audit_entries (tx, id);
+CREATE INDEX audit_entries_by_action ON audit_entries (action, id);
+
+-- The seals that chain the audit log. Each covers the entries after the (last_tx, last_id) of the seal before it, up to
+-- its own.
+CREATE TABLE audit_seals (
+    sequence       bigint PRIMARY KEY CONSTRAINT audit_seals_sequence_range CHECK (sequence > 0),
+    sealed_at      timestamptz NOT NULL,
+    entries        integer NOT NULL,
+    last_tx        xid8 NOT NULL,
+    last_id        uuid NOT NULL,
+    latest_id      uuid,                                                            -- the greatest ID among its entries
+    leaves         bytea NOT NULL,                                                  -- ID and SHA-256 of each entry
+    first_sequence bigint NOT NULL,                                                 -- older seals are dropped
+    dropped_before timestamptz,                                                     -- older entries are dropped
+    previous       bytea NOT NULL,
+    hash           bytea NOT NULL,
+    signature      bytea NOT NULL
+);
+ALTER TABLE audit_seals ALTER COLUMN leaves SET STORAGE EXTERNAL;
+CREATE INDEX audit_seals_by_position ON audit_seals (last_tx, last_id);
+
+-- By partitioned table: the first of two clock checks a day apart, and the latest time that such a pair has confirmed.
+CREATE TABLE prune_checks (
+    parent       text PRIMARY KEY,
+    first_at     timestamptz NOT NULL,
+    confirmed_at timestamptz
+);
+
+-- Counters for the metrics, of all processes (features/record/metrics). They only increase.
+CREATE TABLE tallies (
+    name   text NOT NULL,
+    labels text[] NOT NULL,
+    count  bigint NOT NULL,
+    PRIMARY KEY (name, labels)
+) WITH (fillfactor = 50);
+
+-- Tasks for a node agent: what needs root or a daemon's tool.
+CREATE TABLE operations (
+    id           uuid PRIMARY KEY,
+    kind         text NOT NULL,
+    argument     jsonb NOT NULL,
+    state        text NOT NULL CONSTRAINT operations_state
+                 CHECK (state IN ('waiting', 'running', 'succeeded', 'failed', 'withdrawn')),
+    result       jsonb,
+    error        text,
+    requested_at timestamptz NOT NULL,
+    claimed_at   timestamptz,
+    finished_at  timestamptz
+);
+CREATE INDEX operations_open ON operations (id) WHERE state IN ('waiting', 'running');
+CREATE INDEX operations_by_age ON operations (requested_at);

@@ -1,0 +1,833 @@
+-- Generated from migrations/ and functions/ by `make generate`; do not edit.
+-- Not shown: function bodies (functions/*.sql), privileges of the owner, default partitions and their indexes.
+
+EXTENSION btree_gin
+EXTENSION pg_trgm
+SEQUENCE access_versions, USAGE TO mailkeep_app
+
+TABLE admin_domains
+    admin_id uuid NOT NULL
+    domain_id uuid NOT NULL
+    CONSTRAINT admin_domains_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT admin_domains_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT admin_domains_pkey PRIMARY KEY (admin_id, domain_id)
+    CREATE INDEX admin_domains_by_domain ON admin_domains USING btree (domain_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE admins
+    id uuid NOT NULL
+    email text NOT NULL
+    email_key text NOT NULL
+    password_hash text NOT NULL
+    role text NOT NULL
+    totp_enabled boolean NOT NULL DEFAULT false
+    oidc_provider text
+    credentials_epoch integer NOT NULL DEFAULT 0
+    surviving_session_id uuid
+    last_login_at timestamp with time zone
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT admins_email_unique UNIQUE (email_key)
+    CONSTRAINT admins_pkey PRIMARY KEY (id)
+    CONSTRAINT admins_role CHECK ((role = ANY (ARRAY['domain_admin'::text, 'admin'::text, 'super_admin'::text])))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE aliases
+    id uuid NOT NULL
+    domain_id uuid NOT NULL
+    source_local_part text NOT NULL
+    source_key text NOT NULL
+    destinations text[] NOT NULL
+    destination_keys text[] NOT NULL
+    active boolean NOT NULL
+    changed_rank smallint NOT NULL DEFAULT 2
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT aliases_changed_rank_range CHECK (((changed_rank >= 0) AND (changed_rank <= 2)))
+    CONSTRAINT aliases_destinations_count CHECK (((cardinality(destinations) >= 1) AND (cardinality(destinations) <= 1000)))
+    CONSTRAINT aliases_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id)
+    CONSTRAINT aliases_pkey PRIMARY KEY (id)
+    CONSTRAINT aliases_source_unique UNIQUE (domain_id, source_key)
+    CREATE INDEX aliases_by_destination ON aliases USING gin (destination_keys)
+    CREATE INDEX aliases_by_destination_base ON aliases USING gin (route_bases(destination_keys))
+    CREATE INDEX aliases_by_domain ON aliases USING btree (domain_id, id)
+    CREATE INDEX aliases_by_domain_and_source ON aliases USING btree (domain_id, source_local_part, id)
+    CREATE INDEX aliases_by_domain_and_update ON aliases USING btree (domain_id, updated_at, id)
+    CREATE INDEX aliases_by_source ON aliases USING btree (source_local_part, id)
+    CREATE INDEX aliases_by_update ON aliases USING btree (updated_at, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE api_key_domains
+    key_id uuid NOT NULL
+    domain_id uuid NOT NULL
+    CONSTRAINT api_key_domains_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT api_key_domains_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE
+    CONSTRAINT api_key_domains_pkey PRIMARY KEY (key_id, domain_id)
+    CREATE INDEX api_key_domains_by_domain ON api_key_domains USING btree (domain_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE api_key_rates UNLOGGED WITH (fillfactor=50)
+    key_id uuid NOT NULL
+    newest bigint NOT NULL
+    counts integer[] NOT NULL
+    CONSTRAINT api_key_rates_pkey PRIMARY KEY (key_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE api_keys
+    id uuid NOT NULL
+    admin_id uuid NOT NULL
+    parent_id uuid
+    name text NOT NULL
+    key_prefix text NOT NULL
+    token_hash bytea NOT NULL
+    is_scoped boolean NOT NULL
+    rate_limit integer NOT NULL
+    allowed_networks text[] NOT NULL DEFAULT '{}'::text[]
+    last_used_at timestamp with time zone
+    expires_at timestamp with time zone
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT api_keys_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT api_keys_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES api_keys(id) ON DELETE CASCADE
+    CONSTRAINT api_keys_pkey PRIMARY KEY (id)
+    CONSTRAINT api_keys_rate_range CHECK ((rate_limit >= 0))
+    CONSTRAINT api_keys_token_unique UNIQUE (token_hash)
+    CREATE INDEX api_keys_by_admin ON api_keys USING btree (admin_id)
+    CREATE INDEX api_keys_by_parent ON api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL)
+    CREATE TRIGGER api_keys_revoked AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION remember_revoked_api_key()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE audit_entries PARTITION BY RANGE (id)
+    id uuid NOT NULL
+    tx xid8 NOT NULL DEFAULT pg_current_xact_id()
+    created_at timestamp with time zone NOT NULL
+    admin_id uuid
+    actor_type text NOT NULL
+    actor_label text NOT NULL
+    key_id uuid
+    action text NOT NULL
+    resource_type text NOT NULL
+    resource_id text
+    domain_id uuid
+    domain_name text
+    ip_address text
+    user_agent text
+    request_id uuid
+    outcome text NOT NULL
+    error_code text
+    details jsonb NOT NULL
+    CONSTRAINT audit_entries_actor CHECK ((actor_type = ANY (ARRAY['session'::text, 'api_key'::text, 'system'::text, 'cli'::text])))
+    CONSTRAINT audit_entries_outcome CHECK ((outcome = ANY (ARRAY['success'::text, 'denied'::text, 'failed'::text])))
+    CONSTRAINT audit_entries_pkey PRIMARY KEY (id)
+    CREATE INDEX audit_entries_by_action ON ONLY audit_entries USING btree (action, id)
+    CREATE INDEX audit_entries_by_admin ON ONLY audit_entries USING btree (admin_id, id)
+    CREATE INDEX audit_entries_by_domain ON ONLY audit_entries USING btree (domain_id, id)
+    CREATE INDEX audit_entries_by_request ON ONLY audit_entries USING btree (request_id)
+    CREATE INDEX audit_entries_by_resource ON ONLY audit_entries USING btree (resource_type, resource_id, id)
+    CREATE INDEX audit_entries_by_transaction ON ONLY audit_entries USING btree (tx, id)
+    GRANT INSERT (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type, resource_id, domain_id, domain_name, ip_address, user_agent, request_id, outcome, error_code, details), SELECT TO mailkeep_app
+    GRANT INSERT (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type, resource_id, domain_id, domain_name, ip_address, user_agent, request_id, outcome, error_code, details), SELECT TO mailkeep_audit
+
+TABLE audit_seals
+    sequence bigint NOT NULL
+    sealed_at timestamp with time zone NOT NULL
+    entries integer NOT NULL
+    last_tx xid8 NOT NULL
+    last_id uuid NOT NULL
+    latest_id uuid
+    leaves bytea NOT NULL STORAGE EXTERNAL
+    first_sequence bigint NOT NULL
+    dropped_before timestamp with time zone
+    previous bytea NOT NULL
+    hash bytea NOT NULL
+    signature bytea NOT NULL
+    CONSTRAINT audit_seals_pkey PRIMARY KEY (sequence)
+    CONSTRAINT audit_seals_sequence_range CHECK ((sequence > 0))
+    CREATE INDEX audit_seals_by_position ON audit_seals USING btree (last_tx, last_id)
+    GRANT SELECT TO mailkeep_app
+    GRANT INSERT, SELECT TO mailkeep_audit
+
+TABLE dkim_keys
+    id uuid NOT NULL
+    domain_id uuid NOT NULL
+    selector text NOT NULL
+    algorithm text NOT NULL
+    stage text NOT NULL
+    private_key bytea NOT NULL
+    public_key bytea NOT NULL
+    created_at timestamp with time zone NOT NULL
+    activated_at timestamp with time zone
+    CONSTRAINT dkim_keys_algorithm CHECK ((algorithm = ANY (ARRAY['rsa2048'::text, 'rsa4096'::text, 'ed25519'::text])))
+    CONSTRAINT dkim_keys_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT dkim_keys_pkey PRIMARY KEY (id)
+    CONSTRAINT dkim_keys_selector_unique UNIQUE (domain_id, selector)
+    CONSTRAINT dkim_keys_stage CHECK ((stage = ANY (ARRAY['pending'::text, 'active'::text, 'retiring'::text, 'retired'::text])))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE domains
+    id uuid NOT NULL
+    name text NOT NULL
+    active boolean NOT NULL
+    sending_enabled boolean NOT NULL
+    receiving_enabled boolean NOT NULL
+    description text NOT NULL
+    max_mailboxes integer
+    max_aliases integer
+    default_quota_bytes bigint NOT NULL
+    plus_delimiter text
+    dns_status text NOT NULL
+    dns_checked_at timestamp with time zone
+    access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
+    relay_host text
+    relay_port integer
+    relay_tls text
+    relay_username text
+    relay_password bytea
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT domains_dns_status CHECK ((dns_status = ANY (ARRAY['unchecked'::text, 'ok'::text, 'attention'::text, 'failing'::text])))
+    CONSTRAINT domains_max_aliases_range CHECK ((max_aliases >= 0))
+    CONSTRAINT domains_max_mailboxes_range CHECK ((max_mailboxes >= 0))
+    CONSTRAINT domains_name_unique UNIQUE (name)
+    CONSTRAINT domains_pkey PRIMARY KEY (id)
+    CONSTRAINT domains_plus_delimiter_one CHECK ((length(plus_delimiter) = 1))
+    CONSTRAINT domains_quota_range CHECK ((default_quota_bytes >= 0))
+    CONSTRAINT domains_relay_password_of_user CHECK (((relay_password IS NULL) OR (COALESCE(relay_username, ''::text) <> ''::text)))
+    CONSTRAINT domains_relay_port CHECK (((relay_port >= 1) AND (relay_port <= 65535)))
+    CONSTRAINT domains_relay_secret CHECK (((relay_username IS NULL) OR (relay_username = ''::text) OR (relay_tls <> 'none'::text)))
+    CONSTRAINT domains_relay_tls CHECK ((relay_tls = ANY (ARRAY['none'::text, 'starttls'::text, 'tls'::text])))
+    CONSTRAINT domains_relay_whole CHECK ((num_nulls(relay_host, relay_port, relay_tls, relay_username) = ANY (ARRAY[0, 4])))
+    CREATE INDEX domains_by_name ON domains USING btree (name, id)
+    CREATE INDEX domains_by_update ON domains USING btree (updated_at, id)
+    CREATE TRIGGER domains_changed AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION tell_nodes()
+    CREATE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash()
+    CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
+    CREATE TRIGGER domains_told AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE event_payloads
+    queue_id text NOT NULL
+    content bytea NOT NULL STORAGE EXTERNAL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT event_payloads_pkey PRIMARY KEY (queue_id)
+    CREATE INDEX event_payloads_by_age ON event_payloads USING btree (created_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE events PARTITION BY RANGE (id)
+    id uuid NOT NULL
+    tx xid8 NOT NULL DEFAULT pg_current_xact_id()
+    kind text NOT NULL
+    domain_id uuid
+    message_id uuid
+    data jsonb NOT NULL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT events_pkey PRIMARY KEY (id)
+    CREATE INDEX events_by_domain ON ONLY events USING btree (domain_id, tx, id)
+    CREATE INDEX events_by_message ON ONLY events USING btree (message_id) WHERE (message_id IS NOT NULL)
+    CREATE INDEX events_by_transaction ON ONLY events USING btree (tx, id)
+    CREATE TRIGGER events_told AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE forward_charges
+    queue_id text NOT NULL
+    charged_at timestamp with time zone NOT NULL
+    domains text[] NOT NULL
+    copies integer[] NOT NULL
+    CONSTRAINT forward_charges_pkey PRIMARY KEY (queue_id)
+    CREATE INDEX forward_charges_by_age ON forward_charges USING btree (charged_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE forwards
+    queue_id text NOT NULL
+    recipient text NOT NULL
+    mail_from text NOT NULL
+    attempts integer NOT NULL DEFAULT 0
+    next_attempt_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT forwards_pkey PRIMARY KEY (queue_id, recipient)
+    CREATE INDEX forwards_due ON forwards USING btree (next_attempt_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE idempotency_keys
+    caller_id uuid NOT NULL
+    route text NOT NULL
+    key text NOT NULL
+    body_hash bytea NOT NULL
+    request_id uuid NOT NULL
+    process uuid NOT NULL
+    claimed_at timestamp with time zone NOT NULL
+    status integer
+    answer bytea
+    CONSTRAINT idempotency_keys_pkey PRIMARY KEY (caller_id, route, key)
+    CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (claimed_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE inbound_seen
+    queue_id text NOT NULL
+    recipient text NOT NULL
+    message_id uuid NOT NULL
+    seen_at timestamp with time zone NOT NULL
+    CONSTRAINT inbound_seen_pkey PRIMARY KEY (queue_id, recipient)
+    CREATE INDEX inbound_seen_by_age ON inbound_seen USING btree (seen_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE login_failures UNLOGGED
+    email_key text NOT NULL
+    window_started_at timestamp with time zone NOT NULL
+    failures integer NOT NULL
+    last_failed_at timestamp with time zone NOT NULL
+    CONSTRAINT login_failures_pkey PRIMARY KEY (email_key)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE login_sources
+    admin_id uuid NOT NULL
+    ip_address text NOT NULL
+    seen_at timestamp with time zone NOT NULL
+    CONSTRAINT login_sources_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT login_sources_pkey PRIMARY KEY (admin_id, ip_address)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE mail_log_positions
+    log text NOT NULL
+    inode bigint NOT NULL
+    first_line bytea NOT NULL
+    read_to bigint NOT NULL
+    read_at timestamp with time zone NOT NULL
+    CONSTRAINT mail_log_positions_pkey PRIMARY KEY (log, inode)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE mail_logs
+    name text NOT NULL
+    caught_up_at timestamp with time zone
+    CONSTRAINT mail_logs_pkey PRIMARY KEY (name)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE mail_removals
+    mailbox_id uuid NOT NULL
+    CONSTRAINT mail_removals_pkey PRIMARY KEY (mailbox_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE mailboxes
+    id uuid NOT NULL
+    domain_id uuid NOT NULL
+    local_part text NOT NULL
+    local_key text NOT NULL
+    address_key text NOT NULL
+    name text NOT NULL
+    password_hash text NOT NULL
+    active boolean NOT NULL
+    quota_bytes bigint NOT NULL
+    used_bytes bigint NOT NULL DEFAULT 0
+    message_count bigint NOT NULL DEFAULT 0
+    figures_told_at timestamp with time zone
+    figures_counted_at timestamp with time zone
+    figures_due_at timestamp with time zone
+    imap boolean NOT NULL
+    pop3 boolean NOT NULL
+    smtp boolean NOT NULL
+    sieve boolean NOT NULL
+    access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
+    forward_destinations text[] NOT NULL DEFAULT '{}'::text[]
+    forward_keys text[] NOT NULL DEFAULT '{}'::text[]
+    forward_keep_copy boolean NOT NULL DEFAULT true
+    last_login_at timestamp with time zone
+    last_login_protocol text
+    last_login_ip text
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    deleted_at timestamp with time zone
+    CONSTRAINT mailboxes_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id)
+    CONSTRAINT mailboxes_pkey PRIMARY KEY (id)
+    CONSTRAINT mailboxes_quota_range CHECK ((quota_bytes >= 0))
+    CREATE UNIQUE INDEX mailboxes_address_unique ON mailboxes USING btree (domain_id, local_key) WHERE (deleted_at IS NULL)
+    CREATE INDEX mailboxes_by_address ON mailboxes USING btree (address_key, id)
+    CREATE INDEX mailboxes_by_domain ON mailboxes USING btree (domain_id, id)
+    CREATE INDEX mailboxes_by_domain_and_address ON mailboxes USING btree (domain_id, address_key, id)
+    CREATE INDEX mailboxes_by_domain_and_update ON mailboxes USING btree (domain_id, updated_at, id)
+    CREATE INDEX mailboxes_by_update ON mailboxes USING btree (updated_at, id)
+    CREATE INDEX mailboxes_figures_due ON mailboxes USING btree (figures_due_at) WHERE (figures_due_at IS NOT NULL)
+    CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE (forward_keys <> '{}'::text[])
+    CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+    CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
+    CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
+    CREATE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE message_attempts PARTITION BY RANGE (message_id)
+    message_id uuid NOT NULL
+    id uuid NOT NULL
+    at timestamp with time zone NOT NULL
+    kind text NOT NULL
+    recipient text
+    attempt integer NOT NULL
+    smtp_code integer
+    enhanced_code text
+    diagnostic text
+    remote_host text
+    next_attempt_at timestamp with time zone
+    CONSTRAINT message_attempts_kind CHECK ((kind = ANY (ARRAY['delivered'::text, 'relayed'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'lost'::text, 'unknown'::text])))
+    CONSTRAINT message_attempts_pkey PRIMARY KEY (message_id, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE message_recipients PARTITION BY RANGE (message_id)
+    message_id uuid NOT NULL
+    position integer NOT NULL
+    address text NOT NULL
+    address_key text NOT NULL
+    status text NOT NULL
+    attempts integer NOT NULL DEFAULT 0
+    smtp_code integer
+    enhanced_code text
+    diagnostic text
+    remote_host text
+    next_attempt_at timestamp with time zone
+    CONSTRAINT message_recipients_pkey PRIMARY KEY (message_id, "position")
+    CREATE INDEX message_recipients_by_address ON ONLY message_recipients USING btree (address_key, message_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE message_search PARTITION BY RANGE (message_id)
+    message_id uuid NOT NULL
+    domain_id uuid
+    subject text NOT NULL
+    sender text NOT NULL
+    recipients text NOT NULL
+    CONSTRAINT message_search_pkey PRIMARY KEY (message_id)
+    CREATE INDEX message_search_trigrams ON ONLY message_search USING gin (domain_id, subject gin_trgm_ops, sender gin_trgm_ops, recipients gin_trgm_ops)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE message_statuses PARTITION BY RANGE (message_id)
+    status text NOT NULL
+    message_id uuid NOT NULL
+    domain_id uuid
+    CONSTRAINT message_statuses_pkey PRIMARY KEY (status, message_id)
+    CREATE INDEX message_statuses_by_domain ON ONLY message_statuses USING btree (domain_id, status, message_id)
+    CREATE INDEX message_statuses_by_message ON ONLY message_statuses USING btree (message_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE message_tags PARTITION BY RANGE (message_id)
+    tag text NOT NULL
+    message_id uuid NOT NULL
+    CONSTRAINT message_tags_pkey PRIMARY KEY (tag, message_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE messages PARTITION BY RANGE (id)
+    id uuid NOT NULL
+    direction text NOT NULL
+    message_id text NOT NULL
+    queue_id text
+    domain_id uuid
+    domain_name text NOT NULL
+    mailbox_id uuid
+    source text NOT NULL
+    admin_id uuid
+    api_key_id uuid
+    request_id uuid
+    batch_index integer
+    mail_from text NOT NULL
+    from_address text NOT NULL
+    to_addresses text[] NOT NULL
+    cc_addresses text[] NOT NULL
+    subject text NOT NULL
+    size bigint NOT NULL
+    tags text[] NOT NULL DEFAULT '{}'::text[]
+    metadata jsonb NOT NULL DEFAULT '{}'::jsonb
+    status text NOT NULL
+    spam_score double precision
+    spam_action text
+    spam_symbols text[] NOT NULL DEFAULT '{}'::text[]
+    auth jsonb NOT NULL DEFAULT '{}'::jsonb
+    created_at timestamp with time zone NOT NULL
+    accepted_at timestamp with time zone
+    answered_at timestamp with time zone
+    CONSTRAINT messages_direction CHECK ((direction = ANY (ARRAY['outbound'::text, 'inbound'::text])))
+    CONSTRAINT messages_pkey PRIMARY KEY (id)
+    CONSTRAINT messages_source CHECK ((source = ANY (ARRAY['api'::text, 'smtp'::text, 'system'::text])))
+    CREATE INDEX messages_by_domain ON ONLY messages USING btree (domain_id, id)
+    CREATE INDEX messages_by_domain_and_status ON ONLY messages USING btree (domain_id, status, id)
+    CREATE INDEX messages_by_mailbox ON ONLY messages USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
+    CREATE INDEX messages_by_message_id ON ONLY messages USING btree (message_id)
+    CREATE INDEX messages_by_queue_id ON ONLY messages USING btree (queue_id) WHERE (queue_id IS NOT NULL)
+    CREATE INDEX messages_by_request ON ONLY messages USING btree (request_id) WHERE (request_id IS NOT NULL)
+    CREATE INDEX messages_by_status ON ONLY messages USING btree (status, id)
+    CREATE TRIGGER message_statuses_kept AFTER UPDATE OF status ON messages FOR EACH ROW WHEN (((old.status = 'partial'::text) OR (new.status = 'partial'::text))) EXECUTE FUNCTION keep_message_statuses()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE oidc_identities
+    admin_id uuid NOT NULL
+    issuer text NOT NULL
+    subject text NOT NULL
+    linked_at timestamp with time zone NOT NULL
+    CONSTRAINT oidc_identities_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT oidc_identities_pkey PRIMARY KEY (admin_id)
+    CONSTRAINT oidc_identities_unique UNIQUE (issuer, subject)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE oidc_logins UNLOGGED
+    state_hash bytea NOT NULL
+    browser_hash bytea NOT NULL
+    provider text NOT NULL
+    next_path text NOT NULL
+    link_session_id uuid
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT oidc_logins_link_session_id_fkey FOREIGN KEY (link_session_id) REFERENCES sessions(id) ON DELETE CASCADE
+    CONSTRAINT oidc_logins_pkey PRIMARY KEY (state_hash)
+    CREATE INDEX oidc_logins_by_expiry ON oidc_logins USING btree (expires_at)
+    CREATE INDEX oidc_logins_by_session ON oidc_logins USING btree (link_session_id) WHERE (link_session_id IS NOT NULL)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE operations
+    id uuid NOT NULL
+    kind text NOT NULL
+    argument jsonb NOT NULL
+    state text NOT NULL
+    result jsonb
+    error text
+    requested_at timestamp with time zone NOT NULL
+    claimed_at timestamp with time zone
+    finished_at timestamp with time zone
+    CONSTRAINT operations_pkey PRIMARY KEY (id)
+    CONSTRAINT operations_state CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'withdrawn'::text])))
+    CREATE INDEX operations_by_age ON operations USING btree (requested_at)
+    CREATE INDEX operations_open ON operations USING btree (id) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]))
+    CREATE TRIGGER operations_told AFTER INSERT ON operations FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE passkey_challenges UNLOGGED
+    challenge_hash bytea NOT NULL
+    purpose text NOT NULL
+    bound_to bytea NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT passkey_challenges_pkey PRIMARY KEY (challenge_hash)
+    CONSTRAINT passkey_challenges_purpose CHECK ((purpose = ANY (ARRAY['register'::text, 'login'::text, 'second_factor'::text])))
+    CREATE INDEX passkey_challenges_by_expiry ON passkey_challenges USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE passkeys
+    id uuid NOT NULL
+    admin_id uuid NOT NULL
+    credential_id bytea NOT NULL
+    public_key bytea NOT NULL
+    sign_count bigint NOT NULL
+    name text NOT NULL
+    aaguid uuid NOT NULL
+    transports text[] NOT NULL
+    backup_eligible boolean NOT NULL
+    backed_up boolean NOT NULL
+    created_at timestamp with time zone NOT NULL
+    last_used_at timestamp with time zone
+    CONSTRAINT passkeys_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT passkeys_credential_length CHECK (((octet_length(credential_id) >= 1) AND (octet_length(credential_id) <= 1023)))
+    CONSTRAINT passkeys_credential_unique UNIQUE (credential_id)
+    CONSTRAINT passkeys_pkey PRIMARY KEY (id)
+    CREATE INDEX passkeys_by_admin ON passkeys USING btree (admin_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE pending_logins
+    token_hash bytea NOT NULL
+    admin_id uuid NOT NULL
+    credentials_epoch integer NOT NULL
+    tries integer NOT NULL DEFAULT 0
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT pending_logins_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT pending_logins_pkey PRIMARY KEY (token_hash)
+    CREATE INDEX pending_logins_by_admin ON pending_logins USING btree (admin_id)
+    CREATE INDEX pending_logins_by_expiry ON pending_logins USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE prune_checks
+    parent text NOT NULL
+    first_at timestamp with time zone NOT NULL
+    confirmed_at timestamp with time zone
+    CONSTRAINT prune_checks_pkey PRIMARY KEY (parent)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_audit
+
+TABLE queued_mail WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
+    queue_id text NOT NULL
+    origin text NOT NULL
+    login text
+    header_id text NOT NULL
+    head jsonb NOT NULL
+    sender text NOT NULL
+    size bigint NOT NULL
+    message_id uuid
+    expected integer
+    recipients integer NOT NULL
+    noted boolean NOT NULL
+    expansions jsonb NOT NULL
+    told text[] NOT NULL
+    passed_on jsonb NOT NULL DEFAULT '{}'::jsonb
+    first_seen_at timestamp with time zone NOT NULL
+    CONSTRAINT queued_mail_origin CHECK ((origin = ANY (ARRAY['api'::text, 'submission'::text, 'inbound'::text, 'reinjection'::text])))
+    CONSTRAINT queued_mail_pkey PRIMARY KEY (queue_id)
+    CREATE INDEX queued_mail_by_age ON queued_mail USING btree (first_seen_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE recovery_codes
+    admin_id uuid NOT NULL
+    code_hash bytea NOT NULL
+    CONSTRAINT recovery_codes_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT recovery_codes_pkey PRIMARY KEY (admin_id, code_hash)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE revoked_api_keys
+    token_hash bytea NOT NULL
+    CONSTRAINT revoked_api_keys_pkey PRIMARY KEY (token_hash)
+    GRANT INSERT, SELECT TO mailkeep_app
+
+TABLE routing_settings
+    only_row boolean NOT NULL DEFAULT true
+    hostname text NOT NULL
+    external_expansion integer NOT NULL
+    message_size bigint NOT NULL
+    CONSTRAINT routing_settings_one_row CHECK (only_row)
+    CONSTRAINT routing_settings_pkey PRIMARY KEY (only_row)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sandbox_messages
+    id uuid NOT NULL
+    queue_id text NOT NULL
+    mail_from text NOT NULL
+    rcpt_to text[] NOT NULL
+    message_id text NOT NULL
+    size bigint NOT NULL
+    received_at timestamp with time zone NOT NULL
+    CONSTRAINT sandbox_messages_pkey PRIMARY KEY (id)
+    CONSTRAINT sandbox_messages_queue_id_unique UNIQUE (queue_id)
+    CREATE INDEX sandbox_messages_by_message_id ON sandbox_messages USING btree (message_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sandbox_queue
+    message_id uuid NOT NULL
+    recipient text NOT NULL
+    attempts integer NOT NULL DEFAULT 0
+    next_attempt_at timestamp with time zone NOT NULL
+    CONSTRAINT sandbox_queue_message_id_fkey FOREIGN KEY (message_id) REFERENCES sandbox_messages(id) ON DELETE CASCADE
+    CONSTRAINT sandbox_queue_pkey PRIMARY KEY (message_id, recipient)
+    CREATE INDEX sandbox_queue_due ON sandbox_queue USING btree (next_attempt_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE schema_functions
+    only_row boolean NOT NULL DEFAULT true
+    checksum text NOT NULL
+    applied_at timestamp with time zone NOT NULL
+    program_version text NOT NULL
+    CONSTRAINT schema_functions_one_row CHECK (only_row)
+    CONSTRAINT schema_functions_pkey PRIMARY KEY (only_row)
+    GRANT SELECT TO mailkeep_app
+
+TABLE schema_migrations
+    number integer NOT NULL
+    name text NOT NULL
+    checksum text NOT NULL
+    applied_at timestamp with time zone NOT NULL
+    program_version text NOT NULL
+    CONSTRAINT schema_migrations_pkey PRIMARY KEY (number)
+    GRANT SELECT TO mailkeep_app
+
+TABLE send_counts WITH (fillfactor=70)
+    subject text NOT NULL
+    minute timestamp with time zone NOT NULL
+    recipients integer NOT NULL
+    CONSTRAINT send_counts_pkey PRIMARY KEY (subject, minute)
+    CONSTRAINT send_counts_positive CHECK ((recipients >= 0))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE session_ends
+    id bigint NOT NULL
+    subject text NOT NULL
+    protocols text[] NOT NULL
+    changed_at timestamp with time zone NOT NULL
+    CONSTRAINT session_ends_pkey PRIMARY KEY (id)
+    CREATE TRIGGER session_ends_published AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sessions
+    id uuid NOT NULL
+    admin_id uuid NOT NULL
+    token_hash bytea NOT NULL
+    credentials_epoch integer NOT NULL
+    ip_address text
+    user_agent text
+    created_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT sessions_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT sessions_pkey PRIMARY KEY (id)
+    CONSTRAINT sessions_token_unique UNIQUE (token_hash)
+    CREATE INDEX sessions_by_admin ON sessions USING btree (admin_id)
+    CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE submissions
+    queue_id text NOT NULL
+    login text NOT NULL
+    sender text NOT NULL
+    recipients text[] NOT NULL
+    client text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT submissions_pkey PRIMARY KEY (queue_id)
+    CREATE INDEX submissions_by_age ON submissions USING btree (created_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE suspensions
+    id uuid NOT NULL
+    domain_id uuid
+    address text NOT NULL
+    address_key text NOT NULL
+    reason text NOT NULL
+    by_kind text NOT NULL
+    by_label text NOT NULL
+    by_rank integer
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT suspensions_address_unique UNIQUE (address_key)
+    CONSTRAINT suspensions_by_kind CHECK ((by_kind = ANY (ARRAY['rules'::text, 'admin'::text])))
+    CONSTRAINT suspensions_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT suspensions_pkey PRIMARY KEY (id)
+    CREATE INDEX suspensions_by_address ON suspensions USING btree (address, id)
+    CREATE INDEX suspensions_by_domain ON suspensions USING btree (domain_id, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE tallies WITH (fillfactor=50)
+    name text NOT NULL
+    labels text[] NOT NULL
+    count bigint NOT NULL
+    CONSTRAINT tallies_pkey PRIMARY KEY (name, labels)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE totp_secrets
+    admin_id uuid NOT NULL
+    secret bytea NOT NULL
+    created_at timestamp with time zone NOT NULL
+    enabled_at timestamp with time zone
+    last_step bigint
+    CONSTRAINT totp_secrets_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT totp_secrets_pkey PRIMARY KEY (admin_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE webhook_deliveries WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
+    id uuid NOT NULL
+    webhook_id uuid NOT NULL
+    event_id uuid NOT NULL
+    kind text NOT NULL
+    state text NOT NULL
+    failures integer NOT NULL DEFAULT 0
+    lease bigint NOT NULL DEFAULT 0
+    claimed_at timestamp with time zone
+    next_attempt_at timestamp with time zone
+    attempts jsonb NOT NULL DEFAULT '[]'::jsonb
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id)
+    CONSTRAINT webhook_deliveries_settled CHECK (((next_attempt_at IS NULL) = (state = ANY (ARRAY['delivered'::text, 'abandoned'::text]))))
+    CONSTRAINT webhook_deliveries_state CHECK ((state = ANY (ARRAY['pending'::text, 'waiting_for_retry'::text, 'delivered'::text, 'abandoned'::text])))
+    CREATE INDEX webhook_deliveries_abandoned ON webhook_deliveries USING btree (webhook_id, id) WHERE (state = 'abandoned'::text)
+    CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries USING btree (webhook_id, id)
+    CREATE INDEX webhook_deliveries_open ON webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE webhooks
+    id uuid NOT NULL
+    url text NOT NULL
+    events text[] NOT NULL
+    domain_id uuid
+    active boolean NOT NULL
+    secret bytea NOT NULL
+    previous_secret bytea
+    previous_secret_until timestamp with time zone
+    failing_since timestamp with time zone
+    disabled_at timestamp with time zone
+    created_by uuid NOT NULL
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT webhooks_disabled_inactive CHECK (((disabled_at IS NULL) OR (NOT active)))
+    CONSTRAINT webhooks_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT webhooks_events_some CHECK ((cardinality(events) > 0))
+    CONSTRAINT webhooks_pkey PRIMARY KEY (id)
+    CONSTRAINT webhooks_previous_secret_whole CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL)))
+    CREATE INDEX webhooks_by_domain ON webhooks USING btree (domain_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+FUNCTION accept_messages(p_at timestamp with time zone, p_status text, p_answered boolean, p_accepted jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION address_rank(p_key text) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_most integer, p_room integer, p_rooms jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint) RETURNS TABLE(domain text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
+FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS integer; owner only
+FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
+FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
+FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
+FUNCTION file_messages(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION forget_orphaned_deliveries(p_most integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION forwards_counted(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION is_clock_ahead(p_parent text, p_at timestamp with time zone) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION keep_message_statuses() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION lock_routes() RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION lock_send_counts(p_senders text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION lock_sender(p_address_key text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mailboxes_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mailboxes_remove_mail() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mailboxes_set_address_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mailkeep_fold(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION monthly_tables() RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mta_asked(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
+FUNCTION mta_domain(p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_login(p_local text, p_domain text, p_protocol text) RETURNS TABLE(login text, password text, mailbox_id uuid, quota_bytes bigint, access_version bigint) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
+FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS SETOF mailboxes; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mta_paused(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_relay(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_route(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_senders(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_told(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
+FUNCTION mta_user(p_local text, p_domain text) RETURNS TABLE(login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text, access_version bigint) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
+FUNCTION mta_users() RETURNS TABLE(login text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
+FUNCTION newest_row_at(p_parent text) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION record_audits(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_address(p_address text, p_visible uuid[]) RETURNS TABLE(decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[]) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_base(p_local_key text, p_delimiter text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_bases(p_keys text[]) RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_chain_ahead(p_alias_id uuid) RETURNS TABLE(source text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_chain_behind(p_alias_id uuid) RETURNS TABLE(source text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_chain_behind_catch_all(p_alias_id uuid) RETURNS TABLE(source text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_delivery(p_type text, p_address text, p_mailbox_id uuid, p_hidden text) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_is_ours(p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_loop(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text) RETURNS TABLE(rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_nodes(p_key text) RETURNS TABLE(node uuid); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_onward(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_plain(p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer, OUT depends_on_size boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_step(p_step text, p_result text, p_address text, p_row jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_steps(p_address text, p_base text, p_rank integer, p_row jsonb, p_active boolean) RETURNS jsonb[]; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean, OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer, OUT too_many boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION send_minutes(p_at timestamp with time zone) RETURNS tstzrange; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION send_room_in(p_subject text, p_at timestamp with time zone, p_surplus bigint) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app
+FUNCTION settle_sends(p_at timestamp with time zone, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE(id uuid); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION take_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION tell_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION uncount_sends(p_at timestamp with time zone[], p_senders text[], p_recipients integer[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION uuid7_floor(p_at timestamp with time zone) RETURNS uuid; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION wake_event_streams() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION wake_workers(p_queue text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION wants_full(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION webhook_attempts(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION webhook_delivery_id(p_event_id uuid, p_webhook_id uuid) RETURNS uuid; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION webhook_wants(p_events text[], p_kind text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
