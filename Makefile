@@ -12,9 +12,9 @@ LOCKED := $(WHEELS) --no-binary dkimpy --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
 # Compiled modules are kept, whatever the environment says: the tests start many processes, and each would compile all of
-# ours anew. Those of the tests are compiled while the checks, on one core, are made.
+# ours again. Those of the tests are compiled while the checks, on one core, are made.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
-# The dashboard, where it is served from; built anew when one of its sources is newer.
+# The dashboard, where it is served from; rebuilt when one of its sources is newer.
 DASHBOARD := mailkeep/web/dashboard_page/screens.json
 DASHBOARD_SOURCES := $(shell find dashboard -path dashboard/node_modules -prune -o -type f -print)
 NPM := dashboard/npm
@@ -68,11 +68,11 @@ check: dev ## formatting, lint, types, import contract, generated files
 	@$(BIN)/python docs/generate.py --check
 	@$(NPM) run --silent check
 
-fmt: dev ## format, and mend what ruff can mend
+fmt: dev ## format, and apply the fixes of ruff
 	@$(BIN)/ruff check --fix --quiet $(wildcard $(SOURCES)) || true
 	@$(BIN)/ruff format $(wildcard $(SOURCES))
 
-generate: dev ## write anew what is generated (docs/reference)
+generate: dev ## regenerate the generated files (docs/reference)
 	@$(BIN)/python docs/generate.py
 
 bench: $(patsubst bench/%.py,bench-%,$(wildcard bench/*.py)) ## all performance promises, one after the other
@@ -88,7 +88,7 @@ prove-%: dev ## a proof that takes longer than the tests may: tests/prove/NAME.p
 	@$(BIN)/python -m tests.prove.$(subst -,_,$*) $(ARGS) > docs/proofs/$*.txt.part; code=$$?; cat docs/proofs/$*.txt.part; \
 		[ $$code -eq 0 ] && mv docs/proofs/$*.txt.part docs/proofs/$*.txt
 
-lock: dev ## write the locks anew from pyproject.toml (UPGRADE=--upgrade for the newest versions)
+lock: dev ## update the locks from pyproject.toml (UPGRADE=--upgrade for the newest versions)
 	@$(PIP) uv
 	@$(COMPILE) pyproject.toml --group dev --group build -o requirements/dev.lock
 	@$(COMPILE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock

@@ -28,7 +28,7 @@ from mailkeep.features.record.audit.model import AuditAction, Filter, Target
 from mailkeep.settings import Settings
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, Actor.SESSION, ip_address="192.0.2.1")
-DEED = AuditAction(
+ACTION = AuditAction(
     "alias.create", Target("alias", uuid7(utc_now())), after={"source_local_part": "sales", "active": True}
 )
 FILL = """
@@ -46,7 +46,7 @@ async def write(app: App, count: int) -> list[float]:
         start = time.perf_counter()
         async with app.db.tx() as conn:
             await conn.execute("SET LOCAL synchronous_commit = off")
-            await service.record(conn, WHO, utc_now(), DEED)
+            await service.record(conn, WHO, utc_now(), ACTION)
         seconds.append(time.perf_counter() - start)
     return seconds
 

@@ -424,8 +424,8 @@ def main() -> None:
         print(f"{route:56} {longest * 1e3:5.1f} ms  {what}, {answer}")
     top = max(longest for longest, _, _ in worst.values())
     print(f"{len(worst)} routes, {len(_SHOTS)} requests; load {began[0]:.1f} before, {os.getloadavg()[0]:.1f} after")
-    told = {"bench": "event_loop", "promise": PROMISE * 1e3, "ms": round(top * 1e3, 1), "held": top <= PROMISE}
-    print(json.dumps(told))
+    result = {"bench": "event_loop", "promise": PROMISE * 1e3, "ms": round(top * 1e3, 1), "held": top <= PROMISE}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ async def tell(app: App) -> float:
 
 
 async def follow(app: App, delays: list[float]) -> None:
-    """Read what is told from now on; how long after each was told."""
+    """Read new events; returns the delay from publication to reading, in seconds."""
 
     async def again() -> Principal:
         return WHO
@@ -78,7 +78,7 @@ async def compare_tellers(app: App, count: int) -> None:
     print(f"an event, a stream is open median {statistics.median(followed) * 1e6:6.0f} µs: {ratio:.2f} times")
     delays.sort()
     last = delays[int(len(delays) * 0.99)]
-    print(f"told to read: median {statistics.median(delays) * 1e3:.1f} ms, p99 {last * 1e3:.1f} ms")
+    print(f"published to read: median {statistics.median(delays) * 1e3:.1f} ms, p99 {last * 1e3:.1f} ms")
 
 
 async def compare_backlogs(app: App, count: int) -> None:

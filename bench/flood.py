@@ -3,7 +3,7 @@
 Promise: the memory of all processes grows by less than the budget (512 MiB) and 160 MiB; the 95th percentile of other
 calls stays below 250 ms; everything that was accepted is delivered. The slow ones begin a head and go on with a byte a
 second, do the same in a body, or ask for something large and read a little of it; who is cut off comes again. Senders
-that are told 503 come again after the time that they are told. Senders and slow ones are processes of their own.
+that get 503 retry after the time in the response. Senders and slow ones are processes of their own.
 `python -m bench.flood [SENDS] [CONNECTIONS]`.
 """
 
@@ -29,7 +29,7 @@ from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlsplit
 
-from bench.login_flood import EMAIL, PASSWORD, PATHS, SETTINGS, told
+from bench.login_flood import EMAIL, PASSWORD, PATHS, SETTINGS, report
 from tests.support import instance as instances
 from tests.support.instance import Instance
 from tests.support.processes import family, memory_mib
@@ -85,7 +85,7 @@ def furnish(running: Instance) -> House:
 
 
 def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Counter[str]:
-    """So many sends of `size` bytes at once, until each is accepted or the time is over; how often what was told."""
+    """Make `sends` concurrent sends of `size` bytes until each is accepted or time is up; counts the responses."""
     seen: Counter[str] = Counter()
     content = base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
     deadline = time.monotonic() + seconds
@@ -100,7 +100,7 @@ def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Co
                 connection = http.client.HTTPConnection(netloc, timeout=90)
                 connection.request("POST", "/api/v1/send", body, headers)
                 answer = connection.getresponse()
-                content_told = answer.read()
+                response = answer.read()
                 connection.close()
             except OSError as error:
                 seen[type(error).__name__] += 1
@@ -109,7 +109,7 @@ def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Co
             seen[str(answer.status)] += 1
             if answer.status < 500 and answer.status != 409:
                 if answer.status != 200:
-                    print(content_told, file=sys.stderr)
+                    print(response, file=sys.stderr)
                 return
             time.sleep(int(answer.headers.get("retry-after", 1)))
         seen["gave up"] += 1
@@ -120,7 +120,7 @@ def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Co
 
 
 async def be_slow(host: str, port: int, connections: int) -> None:
-    """So many slow connections, from a few addresses, until killed."""
+    """Open `count` slow connections, from a few addresses, until killed."""
     login = "POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\ncontent-type: application/json"
     kinds = (b"GET /health HTTP/1.1\r\nhost: x\r\nx-slow: ", f"{login}\r\n\r\n".encode(), b"")
     large = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -243,8 +243,8 @@ def main() -> int:
             assert running.stop() == 0, running.log
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    told("other calls, at rest", quiet.calls)
-    told("other calls, in the flood", figures.calls)
+    report("other calls, at rest", quiet.calls)
+    report("other calls, in the flood", figures.calls)
     print(
         f"{sends} sends of 49 MiB beside {connections:,} slow connections in {took:.0f} s, "
         f"answered {dict(figures.sends)}"

@@ -3,7 +3,7 @@
 - `/send/batch` (10 at a time, 100 messages of 2 KB each) and `/send` (10 clients) against `smtp-source` with the same
   bytes into the same socket of Postfix: all are signed, put into the queue, and delivered to `smtp-sink` meanwhile. The
   batch once more with a webhook on every event; and how late the logs agent writes down what Postfix' log tells. CPU
-  is that of api, logs and PostgreSQL until every fate is written down; `smtp-source` costs some of it, too, for what
+  is that of api, logs and PostgreSQL until every outcome is written; `smtp-source` costs some of it, too, for what
   Postfix asks of the database and for the reading of its log.
 - Mail from outside, until the last is delivered, by way of the lmtp agent against Postfix straight to Dovecot.
 - RCPT at 1,000 and at 1,000,000 aliases: the whole answer, on one connection.
@@ -47,7 +47,7 @@ from tests.stack.harness import ADDRESS, INTERNET, Stack
 from tests.support.webhook_sink import trusting
 
 OURS = ("api", "logs")
-LAG = 3  # seconds after which the logs agent has written down what the log told
+LAG = 3  # seconds after which the logs agent has written what the log says
 # A mailbox takes one message at a time: mail to several is what a server sees.
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
@@ -86,10 +86,12 @@ def main() -> None:
 def memory(places: Places) -> None:
     """What each part holds at rest."""
     time.sleep(3)
-    told = service_status.parts_of(places.run)
-    for part in told:
+    services = service_status.parts_of(places.run)
+    for part in services:
         print(f"memory {part.name:10} {part.memory_bytes / 2**20:6.1f} MiB in {part.processes} processes")
-    print(f"memory {'together':10} {sum(part.memory_bytes for part in told) / 2**20:6.1f} MiB, PostgreSQL not counted")
+    print(
+        f"memory {'together':10} {sum(part.memory_bytes for part in services) / 2**20:6.1f} MiB, PostgreSQL not counted"
+    )
 
 
 def outbound(stack: Stack, places: Places, hook: str, count: int, rounds: int) -> None:
@@ -117,8 +119,8 @@ def outbound(stack: Stack, places: Places, hook: str, count: int, rounds: int) -
     for way, found in rates.items():
         rate = statistics.median(found)
         parts = {name: statistics.median(each[name] for each in cpu[way]) for name in cpu[way][0]}
-        told = ", ".join(f"{name} {spent:.2f}" for name, spent in parts.items())
-        print(f"{way}: {rate:.0f} messages/s, ratio {rate / base:.2f}; CPU {sum(parts.values()):.2f} ms each ({told})")
+        costs = ", ".join(f"{name} {spent:.2f}" for name, spent in parts.items())
+        print(f"{way}: {rate:.0f} messages/s, ratio {rate / base:.2f}; CPU {sum(parts.values()):.2f} ms each ({costs})")
     lag(places)
 
 
@@ -140,7 +142,7 @@ def composed(folder: Path) -> Path:
 
 
 def lag(places: Places) -> None:
-    """How long after its line in the log a fate was written down, for the last 250."""
+    """Seconds from the log line to the written delivery outcome, for the last 250."""
     time.sleep(5)
     with psycopg.connect(socket_urls(places.run).owner) as conn:
         rows = conn.execute(
@@ -151,12 +153,12 @@ def lag(places: Places) -> None:
             """
         ).fetchall()
     late = sorted(seconds for (seconds,) in rows)
-    print(f"the last {len(late)} fates were written down {statistics.median(late):.2f} s after they stood in the log")
+    print(f"the last {len(late)} outcomes were written {statistics.median(late):.2f} s after their log lines")
     print(f"  (median; the latest {late[-1]:.2f} s)")
 
 
 async def send(stack: Stack, path: str, batch: int, count: int) -> float:
-    """Seconds for so many messages by the API."""
+    """Seconds for `count` messages by the API."""
     one = message()
     body = json.dumps(one if batch == 1 else {"messages": [one] * batch}).encode()
     port = int(stack.api.rpartition(":")[2])
@@ -237,7 +239,7 @@ def lookups(stack: Stack, places: Places) -> None:
 
 
 def source(where: str, recipient: str, count: int, sessions: int = 10, letter: Path | None = None) -> float:
-    """Seconds that smtp-source takes for so many messages: of this content, or of 2 KB of its own."""
+    """Seconds that smtp-source takes for `count` messages: of this content, or of 2 KB of its own."""
     sender = "shop@example.test" if where.startswith("unix:") else "someone@remote.test"
     content = ("-F", str(letter)) if letter else ("-l", "2048")
     began = time.monotonic()

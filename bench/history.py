@@ -195,7 +195,7 @@ def letter(domain_id: UUID) -> Message:
 
 
 async def write(db: Database, batches: int) -> float:
-    """Seconds for one message through its life (attempt, acceptance, fate), in batches of a hundred."""
+    """Seconds for one message through its life (attempt, acceptance, outcome), in batches of a hundred."""
     said = Reply(250, "2.0.0", "Ok", "mx.example")
     started = time.perf_counter()
     for _ in range(batches):
@@ -260,7 +260,7 @@ async def main(large: int, small: int, turns: int) -> None:
 
 
 def make(urls: postgres.Urls, sizes: tuple[int, ...]) -> dict[int, Database]:
-    """A database with so many messages for each size, cloned from the migrated one."""
+    """A database for each number of messages, cloned from the migrated one."""
     made: dict[int, Database] = {}
     template = str(conninfo_to_dict(urls.owner)["dbname"])
     with psycopg.connect(make_conninfo(urls.owner, dbname="postgres"), autocommit=True) as maintenance:

@@ -80,10 +80,10 @@ def compare(stack: Stack, places: Places, count: int, rounds: int) -> None:
             cpu[side].append({name: (after[name] - before[name]) * 1000 / count for name in after})
     for side, found in rates.items():
         parts = {name: statistics.median(each[name] for each in cpu[side]) for name in cpu[side][0]}
-        told = ", ".join(
+        costs = ", ".join(
             f"{name} {ms:.2f}" for name, ms in sorted(parts.items(), key=lambda each: -each[1]) if ms >= 0.01
         )
-        print(f"{side}: {statistics.median(found):.0f} messages/s; CPU {sum(parts.values()):.2f} ms each ({told})")
+        print(f"{side}: {statistics.median(found):.0f} messages/s; CPU {sum(parts.values()):.2f} ms each ({costs})")
     base, own = (statistics.median(found) for found in rates.values())
     print(f"ratio {own / base:.2f}")
 

@@ -4,7 +4,7 @@ Promise: the 95th percentile of other calls stays below 100 ms while 10,000 logi
 1,000 connections, from a process of their own, against a whole instance. Every email is another one, so that none is
 stopped by its account's failures, and the limit by address is off: the worst case. As many are hashed at once as
 there are processors, 400 wait, and the others are refused; those come back after a second, not after the five that
-they are told. Who has logged in before goes past them. `python -m bench.login_flood [LOGINS] [CONNECTIONS]`.
+in the response. Who has logged in before goes past them. `python -m bench.login_flood [LOGINS] [CONNECTIONS]`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Watcher:
         return self.call("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})[0]
 
 
-def told(name: str, seconds: list[float]) -> float:
+def report(name: str, seconds: list[float]) -> float:
     cut = quantiles(seconds, n=100, method="inclusive")
     print(
         f"{name:28} {len(seconds):6} calls   median {median(seconds) * 1e3:7.1f} ms   p95 {cut[94] * 1e3:7.1f} ms   "
@@ -106,8 +106,8 @@ def measure(running: Instance, logins: int, connections: int) -> int:
     watcher = Watcher(running)
     for _ in range(20):
         watcher.look()
-    told("other calls, at rest", [took for _ in range(75) for took in watcher.look()])
-    told("own logins, at rest", [watcher.log_in() for _ in range(20)])
+    report("other calls, at rest", [took for _ in range(75) for took in watcher.look()])
+    report("own logins, at rest", [watcher.log_in() for _ in range(20)])
     at = urlsplit(running.http)
     where = [str(at.hostname), str(at.port), str(logins), str(connections)]
     command = [sys.executable, "-m", "bench.login_flood", "flood", *where]
@@ -122,8 +122,8 @@ def measure(running: Instance, logins: int, connections: int) -> int:
         assert attacker.stdout
         statuses = json.loads(attacker.stdout.read())
     took = time.perf_counter() - start
-    p95 = told("other calls, in the flood", others)
-    told("own logins, in the flood", own)
+    p95 = report("other calls, in the flood", others)
+    report("own logins, in the flood", own)
     print(f"{logins:,} logins in {took:.1f} s, answered {statuses}")
     print(json.dumps({"bench": "login_flood", "promise": PROMISED, "p95": round(p95, 4), "held": p95 <= PROMISED}))
     return 0 if p95 <= PROMISED else 1

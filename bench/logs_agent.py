@@ -71,7 +71,7 @@ def _inbound_lines(number: int, stamp: str) -> str:
 
 
 async def _read(app: App, log: Path, texts: list[str], *, whole: bool) -> tuple[float, float]:
-    """Seconds and seconds of CPU for the lines of so many messages, written at once or piece by piece."""
+    """Seconds and seconds of CPU for the lines of `count` messages, written at once or piece by piece."""
     follower = Follower(app, log)
     began = cpu = 0.0
     for piece in [texts] if whole else [texts[at : at + _A_PIECE] for at in range(0, len(texts), _A_PIECE)]:

@@ -1,6 +1,6 @@
 """A POST of 600 bytes by the outbound client on a kept connection, against aiohttp as it comes: CPU of the client.
 
-What the guard costs: the URL taken apart, the address held against the table, the pinned connection, the limits. The
+What the guard costs: parsing the URL, checking the address, the pinned connection, the limits. The
 receiver is a process of its own; the two sides take turns. `python -m bench.outbound [POSTS] [TURNS]`.
 """
 

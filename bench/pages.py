@@ -40,7 +40,7 @@ class Lists:
         return answer.json
 
     async def cursor_behind(self, rows: int) -> str:
-        """The cursor after so many rows; a cursor holds for any limit."""
+        """The cursor after that many rows; a cursor holds for any limit."""
         cursor = ""
         while rows:
             step = min(rows, MOST)

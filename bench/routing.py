@@ -94,7 +94,7 @@ async def main(lookups: int, large: int) -> None:
 
 
 def databases(urls: postgres.Urls, sizes: tuple[int, ...]) -> dict[int, psycopg.Connection]:
-    """A database with so many aliases for each size, cloned from the migrated one."""
+    """A database for each number of aliases, cloned from the migrated one."""
     made: dict[int, psycopg.Connection] = {}
     template = conninfo_to_dict(urls.owner)["dbname"]
     with psycopg.connect(make_conninfo(urls.owner, dbname="postgres"), autocommit=True) as maintenance:

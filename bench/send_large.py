@@ -98,8 +98,8 @@ def main() -> None:
     wait = median(run.waited for run in watched)
     print(f"{ratio:.1f} × less time; memory grows by {growth:.2f} × the body at most; others wait {wait * 1e3:.0f} ms")
     held = ratio >= FASTER and growth < GROWTH
-    told = {"bench": "send_large", "promise": [FASTER, GROWTH], "ratio": [round(ratio, 1), round(growth, 2)]}
-    print(json.dumps(told | {"held": held}))
+    result = {"bench": "send_large", "promise": [FASTER, GROWTH], "ratio": [round(ratio, 1), round(growth, 2)]}
+    print(json.dumps(result | {"held": held}))
 
 
 if __name__ == "__main__":

@@ -123,11 +123,11 @@ def report(rounds: dict[str, list[Round]], count: int) -> None:
     for name, each in medians.items():
         print(f"{name:30} {each.rate:8,.0f} a second {each.cpu * 1e6:8.0f} {each.database * 1e6:11.0f}")
     plain = medians["plain program, 10 clients"].rate
-    told = {
+    result = {
         "send": round(medians["/send, 10 clients"].rate / plain, 2),
         "batch": round(medians["/send/batch, 10 × 100"].rate / plain, 2),
     }
-    print(json.dumps({"bench": "send_rate", "promise": None, "ratio": told, "held": None}))
+    print(json.dumps({"bench": "send_rate", "promise": None, "ratio": result, "held": None}))
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def walk(stack: Stack, places: Places, root: Path) -> None:
 
 
 def fill(places: Places, messages: int) -> float:
-    """Seconds for so many messages by the lmtp agent, to five mailboxes side by side."""
+    """Seconds for `count` messages by the lmtp agent, to five mailboxes side by side."""
 
     def one(name: str) -> None:
         recipient = f"{name}@example.test"

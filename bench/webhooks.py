@@ -204,7 +204,7 @@ def _clone(urls: postgres.Urls, name: str) -> postgres.Urls:
 
 @asynccontextmanager
 async def application(url: str, settings: Settings, folder: Path) -> AsyncIterator[App]:
-    """The toolbox on a migrated database."""
+    """The App on a migrated database."""
     db = Database(url, max_size=10)
     await db.open()
     app = App(settings, folder, utc_now, Vault(bytes(range(32))), db)

@@ -157,7 +157,7 @@ def test_no_sql_tells_the_time():
         ]
     for path in sources(pattern="*.sql"):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            # The least retention of the audit log: a time that is handed in would be the choice of whoever calls.
+            # The least retention of the audit log: a time as an argument would be the caller's choice.
             bounds_pruning = "clock_timestamp(), newest_row_at(" in line
             if SQL_CLOCK.search(line.partition("--")[0]) and not bounds_pruning:
                 found.append(f"{named(path)}:{number}")

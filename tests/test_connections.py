@@ -1,6 +1,6 @@
 """The pool of connections, used up or down to one: nobody waits for ever, and nobody needs a second while holding one.
 
-With a pool of a single connection, whoever asks for another inside a block waits in vain and is told 503.
+With a pool of a single connection, whoever asks for another inside a block waits in vain and gets 503.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ async def test_with_all_connections_held_the_answer_is_503_within_five_seconds(p
         mail = asyncio.create_task(dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<alice@{EXAMPLE}>"))
         answers = await asyncio.gather(*[post.api.sue.get("/domains") for _ in range(40)])
         took = time.monotonic() - began
-        told = await mail
+        result = await mail
         assert {(answer.status, answer.code) for answer in answers} == {(503, "UNAVAILABLE")}
         assert all(int(answer.headers["retry-after"]) > 0 for answer in answers)
-        assert codes(told) == [250, 451]
+        assert codes(result) == [250, 451]
         assert took < 30  # 5 on a machine that does nothing else; one after the other they take 200
         await held.aclose()
         db._pool.timeout = _NEVER  # each has its turn

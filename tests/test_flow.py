@@ -18,7 +18,7 @@ _FLOW = Path(__file__).parent.parent / "docs" / "flow.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| (–|\d+) \|", re.MULTILINE)
 
 
-def told() -> dict[str, list[Statement]]:
+def documented() -> dict[str, list[Statement]]:
     """The tables of the document, by their headings."""
     sections = re.split(r"^## (.+)$", _FLOW.read_text("utf-8"), flags=re.MULTILINE)
     return {
@@ -63,7 +63,7 @@ async def test_each_life_costs_the_statements_that_the_document_tells(
     await api.sql("DELETE FROM webhook_deliveries")
     await key.post("/send", letter())
     await lives("A delivery to a webhook", Deliveries(api.app).drain)
-    expected = told()
+    expected = documented()
     assert list(expected) == [title for title in expected if title in found]
     for title, statements in found.items():
         assert statements == expected[title], title

@@ -275,7 +275,7 @@ async def by_scope(world: World, who: Person, place: str) -> Asked:
 
 
 async def by_stream(world: World, who: Person, place: str) -> Asked:
-    """What is told so far, from the beginning, and then the end."""
+    """All events so far, then the end."""
     asked = await by_filter(world, who, place)
     return Asked(query={"duration": 0, "after": UUID(int=0)} | asked.query)
 

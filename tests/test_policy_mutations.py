@@ -40,9 +40,9 @@ BROKEN: list[tuple[str, Break, str]] = [
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("route, breaks, told", BROKEN, ids=[breaks.__name__ for _, breaks, _ in BROKEN])
+@pytest.mark.parametrize("route, breaks, message", BROKEN, ids=[breaks.__name__ for _, breaks, _ in BROKEN])
 async def test_the_matrix_names_the_route_whose_check_is_gone(
-    world: matrix.World, monkeypatch: pytest.MonkeyPatch, route: str, breaks: Break, told: str
+    world: matrix.World, monkeypatch: pytest.MonkeyPatch, route: str, breaks: Break, message: str
 ) -> None:
     monkeypatch.setattr(matrix, "ROWS", {route: matrix.ROWS[route]})
     monkeypatch.setattr(matrix, "MORE", ())
@@ -50,4 +50,4 @@ async def test_the_matrix_names_the_route_whose_check_is_gone(
     breaks(monkeypatch)
     with pytest.raises(AssertionError) as found:
         await matrix.test_every_route_answers_every_caller_as_the_policy_says(world)
-    assert f"{route} {told}" in str(found.value)
+    assert f"{route} {message}" in str(found.value)

@@ -68,7 +68,7 @@ class Changes(RuleBasedStateMachine):
     def __init__(self, post: Post, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self.post, self.api, self.loop = post, post.api, loop
-        self.run(self.begin_anew())
+        self.run(self.restart())
         self.places = [Place(name, str(domain_id)) for name, domain_id in DOMAIN_IDS.items()]
         by_name = {place.name: place for place in self.places}
         accounts = {
@@ -99,7 +99,7 @@ class Changes(RuleBasedStateMachine):
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(90)
 
-    async def begin_anew(self) -> None:
+    async def restart(self) -> None:
         """The cast as it was, and nothing beside it."""
         async with self.api.app.db.tx() as conn:
             cast = {

@@ -106,7 +106,7 @@ class Pure:
     threat: str
     breaks: Break
     proof: Callable[..., Any]
-    told: str
+    message: str
     given: Callable[[], tuple[Any, ...]] = field(default=tuple)
 
 
@@ -182,18 +182,18 @@ async def run(proof: Callable[..., Any], *given: Any) -> None:
         await done
 
 
-async def fails(told: str, proof: Callable[..., Any], *given: Any) -> None:
+async def fails(message: str, proof: Callable[..., Any], *given: Any) -> None:
     """The test fails at what it looks for in an answer, and says this."""
     with pytest.raises((AssertionError, LookupError, TypeError, pytest.fail.Exception)) as found:
         await run(proof, *given)
-    assert told in str(found.value)
+    assert message in str(found.value)
 
 
 @pytest.mark.parametrize("row", PURE, ids=lambda row: f"{row.threat}: {row.breaks.__name__}")
 async def test_without_its_defence_the_trap_is_sprung(row: Pure, monkeypatch: pytest.MonkeyPatch):
     await run(row.proof, *row.given())
     row.breaks(monkeypatch)
-    await fails(row.told, row.proof, *row.given())
+    await fails(row.message, row.proof, *row.given())
 
 
 # Those that need a database, each with one of its own

@@ -63,8 +63,8 @@ async def test_an_unmanaged_domain_is_not_taken_for_its_look_alike(post: Post):
     await make(post.api.sue, "/domains", name="fass.de")
     answer = await post.send(**{"from": {"email": "shop@faß.de"}})
     assert outcome(answer) == (403, "DOMAIN_NOT_FOUND")
-    told = await post.deliver("ute@faß.de", utf8=True)
-    assert told.refused["ute@faß.de"][0] == 554
+    result = await post.deliver("ute@faß.de", utf8=True)
+    assert result.refused["ute@faß.de"][0] == 554
 
 
 LOOK_ALIKES = (
@@ -130,8 +130,8 @@ async def test_aliases_are_reached_under_every_folding(post: Post):
             again = {"domain_id": DOMAIN_ID, "source_local_part": other, "destination": to}
             answer = await post.api.sue.post("/aliases", again)
             assert (*outcome(answer), answer.json["error"]["details"]["reason"]) == (409, "CONFLICT", "source_taken")
-            told = (await post.api.sue.get("/routing/explain", address=f"{other}@{EXAMPLE}")).data
-            assert [place["mailbox_id"] for place in told["deliveries"]] == [box], other
+            explained = (await post.api.sue.get("/routing/explain", address=f"{other}@{EXAMPLE}")).data
+            assert [place["mailbox_id"] for place in explained["deliveries"]] == [box], other
             assert (await post.deliver(f"{other}@{EXAMPLE}", utf8=True)).code == 250, other
         assert len(post.mail_of(UUID(box))) == len(others)
 

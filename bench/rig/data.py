@@ -52,7 +52,7 @@ async def database() -> AsyncGenerator[Urls]:
 
 @asynccontextmanager
 async def application(urls: Urls, data_dir: Path) -> AsyncGenerator[App]:
-    """The toolbox on such a database."""
+    """The App on such a database."""
     db = Database(urls.app)
     await db.open()
     try:
@@ -65,7 +65,7 @@ async def application(urls: Urls, data_dir: Path) -> AsyncGenerator[App]:
 
 
 def fill_aliases(urls: Urls, domain_id: UUID, count: int) -> None:
-    """So many aliases of one domain, oldest first, and statistics of them."""
+    """`count` aliases of one domain, oldest first, and statistics of them."""
     with psycopg.connect(urls.owner, autocommit=True) as conn:
         conn.execute(ALIASES, {"domain": domain_id, "count": count, "at": utc_now()})
         conn.execute("VACUUM ANALYZE aliases")

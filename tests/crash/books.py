@@ -14,7 +14,7 @@ from mailkeep.db import postgres
 from tests.crash.load import Load
 from tests.support.ledger import Balance, compare
 
-# A fate can tell of the acceptance before whoever sent has written it down, with the audit row: that is open too.
+# A delivery outcome may be written before the sender has recorded the acceptance and its audit row: that is open too.
 _SETTLED = """
 SELECT NOT EXISTS (SELECT FROM sandbox_queue)
    AND NOT EXISTS (SELECT FROM messages WHERE status IN ('submitting', 'unknown'))
@@ -67,7 +67,7 @@ class Books:
         )
         yield compare("history of what the MTA took", [one for _, one in taken], [one for _, one, _ in sent])
         for kind in ("mail.sent", "mail.delivered"):
-            yield compare(kind, [one for one, _, _ in sent], self._told(conn, kind))
+            yield compare(kind, [one for one, _, _ in sent], self._events(conn, kind))
         yield from self._audit_of_sends(conn, load, {one for _, one, _ in sent}, {one for _, _, one in sent})
 
     def _audit_of_sends(
@@ -87,7 +87,7 @@ class Books:
         answered = {request for request, what in load.requests.items() if what == "POST/send"}
         yield compare("audit rows of answered sends", answered, [one for one, _ in rows if one in answered])
 
-    def _told(self, conn: psycopg.Connection, kind: str) -> list[str]:
+    def _events(self, conn: psycopg.Connection, kind: str) -> list[str]:
         rows = conn.execute("SELECT message_id::text FROM events WHERE kind = %s", (kind,)).fetchall()
         return [row[0] for row in rows]
 
@@ -103,7 +103,7 @@ class Books:
         known = {queue_id for _, queue_id, _ in filed}
         answered_for = [one for one, subject in letters if one in known or subject not in load.inbound.doubtful]
         yield compare("letters of the history", known, answered_for)
-        yield compare("mail.received", [one for one, _, _ in filed], self._told(conn, "mail.received"))
+        yield compare("mail.received", [one for one, _, _ in filed], self._events(conn, "mail.received"))
 
     def _letters(self) -> list[tuple[str, str]]:
         """Queue id and subject of each letter in a mailbox."""
@@ -118,7 +118,7 @@ class Books:
         there = dict(self._ask(conn, "SELECT source_local_part, id::text FROM aliases"))
         yield load.created.weigh(there.keys() | load.deleted.asked.keys())
         yield load.deleted.weigh(load.deleted.asked.keys() - there.keys())
-        made, gone = self._deeds(conn, "alias.create"), self._deeds(conn, "alias.delete")
+        made, gone = self._audited(conn, "alias.create"), self._audited(conn, "alias.delete")
         yield compare("audit rows of aliases made", {*there.values(), *gone}, made)
         yield compare("audit rows of aliases deleted", set(made) - set(there.values()), gone)
         answered = {request for request, what in load.requests.items() if "/aliases" in what}
@@ -131,7 +131,7 @@ class Books:
         )
         yield compare("audit rows of answered changes", answered, [one for one in rows if one in answered])
 
-    def _deeds(self, conn: psycopg.Connection, action: str) -> list[str]:
+    def _audited(self, conn: psycopg.Connection, action: str) -> list[str]:
         """What was acted on with success, by the audit log."""
         rows = conn.execute(
             "SELECT resource_id FROM audit_entries WHERE action = %s AND outcome = 'success'", (action,)

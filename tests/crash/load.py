@@ -1,4 +1,4 @@
-"""Clients of a running instance who send, deliver and change, and write down in ledgers what they are told.
+"""Clients of a running instance who send, deliver and change, and record the responses in ledgers.
 
 Who sends an Idempotency-Key tries again until it knows; who does not, leaves it at one try. Senders of inbound mail
 try again, as mail servers do.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.crash.wire import SECONDS, Cut, NeverAsked, Told, call, deliver
+from tests.crash.wire import SECONDS, CallResult, Cut, NeverAsked, call, deliver
 from tests.support.ledger import Ledger
 
 SENDS_A_SECOND = 50
@@ -36,7 +36,7 @@ class Place:
     domain_id: str = ""
     up: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def __call__(self, method: str, path: str, body: Any = None, idempotency: str = "") -> Told:
+    async def __call__(self, method: str, path: str, body: Any = None, idempotency: str = "") -> CallResult:
         headers = {"Authorization": f"Bearer {self.key}"}
         if idempotency:
             headers["Idempotency-Key"] = idempotency
@@ -120,11 +120,13 @@ class Load:
             "source_local_part": token,
             "destination": "out@elsewhere.test",
         }
-        told = await self._ask(self.created, [token], ("POST", "/aliases", body), keyed=number % 2 == 0)
-        if told and told.status == 201:
-            self._kept[token] = told.body["data"]["id"]
+        result_of_call = await self._ask(self.created, [token], ("POST", "/aliases", body), keyed=number % 2 == 0)
+        if result_of_call and result_of_call.status == 201:
+            self._kept[token] = result_of_call.body["data"]["id"]
 
-    async def _ask(self, ledger: Ledger, tokens: list[str], asked: tuple[str, str, Any], *, keyed: bool) -> Told | None:
+    async def _ask(
+        self, ledger: Ledger, tokens: list[str], asked: tuple[str, str, Any], *, keyed: bool
+    ) -> CallResult | None:
         """Ask, with a key until it is known what became of it; the answer of the last try, if there was one."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _PATIENCE
@@ -132,21 +134,21 @@ class Load:
         while True:
             for token in tokens:
                 ledger.invoke(token, keyed=keyed)
-            told, again = await self._try(ledger, tokens, asked, key)
+            result_of_call, again = await self._try(ledger, tokens, asked, key)
             if not (keyed and again):
-                return told
+                return result_of_call
             if loop.time() > deadline:
-                self.oddities.append(f"{tokens[0]}: no answer within {_PATIENCE:.0f} s, at last {told}")
-                return told
+                self.oddities.append(f"{tokens[0]}: no answer within {_PATIENCE:.0f} s, at last {result_of_call}")
+                return result_of_call
             await asyncio.sleep(0.1)
             await self.place.up.wait()
 
     async def _try(
         self, ledger: Ledger, tokens: list[str], asked: tuple[str, str, Any], key: str
-    ) -> tuple[Told | None, bool]:
+    ) -> tuple[CallResult | None, bool]:
         """One try, and whether another one makes sense."""
         try:
-            told = await self.place(*asked, key)
+            result_of_call = await self.place(*asked, key)
         except NeverAsked:
             for token in tokens:
                 ledger.fail(token)
@@ -155,26 +157,26 @@ class Load:
             for token in tokens:
                 ledger.info(token)
             return None, True
-        if told.status < 300 and "idempotent-replayed" not in told.headers:
-            self.requests[told.headers["x-request-id"]] = asked[0] + asked[1]
-        notes = [self._note(token, told, result) for token, result in _apart(tokens, told)]
+        if result_of_call.status < 300 and "idempotent-replayed" not in result_of_call.headers:
+            self.requests[result_of_call.headers["x-request-id"]] = asked[0] + asked[1]
+        notes = [self._note(token, result_of_call, result) for token, result in _split(tokens, result_of_call)]
         for token, note in zip(tokens, notes, strict=True):
             getattr(ledger, note)(token)
-        return told, told.status >= 400 and "info" in notes
+        return result_of_call, result_of_call.status >= 400 and "info" in notes
 
-    def _note(self, token: str, told: Told, result: Mapping[str, Any] | None) -> str:
+    def _note(self, token: str, result_of_call: CallResult, result: Mapping[str, Any] | None) -> str:
         if result is not None:
             if "code" not in result:
                 return "ok"
             code, details = result["code"], result.get("details") or {}
-        elif told.status < 300:
+        elif result_of_call.status < 300:
             return "ok"
         else:
-            code, details = told.code, told.details
+            code, details = result_of_call.code, result_of_call.details
         if code in ("UNAVAILABLE", "IDEMPOTENCY_IN_PROGRESS") or details.get("submitted", "no") != "no":
             return "info"
         if code not in ("SEND_FAILED", "SEND_UNAVAILABLE"):
-            self.oddities.append(f"{token}: {told.status} {code} {told.body}")
+            self.oddities.append(f"{token}: {result_of_call.status} {code} {result_of_call.body}")
         return "fail"
 
     async def _deliver(self, number: int) -> None:
@@ -205,9 +207,9 @@ class Load:
             await self.place.up.wait()
 
 
-def _apart(tokens: list[str], told: Told) -> list[tuple[str, Mapping[str, Any] | None]]:
+def _split(tokens: list[str], result_of_call: CallResult) -> list[tuple[str, Mapping[str, Any] | None]]:
     """Each token with its own result, where the answer is a batch's."""
-    data = told.body.get("data")
-    if told.status < 300 and data and "results" in data:
+    data = result_of_call.body.get("data")
+    if result_of_call.status < 300 and data and "results" in data:
         return list(zip(tokens, data["results"], strict=True))
     return [(token, None) for token in tokens]

@@ -2,7 +2,7 @@
 
 Where and when is armed while it runs: a line `NAME N` written to the FIFO that MAILKEEP_TESTS_ARM names. Beside the
 product's own places there is `answer.half_written`: half of the answer to a send is on its way to the client.
-MAILKEEP_TESTS_LEASE shortens the lease of deliveries to so many seconds, MAILKEEP_TESTS_NO_WORKER leaves them to
+MAILKEEP_TESTS_LEASE shortens the lease of deliveries to that many seconds, MAILKEEP_TESTS_NO_WORKER leaves them to
 others.
 """
 

@@ -166,7 +166,7 @@ class Rounds:
 
 
 def _most(name: str) -> int:
-    """So many times a place is reached within a good half second."""
+    """How often a failpoint is reached within about half a second."""
     if name == "submit.in_data":
         return 6
     return max(3, (SENDS_A_SECOND if name in SEND_PLACES else INBOUND_A_SECOND) * 6 // 10)
@@ -201,12 +201,12 @@ async def rounds() -> AsyncIterator[Rounds]:
 
 
 async def _furnish(place: Place) -> None:
-    told = await call(place.http, "POST", "/auth/login", {"email": _EMAIL, "password": _PASSWORD})
-    cookie = {"Cookie": told.headers["set-cookie"].partition(";")[0]}
-    told = await call(place.http, "POST", "/domains", {"name": "example.test"}, cookie)
-    place.domain_id = told.body["data"]["id"]
+    result = await call(place.http, "POST", "/auth/login", {"email": _EMAIL, "password": _PASSWORD})
+    cookie = {"Cookie": result.headers["set-cookie"].partition(";")[0]}
+    result = await call(place.http, "POST", "/domains", {"name": "example.test"}, cookie)
+    place.domain_id = result.body["data"]["id"]
     box = {"domain_id": place.domain_id, "local_part": ALICE.partition("@")[0], "password_hash": "{SHA}x"}
     assert (await call(place.http, "POST", "/mailboxes", box, cookie)).status == 201
-    told = await call(place.http, "POST", "/api-keys", {"name": "load", "rate_limit": 0}, cookie)
-    place.key = told.body["data"]["key"]
+    result = await call(place.http, "POST", "/api-keys", {"name": "load", "rate_limit": 0}, cookie)
+    place.key = result.body["data"]["key"]
     place.up.set()

@@ -1,8 +1,8 @@
 """The full profile under a stream of mail out and in, while its parts are killed: what is lost, what is doubled, and
 how long each takes to come back.
 
-Every message has a token in its subject. Out: accepted by the API, told as sent, at the second mail server (`Far`),
-told as delivered. In: accepted by Postfix, told as received, one copy in the mailbox.
+Every message has a token in its subject. Out: accepted by the API, published as sent, at the second mail server
+(`Far`), published as delivered. In: accepted by Postfix, published as received, one copy in the mailbox.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FAR = "127.0.7.3"
 OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys", "usage")
 DAEMONS = ("postfix", "dovecot", "rspamd", "redis")
 STAGES = ("api", "smtp", "mail.sent", "mail.delivered", "mail.received")
-"""Which mail that was begun after a kill has to reach: taken by the API and by Postfix, and told of."""
+"""Which mail that was begun after a kill has to reach: accepted by the API and by Postfix, and published."""
 _SUBJECT = re.compile(rb"^Subject: (\S+)\r?$", re.MULTILINE)
 _STARTED_WITHIN = 180.0
 _SETTLED_WITHIN = 120.0
@@ -140,9 +140,9 @@ class Stack:
     mailbox_id: str = ""
 
     async def __call__(self, method: str, path: str, body: Any = None) -> Any:
-        told = await call(self.http, method, path, body, {"Authorization": f"Bearer {self.key}"})
-        assert told.status < 300, told
-        return told.body["data"]
+        result = await call(self.http, method, path, body, {"Authorization": f"Bearer {self.key}"})
+        assert result.status < 300, result
+        return result.body["data"]
 
     async def rows(self, query: str, **named: Any) -> list[Any]:
         """A query, tried again while the database is away."""
@@ -204,8 +204,8 @@ class Stack:
     def queued(self) -> int:
         """How many messages Postfix has."""
         conf = str(self.data / "postfix" / "conf")
-        told = subprocess.run(["postqueue", "-c", conf, "-j"], check=False, timeout=30, capture_output=True)
-        return told.stdout.count(b"\n")
+        done = subprocess.run(["postqueue", "-c", conf, "-j"], check=False, timeout=30, capture_output=True)
+        return done.stdout.count(b"\n")
 
 
 async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
@@ -323,15 +323,15 @@ class Stream:
         body = {"from": {"email": ALICE}, "to": [{"email": f"a-{token}@far.test"}], "subject": token, "text_body": "x"}
         self.out.invoke(token)
         try:
-            told = await call(self.stack.http, "POST", "/send", body, {"Authorization": f"Bearer {self.stack.key}"})
+            result = await call(self.stack.http, "POST", "/send", body, {"Authorization": f"Bearer {self.stack.key}"})
         except NeverAsked:
             return self.out.fail(token)
         except Cut:
             return self.out.info(token)
-        if told.status == 200:
+        if result.status == 200:
             self.reach("api", token)
             return self.out.ok(token)
-        certain = told.code in ("SEND_FAILED", "SEND_UNAVAILABLE") and told.details.get("submitted") in (None, "no")
+        certain = result.code in ("SEND_FAILED", "SEND_UNAVAILABLE") and result.details.get("submitted") in (None, "no")
         return self.out.fail(token) if certain else self.out.info(token)
 
     async def _bring(self, token: str) -> None:
@@ -383,13 +383,13 @@ class Stream:
         return took
 
     async def settle(self) -> None:
-        """Wait until everything that was accepted is told of, and the queue is empty."""
+        """Wait until every accepted message has an outcome event, and the queue is empty."""
 
         async def settled() -> bool:
-            told = await self._told()
+            events = await self._events()
             return (
-                self.out.succeeded | self._in_doubt() <= told["mail.delivered"].keys() | told["system.alert"].keys()
-                and self.inbound.succeeded <= told["mail.received"].keys()
+                self.out.succeeded | self._in_doubt() <= events["mail.delivered"].keys() | events["system.alert"].keys()
+                and self.inbound.succeeded <= events["mail.received"].keys()
                 and await asyncio.to_thread(self.stack.queued) == 0
             )
 
@@ -406,10 +406,10 @@ class Stream:
             await asyncio.sleep(1)
 
     def _in_doubt(self) -> set[str]:
-        """What is at the other server, and its sender was told that nobody knows."""
+        """What is at the other server, and whose sender got an unknown result."""
         return self.out.doubtful & set(self.stack.far.taken)
 
-    async def _told(self) -> dict[str, Counter[str]]:
+    async def _events(self) -> dict[str, Counter[str]]:
         found: dict[str, Counter[str]] = {name: Counter() for name in (*STAGES[2:], "system.alert")}
         # A deferral is no end: Postfix tries again by itself.
         for kind, token in await self.stack.rows(
@@ -421,32 +421,32 @@ class Stream:
         return found
 
     async def unknown(self) -> set[str]:
-        """The messages whose outcome was told as unknown, by an alert."""
-        return set((await self._told())["system.alert"])
+        """The messages whose outcome was published as unknown, by an alert."""
+        return set((await self._events())["system.alert"])
 
     async def balances(self, *, far_may_double: bool) -> list[Balance]:
         """What does not add up. An MTA that was killed may deliver to the outside once more: it says so itself.
 
-        And the line of a delivery may die with postlogd; the outcome is unknown then, and that is told (`unknown`).
-        Where all lines of a message died, whoever sent it was cut off too, and has been told that nobody knows.
+        And the line of a delivery may die with postlogd; the outcome is unknown then, which is published (`unknown`).
+        Where all lines of a message died, whoever sent it was cut off too, and has got an unknown result.
         """
-        told = await self._told()
+        events = await self._events()
         at_far = [token for token in self.stack.far.taken if token.startswith(self._name)]
-        followed = set(at_far) - (self._in_doubt() - told["mail.sent"].keys())
+        followed = set(at_far) - (self._in_doubt() - events["mail.sent"].keys())
         copies = [token for token in self.stack.copies() if token.startswith(self._name)]
         return [
             self.out.weigh(set(at_far) if far_may_double else at_far),
             self.inbound.weigh(copies),
-            compare("mail.sent of what is at the other server", followed, told["mail.sent"].elements()),
+            compare("mail.sent of what is at the other server", followed, events["mail.sent"].elements()),
             compare(
                 "mail.delivered of it, or an alert that it is unknown",
                 followed,
-                [*told["mail.delivered"].elements(), *told["system.alert"].elements()],
+                [*events["mail.delivered"].elements(), *events["system.alert"].elements()],
             ),
-            compare("mail.received of each copy", set(copies), told["mail.received"].elements()),
+            compare("mail.received of each copy", set(copies), events["mail.received"].elements()),
             Balance("permanent refusals", unexpected=self.permanent),
             Balance(
                 "bounces",
-                unexpected=[t for kind in ("mail.bounced", "mail.failed") for t in told.get(kind, Counter())],
+                unexpected=[t for kind in ("mail.bounced", "mail.failed") for t in events.get(kind, Counter())],
             ),
         ]

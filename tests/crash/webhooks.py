@@ -59,7 +59,7 @@ class Rounds:
     last_event: str | None = None
     events: dict[str, str] = field(default_factory=dict[str, str])  # id -> kind
     sent: set[str] = field(default_factory=set[str])
-    told: dict[str, set[str]] = field(default_factory=lambda: {"mail.sent": set(), "mail.delivered": set()})
+    published: dict[str, set[str]] = field(default_factory=lambda: {"mail.sent": set(), "mail.delivered": set()})
     interrupted: int = 0
     longest: float = 0.0
 
@@ -124,7 +124,7 @@ class Rounds:
             await self._read_feed()
             arrived = {posted.id for posted in self.sink.posted}
             missing = self.events.keys() - arrived
-            sent, delivered = self.told.values()
+            sent, delivered = self.published.values()
             if not missing and self.sent <= sent <= delivered and not await self._open():
                 break
             assert time.monotonic() < deadline, f"after {after}: {len(missing)} events have not arrived"
@@ -169,7 +169,7 @@ class Rounds:
             for row in rows:
                 self.events[row["id"]] = row["kind"]
                 self.last_event = row["id"]
-                self.told[row["kind"]].add(row["message_id"])
+                self.published[row["kind"]].add(row["message_id"])
             if len(rows) < 200:
                 return
 
@@ -267,11 +267,11 @@ async def rounds(victim: Victim) -> AsyncIterator[Rounds]:
 
 async def _furnish(found: Rounds) -> None:
     http = found.running.http
-    told = await call(http, "POST", "/auth/login", {"email": _EMAIL, "password": _PASSWORD})
-    cookie = {"Cookie": told.headers["set-cookie"].partition(";")[0]}
+    result = await call(http, "POST", "/auth/login", {"email": _EMAIL, "password": _PASSWORD})
+    cookie = {"Cookie": result.headers["set-cookie"].partition(";")[0]}
     assert (await call(http, "POST", "/domains", {"name": "example.test"}, cookie)).status == 201
-    told = await call(http, "POST", "/api-keys", {"name": "load", "rate_limit": 0}, cookie)
-    found.key = told.body["data"]["key"]
-    told = await found._call("POST", "/webhooks", {"url": found.sink.url("/hook"), "events": ["*"]})
-    assert told.status == 201, told.body
-    found.webhook_id = told.body["data"]["id"]
+    result = await call(http, "POST", "/api-keys", {"name": "load", "rate_limit": 0}, cookie)
+    found.key = result.body["data"]["key"]
+    result = await found._call("POST", "/webhooks", {"url": found.sink.url("/hook"), "events": ["*"]})
+    assert result.status == 201, result.body
+    found.webhook_id = result.body["data"]["id"]

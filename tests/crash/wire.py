@@ -1,4 +1,4 @@
-"""HTTP and SMTP from the outside, on a connection for each call, with the faults told apart that a ledger must know."""
+"""HTTP and SMTP from the outside, on a connection for each call, distinguishing the faults that a ledger must know."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cut(Exception):
 
 
 @dataclass(frozen=True)
-class Told:
+class CallResult:
     """An answer: `body` is its JSON."""
 
     status: int
@@ -36,7 +36,9 @@ class Told:
         return (self.body.get("error") or {}).get("details") or {}
 
 
-async def call(url: str, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Told:
+async def call(
+    url: str, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+) -> CallResult:
     """One call. Raises NeverAsked or Cut."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     content = b"" if body is None else json.dumps(body).encode()
@@ -55,11 +57,11 @@ async def call(url: str, method: str, path: str, body: Any = None, headers: Mapp
         writer.transport.abort()
 
 
-async def _answer(reader: asyncio.StreamReader) -> Told:
+async def _answer(reader: asyncio.StreamReader) -> CallResult:
     lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     headers = {name.lower(): text for name, _, text in (line.partition(": ") for line in lines[1:])}
     body = await reader.readexactly(int(headers["content-length"]))
-    return Told(int(lines[0].split()[1]), headers, json.loads(body))
+    return CallResult(int(lines[0].split()[1]), headers, json.loads(body))
 
 
 async def _connect(host: str, port: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -75,7 +75,7 @@ def api_settings() -> Settings:
 
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the machine stands still for seconds, the database is not down, nor a message too hard to take apart."""
+    """Where the machine stands still for seconds, the database is not down, nor a message too hard to parse."""
     monkeypatch.setattr(health, "_SECONDS", 30.0)
     limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
     monkeypatch.setattr(parse_process, "ParseLimits", limits)

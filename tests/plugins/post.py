@@ -1,4 +1,4 @@
-"""`post`: the application with its ways for mail: the sandbox's port, the SMTP listener, the runner when it is told."""
+"""`post`: the application with its ways for mail: the sandbox's port, the SMTP listener, the runner on demand."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def letter(**changes: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a sender was told: at the end of data (code 0 where it never came to that), and of refused recipients."""
+class SmtpResult:
+    """The reply to the end of data (code 0 without one), and the refused recipients."""
 
     code: int
     text: str
@@ -72,24 +72,24 @@ class Post:
 
     async def deliver(
         self, *recipients: str, content: bytes = LETTER, sender: str = "someone@elsewhere.test", utf8: bool = False
-    ) -> Told:
+    ) -> SmtpResult:
         """Deliver by SMTP as a stranger."""
 
-        def talk() -> Told:
+        def talk() -> SmtpResult:
             with smtplib.SMTP("127.0.0.1", self.port, timeout=60) as client:
                 client.ehlo("elsewhere.test")
                 client.mail(sender, ["SMTPUTF8"] if utf8 else [])
                 answers = {each: client.docmd(f"RCPT TO:<{each}>") for each in recipients}
                 refused = {each: (code, text.decode()) for each, (code, text) in answers.items() if code != 250}
                 if len(refused) == len(recipients):
-                    return Told(0, "", refused)
+                    return SmtpResult(0, "", refused)
                 code, text = client.data(content)
-                return Told(code, text.decode(), refused)
+                return SmtpResult(code, text.decode(), refused)
 
         # Threads of their own: the server, in this process too, must find some free.
-        told = await asyncio.get_running_loop().run_in_executor(_STRANGERS, talk)
+        result = await asyncio.get_running_loop().run_in_executor(_STRANGERS, talk)
         await self.inbound.settle()
-        return told
+        return result
 
     def mail_of(self, mailbox_id: UUID) -> list[Message]:
         """What lies in a mailbox, unread."""

@@ -357,6 +357,6 @@ def _testssl(stack: Stack, checks: Checks, folder: Path, name: str) -> None:
     refused += ("cipherlist_LOW", "cipherlist_3DES_IDEA", "cipherlist_AVERAGE")
     offered = [each for each in refused if not found.get(each, "missing").startswith("not offered")]
     good = not offered and all(found.get(each, "").startswith("offered") for each in ("TLS1_2", "TLS1_3"))
-    told = f"offered: {offered}" if offered else "TLS 1.2 and 1.3 alone; no anonymous, CBC, export or weak suites"
+    summary = f"offered: {offered}" if offered else "TLS 1.2 and 1.3 alone; no anonymous, CBC, export or weak suites"
     suites = " ".join(found.get("FS_ciphers", found.get("PFS_ciphers", "")).split())
-    checks.check(f"port {number} ({name})", good, f"{told}: {suites}")
+    checks.check(f"port {number} ({name})", good, f"{summary}: {suites}")

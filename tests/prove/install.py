@@ -3,8 +3,8 @@
 A bare Debian 12 is made in a private folder (debootstrap), and entered with processes and mounts of its own. What the
 README names is installed there, the project cloned and set up, then `mailkeep install` and `mailkeep up --profile
 full`, on its usual ports in a network of its own; a message is sent to itself and read by IMAP; a clean stop. Needs
-root, debootstrap and Debian's packages; how this machine reaches those and the registries is copied in, told nowhere.
-All that was mounted or started ends with the proof, however that ends.
+root, debootstrap and Debian's packages; how this machine reaches those and the registries is copied in and shown
+nowhere. All that was mounted or started ends with the proof, however that ends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ MAILKEEP = f"{HOME}/.venv/bin/mailkeep"
 _STEP_SECONDS = 1800
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _AUTHORITIES = "/etc/machine-authorities.pem"
-# How Python, pip, npm and git are told of authorities of this machine's own, and of packages that it has.
+# Environment variables by which Python, pip, npm and git know this machine's certificate authorities and package
+# sources.
 _CONFIGURED = ("/etc/pip.conf", "/etc/npmrc", "/root/.pip/pip.conf", "/root/.config/pip/pip.conf", "/root/.npmrc")
 # Nobody there has `ip`: the network's own loopback is brought up by hand (SIOCSIFFLAGS, IFF_UP).
 _LOOPBACK = (
@@ -69,7 +70,7 @@ class Machine:
         return [*target, "env", "-i", *(f"{name}={value}" for name, value in self.environ.items()), *command]
 
     def run(self, what: str, *command: str) -> str:
-        """A step, told with its time; what it said. Ends the proof where it fails."""
+        """A step, reported with its time; returns its output. Ends the proof where it fails."""
         return self.timed(what, self.argv(command))
 
     def timed(self, what: str, argv: Sequence[str]) -> str:
@@ -114,7 +115,7 @@ def _sources() -> list[Path]:
 
 
 def environment() -> dict[str, str]:
-    """What a shell has there, and how pip and npm are told of this machine's authorities."""
+    """What a shell has there, and the environment of pip and npm with this machine's certificate authorities."""
     found = {"PATH": _PATH, "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     found |= {
         name: value for name, value in os.environ.items() if name.startswith("PIP_INDEX") or name.endswith("_proxy")
@@ -147,7 +148,7 @@ def configure(tree: Path) -> None:
 
 @contextlib.contextmanager
 def machine() -> Generator[Machine]:
-    """A bare Debian, made anew; gone at the end with all that runs in it."""
+    """A bare Debian, newly created; removed at the end with all that runs in it."""
     tree = Path(tempfile.mkdtemp(prefix="mailkeep-bare-"))
     tree.chmod(0o755)
     made = Machine(tree, environment())
@@ -187,7 +188,7 @@ def _until(look: Any, seconds: float, what: str) -> None:
 
 
 def prove() -> int:
-    """All steps, each told with its time."""
+    """All steps, each reported with its time."""
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         raise SystemExit("This needs root and debootstrap: apt install debootstrap")
     from mailkeep import __version__
@@ -286,9 +287,9 @@ def tour() -> int:
             headers = {"Content-Type": "application/json", "Cookie": cookie}
             connection.request(method, f"/api/v1{path}", json.dumps(body), headers)
             answer = connection.getresponse()
-            told = json.loads(answer.read())
-            assert answer.status < 300, told
-            return told["data"], answer.getheader("Set-Cookie", "").partition(";")[0]
+            data = json.loads(answer.read())
+            assert answer.status < 300, data
+            return data["data"], answer.getheader("Set-Cookie", "").partition(";")[0]
 
     _, cookie = call("POST", "/auth/login", {"email": "admin@localhost", "password": password})
     domain, _ = call("POST", "/domains", {"name": "bare.test"})
@@ -318,8 +319,8 @@ def tour() -> int:
 
 def _standing(pid: int) -> bool:
     """Whether this process is nobody special."""
-    told = Path(f"/proc/{pid}/status").read_text()
-    return "\nCapPrm:\t0000000000000000\n" in told and "\nUid:\t0\t" not in told
+    status = Path(f"/proc/{pid}/status").read_text()
+    return "\nCapPrm:\t0000000000000000\n" in status and "\nUid:\t0\t" not in status
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """`make prove-login-timing`: how long a login with a wrong password takes, known against unknown accounts.
 
 A whole instance over HTTP, one connection, each account tried once, in an order drawn by lot; Mann-Whitney's U test
-says whether they can be told apart. `ARGS=N` for N accounts of each kind (500).
+says whether they can be distinguished. `ARGS=N` for N accounts of each kind (500).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Caller:
 
 
 def prove(url: str, each: int) -> bool:
-    """Make the accounts, try them all, and tell what was found; whether they can't be told apart."""
+    """Make the accounts, try them all, print the result; returns whether they can't be distinguished."""
     caller = Caller(url)
     cookie = caller.post("/auth/login", {"email": EMAIL, "password": PASSWORD}).headers["set-cookie"]
     caller.headers["cookie"] = cookie.partition(";")[0]
@@ -65,7 +65,7 @@ def prove(url: str, each: int) -> bool:
         print(f"{name:8} {each} logins, median {median(seconds[email] for email in emails) * 1e3:.3f} ms")
     found = mann_whitney([seconds[email] for email in known], [seconds[email] for email in unknown])
     print(found)
-    print("not to be told apart" if found.p > DOUBT else f"told apart: p below {DOUBT}")
+    print("not distinguishable" if found.p > DOUBT else f"distinguishable: p below {DOUBT}")
     return found.p > DOUBT
 
 

@@ -228,12 +228,12 @@ WAYS: dict[str, tuple[Way, frozenset[str]]] = {
     "account purged": (lambda stack, mailbox: _delete(stack, mailbox, purge=True), ALL),
     "account renamed": (lambda stack, mailbox: _patch(stack, mailbox, local_part="other"), ALL),
     "password changed by PATCH": (lambda stack, mailbox: _patch(stack, mailbox, password=_NEW_PASSWORD), ALL),
-    "purged and made anew by POST": (_make_again, ALL),
+    "purged and created again by POST": (_make_again, ALL),
     "all protocols withdrawn": (
         lambda stack, mailbox: _withdraw(stack, mailbox, *_PROTOCOLS),
         ALL,
     ),
-    # A submission session sees that the access has another version, whatever was withdrawn: its client logs in anew.
+    # A submission session sees that the access has another version, whatever was withdrawn: its client logs in again.
     "imap withdrawn": (lambda stack, mailbox: _withdraw(stack, mailbox, "imap"), frozenset({"imap", "smtp"})),
     "pop3 withdrawn": (lambda stack, mailbox: _withdraw(stack, mailbox, "pop3"), frozenset({"pop3", "smtp"})),
     "sieve withdrawn": (lambda stack, mailbox: _withdraw(stack, mailbox, "sieve"), frozenset({"sieve", "smtp"})),
@@ -304,9 +304,9 @@ def _prove_race(stack: Stack, checks: Checks, protocol: str) -> None:
         mailbox = stack.make_mailbox(stack.make_domain(f"race-{protocol}-{number}.test"), "alice")
         opened_before, opened_after, usable = _race(stack, mailbox, protocol)
         before, after, still = before + opened_before, after + opened_after, still + usable
-    told = f"{before} sessions opened before it, {after} while it was made, {still} usable {ALLOWED:g} s after it"
+    summary = f"{before} sessions opened before it, {after} while it was made, {still} usable {ALLOWED:g} s after it"
     good = still == 0 and before >= _RACES
-    checks.check(f"{protocol} logins in a loop while the password changes ({_RACES} times)", good, told)
+    checks.check(f"{protocol} logins in a loop while the password changes ({_RACES} times)", good, summary)
 
 
 def _race(stack: Stack, mailbox: dict[str, Any], protocol: str) -> tuple[int, int, int]:

@@ -52,8 +52,10 @@ def prove(stack: Stack, checks: Checks, install: Callable[[str, str], None]) -> 
     kept, sent = stream.copies(stack.mail_of(ADDRESS)), stream.copies(stack.caught(FRIEND))
     for what, found in {"mailbox": kept, "redirect": sent}.items():
         lost = stream.accepted - set(found)
-        told = f"{len(stream.accepted)} accepted, {len(lost)} lost, {sum(found.values()) - len(found)} more than once"
-        checks.check(what, not lost, told)
+        summary = (
+            f"{len(stream.accepted)} accepted, {len(lost)} lost, {sum(found.values()) - len(found)} more than once"
+        )
+        checks.check(what, not lost, summary)
     cut = [name for name, mail in (("mailbox", stack.mail_of(ADDRESS)), ("redirect", stack.caught(FRIEND)))
            for each in mail if _END not in each[-200:]]  # fmt: skip
     checks.check("no message is cut off", not cut, ", ".join(cut))

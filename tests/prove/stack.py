@@ -26,7 +26,7 @@ async def _without_database(stack: Stack, stream: Stream, seconds: float) -> tup
     """
     assert stack.process is not None
     if seconds:
-        stack.process.send_signal(signal.SIGSTOP)  # its children go on; it starts nothing anew
+        stack.process.send_signal(signal.SIGSTOP)  # its children go on; it restarts nothing
         await stack.kill("postgresql", signal.SIGQUIT)
         await asyncio.sleep(seconds)
         stack.process.send_signal(signal.SIGCONT)
@@ -38,14 +38,14 @@ async def _without_database(stack: Stack, stream: Stream, seconds: float) -> tup
     return answered - began, await stream.recovery(answered, _ALLOWED)
 
 
-def _told(took: dict[str, float]) -> str:
+def _summary(took: dict[str, float]) -> str:
     stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in took.items())
     return f"mail flows again after {max(took.values()):5.2f} s ({stages})"
 
 
 def _database(what: str, back_within: float, answers_after: float, took: dict[str, float]) -> list[str]:
     """Tell how it went; what is wrong with it."""
-    print(f"  {what}: it answers after {answers_after:.2f} s; from then {_told(took)}", flush=True)
+    print(f"  {what}: it answers after {answers_after:.2f} s; from then {_summary(took)}", flush=True)
     slow = max(took.values()) > back_within
     return [f"mail flowed only {max(took.values()):.1f} s after the database was back"] if slow else []
 
@@ -71,7 +71,7 @@ async def _prove(rounds: int, away: float, pace: float, back_within: float, part
                     killed.append((killed_at, name))
                     await stack.kill(name)
                     took = await stream.recovery(killed_at, _ALLOWED)
-                    print(f"  {number:2}  {name:12} {_told(took)}", flush=True)
+                    print(f"  {number:2}  {name:12} {_summary(took)}", flush=True)
                     await asyncio.sleep(2)
                 killed.append((time.monotonic(), "postgresql"))
                 wrong += _database(f"{number:2}  postgresql", back_within, *await _without_database(stack, stream, 0))
@@ -82,8 +82,8 @@ async def _prove(rounds: int, away: float, pace: float, back_within: float, part
                 print(f"  {number:2}  Postfix's log rotated three times", flush=True)
             if away:
                 killed.append((time.monotonic(), "postgresql"))
-                told = await _without_database(stack, stream, away)
-                wrong += _database(f"    PostgreSQL away for {away:.0f} s", back_within, *told)
+                times = await _without_database(stack, stream, away)
+                wrong += _database(f"    PostgreSQL away for {away:.0f} s", back_within, *times)
         await stream.settle()
         print(stream.out)
         print(stream.inbound)

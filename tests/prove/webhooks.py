@@ -97,7 +97,7 @@ def main() -> int:
 
 
 def _installations(times: int) -> int:
-    """So many of each kind are needed."""
+    """The required number of each kind."""
     return -(-times * len(PLACES) // _RENEWED_AFTER)
 
 
