@@ -859,7 +859,7 @@ def outcome_of(answer: Answer) -> Outcome:
 @pytest.fixture
 async def world(post: Post) -> World:
     """Both domains have their keys; every list has something of both in it."""
-    key = dkim.make(post.api.app.vault, DOMAIN_IDS[OTHER], START, "ed25519")
+    key = dkim.generate_key(post.api.app.vault, DOMAIN_IDS[OTHER], START, "ed25519")
     async with post.api.app.db.tx() as conn:
         await dkim.insert(conn, key)
     api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL))

@@ -408,11 +408,11 @@ async def test_whatever_is_done_in_any_order_ends_as_the_model_says(
     async def hashed(_: str) -> str:
         return PASSWORD_HASH
 
-    make = dkim.make
+    make = dkim.generate_key
     monkeypatch.setattr(admins, "hash_password", hashed)
     monkeypatch.setattr(dkim, "make", lambda vault, domain_id, at: make(vault, domain_id, at, "ed25519"))
     async with post.api.app.db.tx() as conn:
-        await dkim.insert(conn, dkim.make(post.api.app.vault, DOMAIN_IDS["other.test"], post.api.clock()))
+        await dkim.insert(conn, dkim.generate_key(post.api.app.vault, DOMAIN_IDS["other.test"], post.api.clock()))
     # Beyond the limit, refused calls are one entry a minute; the clock stands still here.
     post.api.app.refusal_limit._most = 1_000_000
     loop = asyncio.get_running_loop()

@@ -111,7 +111,7 @@ class Post:
 
 @pytest.fixture
 async def post(api: Api) -> AsyncIterator[Post]:
-    key = dkim.make(api.app.vault, DOMAIN_IDS[EXAMPLE], api.clock(), "ed25519")
+    key = dkim.generate_key(api.app.vault, DOMAIN_IDS[EXAMPLE], api.clock(), "ed25519")
     async with api.app.db.tx() as conn:
         await dkim.insert(conn, key)
     async with with_mail(api) as opened:

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from mailkeep.app import App
 from mailkeep.features.directory.dkim import service as dkim
-from mailkeep.features.directory.dkim.model import Key
+from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.run.runtime.context import opened
 from tests.stack.harness import Stack
@@ -36,15 +36,15 @@ def give_ed25519_key(stack: Stack, domain_name: str, *, with_slash: bool = False
         async with app.db.tx() as conn:
             domain = await domains.find_by_name(conn, domain_name)
             assert domain is not None
-            key = dkim.make(app.vault, domain.id, app.clock(), "ed25519")
+            key = dkim.generate_key(app.vault, domain.id, app.clock(), "ed25519")
             while with_slash and not _seed(app, key).startswith(b"/"):
-                key = dkim.make(app.vault, domain.id, app.clock(), "ed25519")
+                key = dkim.generate_key(app.vault, domain.id, app.clock(), "ed25519")
             await dkim.insert(conn, key)
 
     _with_app(stack, work)
 
 
-def _seed(app: App, key: Key) -> bytes:
+def _seed(app: App, key: DkimKey) -> bytes:
     pem = app.vault.open("dkim", key.private_key, key.id.bytes)
     assert pem is not None
     private = load_pem_private_key(pem, None)

@@ -19,7 +19,7 @@ import { Secret } from '../ui/Secret'
 import { HOLDS_SECRET } from '../ui/SecretModal'
 import { Time } from '../ui/Time'
 
-type Key = Schema['KeyRecord']
+type Key = Schema['ApiKeyRecord']
 
 const route = getRouteApi('/inside/api-keys')
 
@@ -96,7 +96,7 @@ function Reach({ of }: { of: Key }) {
 
 /** The form, then what it made: shown until it is closed. */
 function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [made, setMade] = useState<Schema['KeyMade'] | null>(null)
+  const [made, setMade] = useState<Schema['ApiKeyCreateResponse'] | null>(null)
   return (
     <Modal opened={opened} onClose={onClose} onExitTransitionEnd={() => setMade(null)} title="New API key" size="lg" closeOnClickOutside={false} {...(made && HOLDS_SECRET)}>
       {opened && (made ? <MadeKey made={made} onClose={onClose} /> : <KeyForm onDone={setMade} onCancel={onClose} />)}
@@ -104,7 +104,7 @@ function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   )
 }
 
-function MadeKey({ made, onClose }: { made: Schema['KeyMade']; onClose: () => void }) {
+function MadeKey({ made, onClose }: { made: Schema['ApiKeyCreateResponse']; onClose: () => void }) {
   return (
     <div className="stack" data-holds-secret>
       <div className="note note-good" role="status">

@@ -12,7 +12,7 @@ import { ErrorNote } from '../ui/ErrorNote'
 import { Icon } from '../ui/Icon'
 import { Page, Section } from '../ui/Page'
 
-type Explanation = Schema['ExplanationTold']
+type Explanation = Schema['RouteExplanationRecord']
 
 const route = getRouteApi('/inside/routing')
 

@@ -9,7 +9,7 @@ import { Tags } from './Tags'
 const FIELDS = { name: '', scoped_domain_ids: [] as string[], expires_in_days: '0', rate_limit: '' as number | string, allowed_networks: [] as string[] }
 
 /** An API key to make. */
-export function KeyForm({ onDone, onCancel }: { onDone: (made: Schema['KeyMade']) => void; onCancel?: () => void }) {
+export function KeyForm({ onDone, onCancel }: { onDone: (made: Schema['ApiKeyCreateResponse']) => void; onCancel?: () => void }) {
   const make = useChange({
     change: (values: typeof FIELDS) => ask(client.POST('/api-keys', { body: bodyOf(values) })),
     refreshes: ['api-keys'],
@@ -64,7 +64,7 @@ export function KeyForm({ onDone, onCancel }: { onDone: (made: Schema['KeyMade']
   )
 }
 
-function bodyOf(values: typeof FIELDS): Schema['KeyCreate'] {
+function bodyOf(values: typeof FIELDS): Schema['ApiKeyCreate'] {
   return {
     name: values.name.trim(),
     scoped_domain_ids: values.scoped_domain_ids,

@@ -203,7 +203,7 @@ async def _list_admins(data_dir: Path | None) -> Answer:
     from mailkeep.features.access.admins import service
 
     async with opened(data_dir) as app, app.db.autocommit() as conn:
-        admins = await service.list_seen(conn, operator())
+        admins = await service.list_visible(conn, operator())
     shown = [_shown(admin) for admin in admins]
     rows = [
         [one["email"], one["role"], len(one["domain_ids"]), one["last_login_at"] or "never", one["id"]] for one in shown
@@ -218,7 +218,7 @@ async def _create_key(
 
     from mailkeep.core.clock import iso_or_none
     from mailkeep.features.access.api_keys import rules, service
-    from mailkeep.features.access.api_keys.model import Wanted
+    from mailkeep.features.access.api_keys.model import NewApiKey
 
     rate_limit, days, networks = bounds
     allowed_networks = rules.parse_networks(networks)
@@ -226,7 +226,7 @@ async def _create_key(
         owner = await _admin_by_email(conn, email)
         at = app.clock()
         expires_at = at + timedelta(days=days) if days else None
-        wanted = Wanted(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
+        wanted = NewApiKey(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
         key, raw = await service.create(conn, operator(), owner.id, at, wanted)
     told: dict[str, Any] = {
         "key": raw,

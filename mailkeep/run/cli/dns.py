@@ -57,11 +57,11 @@ async def _dns(data_dir: Path | None, name: str) -> Answer:
             permanent=True,
         )
     addresses = [text for text in server.addresses if not ipaddress.ip_address(text).is_loopback]
-    records = rules.wanted(name, hostname, addresses, keys.rows)
+    records = rules.required_records(name, hostname, addresses, keys.rows)
     told = {"domain": name, "records": [asdict(record) for record in records]}
     lines: list[str] = []
     for record in records:
-        lines += [f"; {record.why}", f"{record.name}. 3600 IN {record.type} {_in_zone(record.type, record.value)}"]
+        lines += [f"; {record.purpose}", f"{record.name}. 3600 IN {record.type} {_in_zone(record.type, record.value)}"]
     return Answer(told, lines)
 
 

@@ -11,7 +11,7 @@ import typer
 from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, table
 
 if TYPE_CHECKING:
-    from mailkeep.features.directory.routing.model import Explanation
+    from mailkeep.features.directory.routing.model import RouteExplanation
 
 
 def add_to(app: typer.Typer) -> None:
@@ -68,7 +68,7 @@ async def _explain(data_dir: Path | None, address: str) -> Answer:
     return Answer(told, _explanation(found))
 
 
-def _explanation(found: Explanation) -> list[str]:
+def _explanation(found: RouteExplanation) -> list[str]:
     steps = table(
         ["STEP", "RESULT", "ADDRESS", "ANSWERED BY"],
         [[one.step, one.result, one.address, _row(one.row)] for one in found.steps],

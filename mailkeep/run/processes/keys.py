@@ -95,7 +95,7 @@ class Listener:
         except (AddressError, UnicodeDecodeError):
             return _refused(_NOT_YOURS)
         async with self._app.db.autocommit() as conn:
-            if who.key not in await routing.senders(conn, sender):
+            if who.key not in await routing.list_sender_logins(conn, sender):
                 return _refused(_NOT_YOURS)
             domain = await domains.find_by_name(conn, sender.domain)
         if domain is None or not domain.sending_enabled:
@@ -109,7 +109,7 @@ class Listener:
             return 404, b"{}"
         try:
             async with self._app.db.autocommit() as conn:
-                keys = await dkim.active_keys(conn, self._app.vault, domain)
+                keys = await dkim.list_signing_keys(conn, self._app.vault, domain)
                 managed = bool(keys) or await domains.find_by_name(conn, domain) is not None
         except RuntimeError as error:
             log.error("a key can't be used; mail of its domain is put off", domain=domain, reason=str(error))

@@ -49,7 +49,7 @@ class RelayHandler:
         envelope = session.envelope
         assert envelope is not None
         try:
-            relay = await relays.choose(self._app, envelope.mail_from)
+            relay = await relays.choose_relay(self._app, envelope.mail_from)
         except relays.NoRelay as missing:
             return Reply(451, "4.3.5", str(missing))
         except Unavailable:
@@ -67,7 +67,7 @@ class RelayHandler:
             result = wrong
         except (BareNewline, ValueError) as wrong:
             return Reply(554, "5.6.0", f"the message can't be relayed: {wrong}")
-        return rules.replies(relay.host, envelope.rcpt_to, result)
+        return rules.to_replies(relay.host, envelope.rcpt_to, result)
 
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """Postfix logs each reply, and the history is made from its log."""

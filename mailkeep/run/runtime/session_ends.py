@@ -83,7 +83,7 @@ class SessionEnder:
         """Do the passes that are due now; the seconds until the next, None where no change waits for one."""
         loop, at = asyncio.get_running_loop(), self.app.clock()
         async with self.app.db.autocommit() as conn:
-            pending = await mailbox_sessions.pending_ends(conn)
+            pending = await mailbox_sessions.list_pending_ends(conn)
         first = [end for end in pending if end.id not in self._seen]
         second = [end for end in pending if end.id in self._seen and self._seen[end.id].second_pass <= loop.time()]
         if first or second:
@@ -110,4 +110,4 @@ class SessionEnder:
 
     def _ends(self, change: SessionEnd, session: Session) -> bool:
         is_old = session.began_at <= self._seen[change.id].at + _OPENING
-        return is_old and rules.ends(change, session.login, session.protocol, session.began_at)
+        return is_old and rules.ends_session(change, session.login, session.protocol, session.began_at)

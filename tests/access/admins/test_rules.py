@@ -6,7 +6,7 @@ import pytest
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, InvalidField
 from mailkeep.core.principal import Actor, Principal, Role
 from mailkeep.features.access.admins import rules
-from mailkeep.features.access.admins.model import Admin, Change
+from mailkeep.features.access.admins.model import Admin, AdminChanges
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EXAMPLE, OTHER = UUID(int=1), UUID(int=2)
@@ -47,7 +47,7 @@ def caller(name: str, scope: frozenset[UUID] | None = None) -> Principal:
     ],
 )
 def test_who_sees_whom(who: Principal, seen: set[str]):
-    assert {name for name, admin in ACCOUNTS.items() if rules.sees(who, admin)} == seen
+    assert {name for name, admin in ACCOUNTS.items() if rules.can_see(who, admin)} == seen
 
 
 @pytest.mark.parametrize(
@@ -62,44 +62,44 @@ def test_who_sees_whom(who: Principal, seen: set[str]):
 )
 def test_the_role_bars_before_the_scope(who: Principal, name: str, refusal: type[Exception]):
     with pytest.raises(refusal):
-        rules.refuse_unseen(who, ACCOUNTS[name])
+        rules.refuse_invisible(who, ACCOUNTS[name])
 
 
 def test_foreign_domains_of_an_account_are_not_told():
-    assert rules.shown_domains(caller("sue"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
-    assert rules.shown_domains(caller("dora"), ACCOUNTS["dan"]) == [EXAMPLE]
-    assert rules.shown_domains(caller("dan"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
-    assert rules.shown_domains(caller("dan", frozenset({OTHER})), ACCOUNTS["dan"]) == [OTHER]
+    assert rules.visible_domains(caller("sue"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
+    assert rules.visible_domains(caller("dora"), ACCOUNTS["dan"]) == [EXAMPLE]
+    assert rules.visible_domains(caller("dan"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
+    assert rules.visible_domains(caller("dan", frozenset({OTHER})), ACCOUNTS["dan"]) == [OTHER]
 
 
 @pytest.mark.parametrize("role", [None, Role.ADMIN, Role.DOMAIN_ADMIN])
 def test_the_last_super_admin_stays(role: Role | None):
     with pytest.raises(Conflict) as refused:
-        rules.refuse_losing_last(ACCOUNTS["sue"], 0, role)
+        rules.refuse_last_super_admin(ACCOUNTS["sue"], 0, role)
     assert refused.value.details == {"reason": "last_super_admin"}
-    rules.refuse_losing_last(ACCOUNTS["sue"], 1, role)
-    rules.refuse_losing_last(ACCOUNTS["adam"], 0, role)
+    rules.refuse_last_super_admin(ACCOUNTS["sue"], 1, role)
+    rules.refuse_last_super_admin(ACCOUNTS["adam"], 0, role)
 
 
 def test_the_last_super_admin_may_be_changed_otherwise():
-    rules.refuse_losing_last(ACCOUNTS["sue"], 0, Role.SUPER_ADMIN)
+    rules.refuse_last_super_admin(ACCOUNTS["sue"], 0, Role.SUPER_ADMIN)
 
 
 @pytest.mark.parametrize(
     "wanted, differs",
     [
-        (Change(), False),
-        (Change(email=rules.parse_email("a@example.test")), False),
-        (Change(email=rules.parse_email("A@example.test")), True),
-        (Change(password_hash="any"), True),
-        (Change(role=Role.DOMAIN_ADMIN), False),
-        (Change(role=Role.ADMIN), True),
-        (Change(domain_ids=(OTHER, EXAMPLE)), False),
-        (Change(domain_ids=()), True),
+        (AdminChanges(), False),
+        (AdminChanges(email=rules.parse_email("a@example.test")), False),
+        (AdminChanges(email=rules.parse_email("A@example.test")), True),
+        (AdminChanges(password_hash="any"), True),
+        (AdminChanges(role=Role.DOMAIN_ADMIN), False),
+        (AdminChanges(role=Role.ADMIN), True),
+        (AdminChanges(domain_ids=(OTHER, EXAMPLE)), False),
+        (AdminChanges(domain_ids=()), True),
     ],
 )
-def test_what_is_a_change(wanted: Change, differs: bool):
-    assert rules.differs(ACCOUNTS["dan"], wanted) is differs
+def test_what_is_a_change(wanted: AdminChanges, differs: bool):
+    assert rules.has_changes(ACCOUNTS["dan"], wanted) is differs
 
 
 @pytest.mark.parametrize(

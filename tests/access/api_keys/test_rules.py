@@ -6,19 +6,21 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Forbidden, InvalidField
 from mailkeep.features.access.api_keys import rules
-from mailkeep.features.access.api_keys.model import Key, Wanted
+from mailkeep.features.access.api_keys.model import ApiKey, NewApiKey
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SOON, LATE = NOW + timedelta(days=1), NOW + timedelta(days=2)
 
 
-def parent(rate_limit: int = 60, expires_at: datetime | None = None, networks: tuple[str, ...] = ()) -> Key:
+def parent(rate_limit: int = 60, expires_at: datetime | None = None, networks: tuple[str, ...] = ()) -> ApiKey:
     some = UUID(int=1)
-    return Key(some, some, None, "parent", "svc_sk_12345", False, (), rate_limit, networks, None, expires_at, NOW)
+    return ApiKey(some, some, None, "parent", "svc_sk_12345", False, (), rate_limit, networks, None, expires_at, NOW)
 
 
-def wanted(rate_limit: int | None = None, expires_at: datetime | None = None, networks: tuple[str, ...] = ()) -> Wanted:
-    return Wanted("child", rate_limit=rate_limit, expires_at=expires_at, allowed_networks=networks)
+def wanted(
+    rate_limit: int | None = None, expires_at: datetime | None = None, networks: tuple[str, ...] = ()
+) -> NewApiKey:
+    return NewApiKey("child", rate_limit=rate_limit, expires_at=expires_at, allowed_networks=networks)
 
 
 LAN = ("10.0.0.0/8",)
@@ -42,9 +44,9 @@ LAN = ("10.0.0.0/8",)
     ],
 )
 def test_what_is_left_open_takes_the_usual_or_less(
-    asked: Wanted, made_by: Key | None, rate_limit: int, expires_at: datetime | None
+    asked: NewApiKey, made_by: ApiKey | None, rate_limit: int, expires_at: datetime | None
 ):
-    made = rules.bounded(asked, made_by)
+    made = rules.apply_parent_limits(asked, made_by)
     assert (made.rate_limit, made.expires_at) == (rate_limit, expires_at)
 
 
@@ -58,9 +60,9 @@ def test_what_is_left_open_takes_the_usual_or_less(
         (wanted(networks=("10.1.0.0/16", "::/0")), parent(networks=LAN), "more_networks"),
     ],
 )
-def test_a_key_makes_no_key_that_has_more_than_itself(asked: Wanted, made_by: Key, reason: str):
+def test_a_key_makes_no_key_that_has_more_than_itself(asked: NewApiKey, made_by: ApiKey, reason: str):
     with pytest.raises(Forbidden) as refused:
-        rules.bounded(asked, made_by)
+        rules.apply_parent_limits(asked, made_by)
     assert refused.value.details == {"reason": reason}
 
 
@@ -74,8 +76,8 @@ def test_a_key_makes_no_key_that_has_more_than_itself(asked: Wanted, made_by: Ke
         (wanted(networks=("10.1.0.0/16", "10.2.3.4/32")), parent(networks=LAN), ("10.1.0.0/16", "10.2.3.4/32")),
     ],
 )
-def test_a_child_is_used_from_where_its_parent_is(asked: Wanted, made_by: Key | None, networks: tuple[str, ...]):
-    assert rules.bounded(asked, made_by).allowed_networks == networks
+def test_a_child_is_used_from_where_its_parent_is(asked: NewApiKey, made_by: ApiKey | None, networks: tuple[str, ...]):
+    assert rules.apply_parent_limits(asked, made_by).allowed_networks == networks
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ async def test_a_new_domain_signs_with_the_key_that_it_shows(api: Api):
     assert (shown["dns"]["status"], shown["dns"]["checked_at"]) == ("not_checked", None)
     assert re.fullmatch("[0-9a-f]{64}", shown["fingerprint_sha256"])
     async with api.app.db.autocommit() as conn:
-        keys = await service.active_keys(conn, api.app.vault, "new.test")
+        keys = await service.list_signing_keys(conn, api.app.vault, "new.test")
     message = sign([MAIL], "new.test", keys, START) + MAIL
 
     def records(name: bytes, timeout: int = 5) -> bytes | None:
@@ -53,16 +53,16 @@ async def test_a_key_that_does_not_open_stops_the_signer(api: Api):
     await make_domain(api, "new.test")
     async with api.app.db.autocommit() as conn:
         with pytest.raises(RuntimeError, match="does not open"):
-            await service.active_keys(conn, Vault(b"x" * 32), "new.test")
+            await service.list_signing_keys(conn, Vault(b"x" * 32), "new.test")
 
 
 async def test_a_domain_that_is_not_managed_has_no_keys(api: Api):
     async with api.app.db.autocommit() as conn:
-        assert await service.active_keys(conn, api.app.vault, "nowhere.test") == []
+        assert await service.list_signing_keys(conn, api.app.vault, "nowhere.test") == []
 
 
 @pytest.mark.parametrize("algorithm, kind, size", [("ed25519", "ed25519", 32), ("rsa2048", "rsa", 294)])
 def test_a_record_is_what_its_algorithm_publishes(algorithm: str, kind: str, size: int):
-    key = service.make(Vault(b"s" * 32), service.uuid7(START), START, algorithm)  # pyright: ignore[reportArgumentType]
+    key = service.generate_key(Vault(b"s" * 32), service.uuid7(START), START, algorithm)  # pyright: ignore[reportArgumentType]
     assert key.dns_value.startswith(f"v=DKIM1; k={kind}; p=")
     assert len(key.public_key) == size

@@ -3,18 +3,18 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from mailkeep.features.directory.dkim.model import Key, Stage
-from mailkeep.features.directory.dns.rules import wanted
+from mailkeep.features.directory.dkim.model import DkimKey, Stage
+from mailkeep.features.directory.dns.rules import required_records
 
 
-def key(selector: str, stage: Stage) -> Key:
+def key(selector: str, stage: Stage) -> DkimKey:
     at = datetime(2026, 11, 21, tzinfo=UTC)
-    return Key(UUID(int=1), UUID(int=2), selector, "ed25519", stage, b"sealed", b"\x00" * 32, at, at)
+    return DkimKey(UUID(int=1), UUID(int=2), selector, "ed25519", stage, b"sealed", b"\x00" * 32, at, at)
 
 
 def test_the_records_of_a_domain():
     keys = [key("new", "pending"), key("now", "active"), key("old", "retired")]
-    found = wanted("example.test", "mx.example.net", ["192.0.2.10", "2001:db8::10"], keys)
+    found = required_records("example.test", "mx.example.net", ["192.0.2.10", "2001:db8::10"], keys)
     assert [(record.type, record.name) for record in found] == [
         ("MX", "example.test"),
         ("A", "mx.example.net"),
@@ -33,5 +33,5 @@ def test_the_records_of_a_domain():
 
 
 def test_a_server_named_like_the_domain_has_one_spf_record():
-    found = wanted("example.test", "example.test", ["192.0.2.10"], [])
+    found = required_records("example.test", "example.test", ["192.0.2.10"], [])
     assert [record.value for record in found if "spf1" in record.value] == ["v=spf1 mx -all"]

@@ -17,7 +17,7 @@ ALL = ("imap", "pop3", "sieve", "smtp")
 
 async def pending(api: Api) -> list[SessionEnd]:
     async with api.app.db.autocommit() as conn:
-        return await service.pending_ends(conn)
+        return await service.list_pending_ends(conn)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ async def test_a_domain_that_is_deactivated_ends_the_sessions_of_all_its_mailbox
     assert (await api.sue.patch(f"/domains/{DOMAIN_IDS[EXAMPLE]}", {"active": False})).status == 200
     (end,) = await pending(api)
     assert (end.subject, end.protocols) == (f"@{EXAMPLE}", ALL)
-    assert rules.ends(end, ALICE, "imap", end.changed_at)
-    assert not rules.ends(end, f"alice@sub.{EXAMPLE}", "imap", end.changed_at)
+    assert rules.ends_session(end, ALICE, "imap", end.changed_at)
+    assert not rules.ends_session(end, f"alice@sub.{EXAMPLE}", "imap", end.changed_at)
     async with api.app.db.tx() as conn:
         await service.prune(conn, api.clock() + timedelta(days=31))
     assert await pending(api) == []
@@ -63,7 +63,7 @@ async def test_a_domain_that_is_deactivated_ends_the_sessions_of_all_its_mailbox
 
 def test_sessions_of_others_other_protocols_and_later_ones_stay() -> None:
     end = SessionEnd(1, ALICE, ("imap",), START)
-    assert rules.ends(end, ALICE, "imap", START)
-    assert not rules.ends(end, f"bob@{EXAMPLE}", "imap", START)
-    assert not rules.ends(end, ALICE, "pop3", START)
-    assert not rules.ends(end, ALICE, "imap", START + timedelta(seconds=11))
+    assert rules.ends_session(end, ALICE, "imap", START)
+    assert not rules.ends_session(end, f"bob@{EXAMPLE}", "imap", START)
+    assert not rules.ends_session(end, ALICE, "pop3", START)
+    assert not rules.ends_session(end, ALICE, "imap", START + timedelta(seconds=11))

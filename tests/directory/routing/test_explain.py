@@ -77,7 +77,7 @@ async def test_an_address_must_be_given(api: Api) -> None:
     ],
 )
 def test_a_recipient_is_looked_up_by_its_a_labels(recipient: str, asked: str) -> None:
-    assert rules.looked_up(recipient) == asked
+    assert rules.normalize_recipient(recipient) == asked
 
 
 async def test_the_listener_is_told_the_same(api: Api) -> None:

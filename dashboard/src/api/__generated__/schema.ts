@@ -1742,7 +1742,7 @@ export interface components {
             role?: "domain_admin" | "admin" | "super_admin";
         };
         /** @description An administrator was deleted. */
-        AdminDeleted: {
+        AdminDeletion: {
             /** Format: uuid */
             id: string;
             message: string;
@@ -1805,6 +1805,12 @@ export interface components {
             /** @description Local part matched; empty is the catch-all */
             source_local_part: string;
         };
+        /** @description That an alias is deleted. */
+        AliasDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
         /** @description An alias by itself; `warnings`: destinations that lead nowhere at present, limits that reject its mail. */
         AliasDetail: {
             active: boolean;
@@ -1825,12 +1831,6 @@ export interface components {
              */
             updated_at: string;
             warnings: string[];
-        };
-        /** @description That an alias is deleted. */
-        AliasesDeleted: {
-            /** Format: uuid */
-            id: string;
-            message: string;
         };
         /** @description What may change of an alias; its source is fixed. */
         AliasPatch: {
@@ -1862,6 +1862,61 @@ export interface components {
         Alive: {
             /** @enum {string} */
             status: "ok";
+        };
+        /** @description A key to make. What is left out is as usual, or as the key that makes it has it, if that is less. */
+        ApiKeyCreate: {
+            /** @description Where the key may be used from, in CIDR form; empty: from everywhere */
+            allowed_networks?: string[];
+            /**
+             * @description 0 is no expiry
+             * @default 0
+             */
+            expires_in_days?: number;
+            name: string;
+            /** @description Requests accepted in any 60 seconds; 0 is unlimited */
+            rate_limit?: number;
+            scoped_domain_ids?: string[];
+        };
+        /** @description A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key. */
+        ApiKeyCreateResponse: {
+            api_key: components["schemas"]["ApiKeyRecord"];
+            key: string | null;
+        };
+        /** @description A key was revoked. */
+        ApiKeyDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are gone: it reaches nothing. */
+        ApiKeyRecord: {
+            /** Format: uuid */
+            admin_id: string;
+            allowed_networks: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            is_scoped: boolean;
+            key_prefix: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_used_at: string | null;
+            name: string;
+            /** Format: uuid */
+            parent_id: string | null;
+            rate_limit: number;
+            scoped_domain_ids: string[];
         };
         /**
          * @description A part that is no text of the message; `size` in bytes, decoded.
@@ -2029,13 +2084,6 @@ export interface components {
             /** @enum {string} */
             state: "abandoned" | "delivered" | "pending" | "waiting_for_retry";
         };
-        /** @description Where mail ends: `type` mailbox, or external (outside, or in a domain that the caller may not see). */
-        DeliveryTold: {
-            address: string;
-            /** Format: uuid */
-            mailbox_id: string | null;
-            type: string;
-        };
         /** @description A passkey that is there. */
         Descriptor: {
             /** @description Base64url without padding */
@@ -2049,8 +2097,19 @@ export interface components {
             message: string;
             oidc_provider: string | null;
         };
+        /** @description The TXT record of a key: `value` in one piece (zone files split it at 255 octets). */
+        DkimDnsRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            checked_at: string | null;
+            name: string;
+            status: string;
+            value: string;
+        };
         /** @description A DKIM key; the private half is never answered. */
-        DkimKey: {
+        DkimKeyRecord: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2062,24 +2121,13 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             created_at: string;
-            dns: components["schemas"]["DkimRecord"];
+            dns: components["schemas"]["DkimDnsRecord"];
             fingerprint_sha256: string;
             /** Format: uuid */
             id: string;
             safe_to_remove_from_dns: boolean;
             selector: string;
             stage: string;
-        };
-        /** @description The TXT record of a key: `value` in one piece (zone files split it at 255 octets). */
-        DkimRecord: {
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            checked_at: string | null;
-            name: string;
-            status: string;
-            value: string;
         };
         /** @description A domain to make. Null for `max_*` is no limit; null for `plus_delimiter` switches tags off. */
         DomainCreate: {
@@ -2099,9 +2147,15 @@ export interface components {
             plus_delimiter?: string | null;
             /** @default true */
             receiving_enabled?: boolean;
-            relay?: components["schemas"]["RelayGiven"] | null;
+            relay?: components["schemas"]["RelayRequest"] | null;
             /** @default true */
             sending_enabled?: boolean;
+        };
+        /** @description That a domain is deleted. */
+        DomainDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
         };
         /** @description What the last check of the domain's DNS records came to. */
         DomainDns: {
@@ -2122,7 +2176,7 @@ export interface components {
             max_mailboxes?: number | null;
             plus_delimiter?: string | null;
             receiving_enabled?: boolean;
-            relay?: components["schemas"]["RelayGiven"] | null;
+            relay?: components["schemas"]["RelayRequest"] | null;
             sending_enabled?: boolean;
         };
         /** @description A domain. */
@@ -2151,16 +2205,10 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             updated_at: string;
-            usage: components["schemas"]["DomainUsage"];
-        };
-        /** @description That a domain is deleted. */
-        DomainsDeleted: {
-            /** Format: uuid */
-            id: string;
-            message: string;
+            usage: components["schemas"]["DomainUsageRecord"];
         };
         /** @description What the domain holds; `bytes` of mail in its mailboxes. */
-        DomainUsage: {
+        DomainUsageRecord: {
             aliases: number;
             bytes: number;
             mailboxes: number;
@@ -2189,14 +2237,6 @@ export interface components {
             kind: string;
             /** Format: uuid */
             message_id: string | null;
-        };
-        /** @description Where an address goes, and why. */
-        ExplanationTold: {
-            /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
-            decision: string;
-            deliveries: components["schemas"]["DeliveryTold"][];
-            steps: components["schemas"]["StepTold"][];
-            warnings: string[];
         };
         /** @description An entry as it is stored: `admin_id` also of an account that is gone, the time to the microsecond. */
         ExportedEntry: {
@@ -2283,66 +2323,11 @@ export interface components {
             smtp_code: number | null;
             status: string;
         };
-        /** @description A key to make. What is left out is as usual, or as the key that makes it has it, if that is less. */
-        KeyCreate: {
-            /** @description Where the key may be used from, in CIDR form; empty: from everywhere */
-            allowed_networks?: string[];
-            /**
-             * @description 0 is no expiry
-             * @default 0
-             */
-            expires_in_days?: number;
-            name: string;
-            /** @description Requests accepted in any 60 seconds; 0 is unlimited */
-            rate_limit?: number;
-            scoped_domain_ids?: string[];
-        };
-        /** @description A key was revoked. */
-        KeyDeleted: {
-            /** Format: uuid */
-            id: string;
-            message: string;
-        };
-        /** @description A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key. */
-        KeyMade: {
-            api_key: components["schemas"]["KeyRecord"];
-            key: string | null;
-        };
         /** @description A kind of key that is taken: an algorithm of COSE. */
         KeyParameter: {
             alg: number;
             /** @enum {string} */
             type: "public-key";
-        };
-        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are gone: it reaches nothing. */
-        KeyRecord: {
-            /** Format: uuid */
-            admin_id: string;
-            allowed_networks: string[];
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            expires_at: string | null;
-            /** Format: uuid */
-            id: string;
-            is_scoped: boolean;
-            key_prefix: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            last_used_at: string | null;
-            name: string;
-            /** Format: uuid */
-            parent_id: string | null;
-            rate_limit: number;
-            scoped_domain_ids: string[];
         };
         /** @description The last login to the mailbox, by imap, pop3, sieve or smtp (submission); all null when there was none. */
         LastLoginRecord: {
@@ -2900,11 +2885,19 @@ export interface components {
             expires_at: string;
             options: components["schemas"]["CreationOptions"];
         };
+        /** @description The server that takes the domain's outbound mail. The password is never shown, only whether there is one. */
+        RelayRecord: {
+            has_password: boolean;
+            host: string;
+            port: number;
+            tls: string;
+            username: string;
+        };
         /**
          * @description The server that takes mail from senders of the domain. With a username, `tls` is `starttls` or `tls`, and the
          *         certificate must be valid for the host.
          */
-        RelayGiven: {
+        RelayRequest: {
             host: string;
             password?: string | null;
             /** @default 587 */
@@ -2917,14 +2910,6 @@ export interface components {
             /** @default  */
             username?: string;
         };
-        /** @description The server that takes the domain's outbound mail. The password is never shown, only whether there is one. */
-        RelayRecord: {
-            has_password: boolean;
-            host: string;
-            port: number;
-            tls: string;
-            username: string;
-        };
         /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; no `allowCredentials`: any passkey of this site. */
         RequestOptions: {
             allowCredentials: components["schemas"]["Descriptor"][];
@@ -2934,6 +2919,28 @@ export interface components {
             timeout: number;
             /** @enum {string} */
             userVerification: "preferred" | "required";
+        };
+        /** @description Where mail ends: `type` mailbox, or external (outside, or in a domain that the caller may not see). */
+        RouteDeliveryRecord: {
+            address: string;
+            /** Format: uuid */
+            mailbox_id: string | null;
+            type: string;
+        };
+        /** @description Where an address goes, and why. */
+        RouteExplanationRecord: {
+            /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
+            decision: string;
+            deliveries: components["schemas"]["RouteDeliveryRecord"][];
+            steps: components["schemas"]["RouteStepRecord"][];
+            warnings: string[];
+        };
+        /** @description One look-up: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match. */
+        RouteStepRecord: {
+            address: string;
+            result: string;
+            row: Record<string, unknown> | null;
+            step: string;
         };
         /**
          * @description What a caught message says. `parse_error`: it could not be taken apart, and only its header is told;
@@ -3101,13 +3108,6 @@ export interface components {
              */
             next_since: string | null;
             queued: number;
-        };
-        /** @description One look-up: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match. */
-        StepTold: {
-            address: string;
-            result: string;
-            row: Record<string, unknown> | null;
-            step: string;
         };
         /** @description Why sending is suspended, as it is shown on the mailbox. */
         SuspendBody: {
@@ -4542,7 +4542,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AdminDeleted"];
+                        data: components["schemas"]["AdminDeletion"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -4757,7 +4757,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AliasesDeleted"];
+                        data: components["schemas"]["AliasDeletion"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -4838,7 +4838,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["KeyRecord"][];
+                        data: components["schemas"]["ApiKeyRecord"][];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -4865,7 +4865,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["KeyCreate"];
+                "application/json": components["schemas"]["ApiKeyCreate"];
             };
         };
         responses: {
@@ -4880,7 +4880,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["KeyMade"];
+                        data: components["schemas"]["ApiKeyCreateResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -4920,7 +4920,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["KeyDeleted"];
+                        data: components["schemas"]["ApiKeyDeletion"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6148,7 +6148,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["DomainsDeleted"];
+                        data: components["schemas"]["DomainDeletion"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6239,7 +6239,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["DkimKey"][];
+                        data: components["schemas"]["DkimKeyRecord"][];
                         error: null;
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -7184,7 +7184,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["ExplanationTold"];
+                        data: components["schemas"]["RouteExplanationRecord"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };

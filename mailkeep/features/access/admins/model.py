@@ -48,7 +48,7 @@ class NewAdmin:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AdminChanges:
     """What is to change of an account; None leaves it as it is."""
 
     email: Address | None = None

@@ -20,13 +20,13 @@ from mailkeep.core.errors import (
 from mailkeep.core.password import check_password
 from mailkeep.core.principal import Principal
 from mailkeep.features.access.admins import rules, service, wire
-from mailkeep.features.access.admins.model import Admin, Change, NewAdmin
+from mailkeep.features.access.admins.model import Admin, AdminChanges, NewAdmin
 from mailkeep.features.record.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
 def _record(who: Principal, admin: Admin) -> wire.AdminRecord:
-    return wire.record(admin, rules.shown_domains(who, admin))
+    return wire.to_record(admin, rules.visible_domains(who, admin))
 
 
 def _once(ids: Iterable[UUID]) -> tuple[UUID, ...]:
@@ -36,7 +36,7 @@ def _once(ids: Iterable[UUID]) -> tuple[UUID, ...]:
 async def _list(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        admins = await service.list_seen(conn, who)
+        admins = await service.list_visible(conn, who)
     return HttpResponse([_record(who, admin) for admin in admins])
 
 
@@ -61,7 +61,7 @@ async def _change(app: App, call: Call) -> HttpResponse:
     who, given, admin_id = call.caller(), call.body, call.id()
     changes_own = admin_id == who.admin_id and (given.email, given.password) != (UNSET, UNSET)
     if changes_own:
-        rules.refuse_own_change(who, shows_password=given.current_password is not UNSET)
+        rules.refuse_own_change(who, has_password=given.current_password is not UNSET)
     email = rules.parse_email(given.email) if given.email is not UNSET else None
     password_hash = None
     if given.password is not UNSET:
@@ -73,7 +73,7 @@ async def _change(app: App, call: Call) -> HttpResponse:
         password_hash = await service.hash_password(password)
     elif changes_own:
         await call.prove_password(given.current_password, "admin.update")
-    wanted = Change(
+    wanted = AdminChanges(
         email=email,
         password_hash=password_hash,
         role=given.role if given.role is not UNSET else None,
@@ -87,7 +87,7 @@ async def _change(app: App, call: Call) -> HttpResponse:
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         admin = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.AdminDeleted(f"The administrator {admin.email} was deleted.", admin.id))
+    return HttpResponse(wire.AdminDeletion(f"The administrator {admin.email} was deleted.", admin.id))
 
 
 ENDPOINTS = (
@@ -168,7 +168,7 @@ ENDPOINTS = (
         summary="Delete an administrator",
         description="Ends its sessions and revokes its keys. The last super_admin stays.",
         tag="Administrators",
-        data=wire.AdminDeleted,
+        data=wire.AdminDeletion,
         audit="admin.delete",
         resource="admin",
         refusals=(NotFound, Conflict, ApiKeyDomainScope),

@@ -7,7 +7,7 @@ from uuid import UUID
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, MissingFields, invalid_field
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.access.admins.model import Admin, Change
+from mailkeep.features.access.admins.model import Admin, AdminChanges
 
 
 def parse_email(text: str) -> Address:
@@ -18,42 +18,42 @@ def parse_email(text: str) -> Address:
         raise invalid_field("email", error.reason) from None
 
 
-def sees(who: Principal, admin: Admin) -> bool:
+def can_see(who: Principal, admin: Admin) -> bool:
     """Whether the account stands in the caller's list."""
-    return admin.id == who.admin_id or (who.scope is None and _sees_by_role(who, admin))
+    return admin.id == who.admin_id or (who.scope is None and _can_see_by_role(who, admin))
 
 
-def refuse_unseen(who: Principal, admin: Admin) -> None:
+def refuse_invisible(who: Principal, admin: Admin) -> None:
     """FORBIDDEN where the role bars the account from view, API_KEY_DOMAIN_SCOPE where only the key's scope does."""
-    if not sees(who, admin):
-        raise ApiKeyDomainScope if _sees_by_role(who, admin) else Forbidden
+    if not can_see(who, admin):
+        raise ApiKeyDomainScope if _can_see_by_role(who, admin) else Forbidden
 
 
-def _sees_by_role(who: Principal, admin: Admin) -> bool:
+def _can_see_by_role(who: Principal, admin: Admin) -> bool:
     return who.role is not Role.DOMAIN_ADMIN or not who.assigned.isdisjoint(admin.domain_ids)
 
 
-def shown_domains(who: Principal, admin: Admin) -> list[UUID]:
+def visible_domains(who: Principal, admin: Admin) -> list[UUID]:
     """Of the account's domains those that the caller sees."""
     seen = who.domains()
     return [domain_id for domain_id in admin.domain_ids if seen is None or domain_id in seen]
 
 
-def refuse_own_change(who: Principal, *, shows_password: bool) -> None:
+def refuse_own_change(who: Principal, *, has_password: bool) -> None:
     """Of an account's own email or password: FORBIDDEN with an API key, MISSING_FIELDS without the current password."""
     if who.key_id is not None:
         raise Forbidden("An account's own email and password change only in a session, not with an API key.")
-    if not shows_password:
+    if not has_password:
         raise MissingFields(["current_password"])
 
 
-def refuse_losing_last(admin: Admin, others: int, role: Role | None) -> None:
+def refuse_last_super_admin(admin: Admin, others: int, role: Role | None) -> None:
     """CONFLICT `last_super_admin` where the account is the last one, `others` being 0, and gets `role` (None: goes)."""
     if admin.role is Role.SUPER_ADMIN and role is not Role.SUPER_ADMIN and others == 0:
         raise Conflict("The last super_admin can't be deleted or demoted.", reason="last_super_admin")
 
 
-def differs(admin: Admin, wanted: Change) -> bool:
+def has_changes(admin: Admin, wanted: AdminChanges) -> bool:
     """Whether the change would change anything; a password given is always a new one."""
     return (
         wanted.password_hash is not None

@@ -28,7 +28,7 @@ from mailkeep.features.access.admins.model import (
     FIRST_ADMIN_EMAIL,
     INITIAL_ADMIN_FILE,
     Admin,
-    Change,
+    AdminChanges,
     FirstAdmin,
     NewAdmin,
 )
@@ -42,19 +42,19 @@ _HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 # Of a random password that nobody knows: what an unknown account's attempt is measured against.
 _DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$vffo+TurZnMSlB4oAFJnww$Lf2yMM9+3kGQj/K7erjrrBHCmVnshhIDbBdTXSqDeWA"
 
-_AT_ONCE = min(4, os.cpu_count() or 1)
-_MOST_WAITING = 400  # about 5 s on two cores
+_CONCURRENT_HASHES = min(4, os.cpu_count() or 1)
+_MAX_QUEUED = 400  # about 5 s on two cores
 
-hashing = Turns(_AT_ONCE, _MOST_WAITING)
+hashing = Turns(_CONCURRENT_HASHES, _MAX_QUEUED)
 """Whoever hashes or verifies a password has a turn: bounds memory and CPU over all callers."""
 
 
-def _step_back() -> None:
+def _lower_priority() -> None:
     """Of the threads of a process Linux lets each be nice by itself: hashing leaves the others their time."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
 
 
-_THREADS = ThreadPoolExecutor(_AT_ONCE, "hashing", _step_back)
+_THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "hashing", _lower_priority)
 
 
 async def hash_password(password: str) -> str:
@@ -75,15 +75,15 @@ def _verify(stored: str | None, password: str) -> bool:
         return False
 
 
-async def list_seen(conn: Conn, who: Principal) -> list[Admin]:
+async def list_visible(conn: Conn, who: Principal) -> list[Admin]:
     """The accounts that the caller sees, the newest first."""
-    return [admin for admin in await store.list_all(conn) if rules.sees(who, admin)]
+    return [admin for admin in await store.list_all(conn) if rules.can_see(who, admin)]
 
 
 async def get(conn: Conn, who: Principal, admin_id: UUID) -> Admin:
     """The account; NOT_FOUND where there is none, FORBIDDEN or API_KEY_DOMAIN_SCOPE where it is out of sight."""
-    admin = await _existing(conn, admin_id)
-    rules.refuse_unseen(who, admin)
+    admin = await _require(conn, admin_id)
+    rules.refuse_invisible(who, admin)
     return admin
 
 
@@ -96,7 +96,7 @@ async def find_owner_role(conn: Conn, address: Address) -> Role | None:
     """The role of the administrator that an address belongs to, with or without its tag: the highest where there are
     several, None where there is none.
     """
-    rank = await store.address_rank(conn, address.key)
+    rank = await store.find_address_rank(conn, address.key)
     return None if rank is None else list(Role)[rank]
 
 
@@ -106,12 +106,12 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Adm
     admin_id = uuid7(at)
     await store.insert(conn, admin_id, new, at)
     await store.assign(conn, admin_id, new.domain_ids)
-    admin = await _existing(conn, admin_id)
+    admin = await _require(conn, admin_id)
     await audit.record(conn, who, at, AuditAction("admin.create", _target(admin), after=wire.audit_fields(admin)))
     return admin
 
 
-async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: Change) -> Admin:
+async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: AdminChanges) -> Admin:
     """Change an account, and answer it as it is then. A new password or role ends its other sessions.
 
     NOT_FOUND, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`.
@@ -121,17 +121,17 @@ async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wante
 
 async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str) -> Admin:
     """Set an account's password, by its owner or from the command line; ends its other sessions. NOT_FOUND."""
-    return await _change(conn, who, at, admin_id, Change(password_hash=password_hash), "admin.password")
+    return await _change(conn, who, at, admin_id, AdminChanges(password_hash=password_hash), "admin.password")
 
 
-async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: Change, action: str) -> Admin:
+async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: AdminChanges, action: str) -> Admin:
     await store.lock_roles(conn)
-    before = await _existing(conn, admin_id)
+    before = await _require(conn, admin_id)
     if wanted.role is not None:
-        rules.refuse_losing_last(before, await store.count_super_admins(conn, admin_id), wanted.role)
+        rules.refuse_last_super_admin(before, await store.count_other_super_admins(conn, admin_id), wanted.role)
     if wanted.domain_ids is not None:
         await refuse_unknown_domains(conn, wanted.domain_ids)
-    if not rules.differs(before, wanted):
+    if not rules.has_changes(before, wanted):
         return before
     if wanted.domain_ids is not None:
         await store.assign(conn, admin_id, wanted.domain_ids)
@@ -139,7 +139,7 @@ async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, want
     survivor = who.session_id if who.admin_id == admin_id else None
     ends_sessions = wanted.password_hash is not None or wanted.role not in (None, before.role)
     await store.update(conn, admin_id, wanted, at, ends_sessions=ends_sessions, survivor=survivor)
-    after = await _existing(conn, admin_id)
+    after = await _require(conn, admin_id)
     was, now = wire.audit_fields(before), wire.audit_fields(after)
     if wanted.password_hash is not None:
         now["password"] = "changed"  # struck out by the audit, but the field stays to be seen
@@ -147,14 +147,14 @@ async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, want
     return after
 
 
-async def hold(conn: Conn, admin_id: UUID) -> bool:
+async def lock(conn: Conn, admin_id: UUID) -> bool:
     """Keep the account as it is until the transaction ends; False where it is gone."""
-    return await store.hold(conn, admin_id)
+    return await store.lock(conn, admin_id)
 
 
 async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, action: str, *, enabled: bool) -> None:
     """Write down that an account has, or has not, a second factor of one-time passwords; ends its other sessions."""
-    before = await _existing(conn, admin_id)
+    before = await _require(conn, admin_id)
     survivor = who.session_id if who.admin_id == admin_id else None
     await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=survivor)
     change = AuditAction(action, _target(before), {"totp_enabled": before.totp_enabled}, {"totp_enabled": enabled})
@@ -174,8 +174,8 @@ async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at
 async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Admin:
     """Delete an account with its sessions and keys; NOT_FOUND, CONFLICT `last_super_admin`."""
     await store.lock_roles(conn)
-    admin = await _existing(conn, admin_id)
-    rules.refuse_losing_last(admin, await store.count_super_admins(conn, admin_id), None)
+    admin = await _require(conn, admin_id)
+    rules.refuse_last_super_admin(admin, await store.count_other_super_admins(conn, admin_id), None)
     keys = await store.delete(conn, admin_id)
     more = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}
     await audit.record(
@@ -186,20 +186,20 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Ad
 
 async def refuse_unknown_domains(conn: Conn, domain_ids: Sequence[UUID]) -> None:
     """DOMAIN_NOT_FOUND unless every id names a domain; those stay until the transaction ends."""
-    unknown = set(domain_ids) - (await store.hold_domains(conn, domain_ids) if domain_ids else set())
+    unknown = set(domain_ids) - (await store.lock_domains(conn, domain_ids) if domain_ids else set())
     if unknown:
         raise DomainNotFound(domain_ids=sorted(str(domain_id) for domain_id in unknown))
 
 
-async def note_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> Admin | None:
+async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> Admin | None:
     """Write the time of a login with these credentials; None where they are no longer the account's."""
-    if not await store.note_login(conn, admin_id, credentials_epoch, at):
+    if not await store.record_login(conn, admin_id, credentials_epoch, at):
         return None
     return await store.find(conn, admin_id)
 
 
 async def ensure_first_admin(
-    app: App, email: str | None, password: str | None, keep: Callable[[str], None]
+    app: App, email: str | None, password: str | None, save_password: Callable[[str], None]
 ) -> FirstAdmin | None:
     """Make a super_admin while there is no account at all; None where there is one.
 
@@ -219,11 +219,11 @@ async def ensure_first_admin(
             return None
         await create(conn, who, app.clock(), new)
         if not password:
-            await asyncio.to_thread(keep, chosen)
+            await asyncio.to_thread(save_password, chosen)
     return FirstAdmin(address.text, chosen, generated=not password)
 
 
-def forget_initial_password(app: App) -> None:
+def remove_initial_password(app: App) -> None:
     """The first administrator's password stands in a file until somebody has logged in."""
     path = app.data_dir / INITIAL_ADMIN_FILE
     try:
@@ -236,7 +236,7 @@ def forget_initial_password(app: App) -> None:
         log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
 
 
-async def _existing(conn: Conn, admin_id: UUID) -> Admin:
+async def _require(conn: Conn, admin_id: UUID) -> Admin:
     admin = await store.find(conn, admin_id)
     if admin is None:
         raise NotFound

@@ -12,7 +12,7 @@ import psycopg
 from mailkeep.core.errors import Conflict
 from mailkeep.core.principal import Role
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.access.admins.model import Admin, Change, NewAdmin
+from mailkeep.features.access.admins.model import Admin, AdminChanges, NewAdmin
 
 _SELECT = """
     SELECT a.id, a.email, a.role, a.totp_enabled, a.oidc_provider, a.last_login_at, a.created_at, a.updated_at,
@@ -42,13 +42,13 @@ async def find_by_email(conn: Conn, email_key: str) -> Admin | None:
 async def list_all(conn: Conn) -> list[Admin]:
     """Every account, the newest first."""
     cursor = await conn.execute(_SELECT + " ORDER BY a.id DESC")
-    return [Admin(**_typed(row)) for row in await cursor.fetchall()]
+    return [Admin(**_convert(row)) for row in await cursor.fetchall()]
 
 
-async def count_super_admins(conn: Conn, but: UUID) -> int:
+async def count_other_super_admins(conn: Conn, admin_id: UUID) -> int:
     """How many super_admins there are beside this account."""
     cursor = await conn.execute(
-        "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND id <> %(but)s", {"but": but}
+        "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND id <> %(but)s", {"but": admin_id}
     )
     row = await cursor.fetchone()
     return row["others"] if row else 0
@@ -79,12 +79,12 @@ async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> Non
             },
         )
     except psycopg.IntegrityError as error:
-        _refuse_taken_email(error)
+        _refuse_duplicate_email(error)
         raise
 
 
 async def update(
-    conn: Conn, admin_id: UUID, wanted: Change, at: datetime, *, ends_sessions: bool, survivor: UUID | None
+    conn: Conn, admin_id: UUID, wanted: AdminChanges, at: datetime, *, ends_sessions: bool, survivor: UUID | None
 ) -> None:
     """Change an account but for its domains; CONFLICT where the email is taken.
 
@@ -116,11 +116,11 @@ async def update(
             },
         )
     except psycopg.IntegrityError as error:
-        _refuse_taken_email(error)
+        _refuse_duplicate_email(error)
         raise
 
 
-async def hold(conn: Conn, admin_id: UUID) -> bool:
+async def lock(conn: Conn, admin_id: UUID) -> bool:
     """Lock the account until the transaction ends; False where there is none."""
     cursor = await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR NO KEY UPDATE", {"id": admin_id})
     return await cursor.fetchone() is not None
@@ -182,14 +182,14 @@ async def assign(conn: Conn, admin_id: UUID, domain_ids: Sequence[UUID]) -> None
     )
 
 
-async def address_rank(conn: Conn, key: str) -> int | None:
+async def find_address_rank(conn: Conn, key: str) -> int | None:
     """The rank of the administrator that a folded address belongs to."""
     cursor = await conn.execute("SELECT address_rank(%(key)s) AS rank", {"key": key})
     row = await cursor.fetchone()
     return row["rank"] if row else None
 
 
-async def hold_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
+async def lock_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
     """Those of the ids that name a domain; none of these goes before the transaction ends."""
     cursor = await conn.execute(
         "SELECT id FROM domains WHERE id = ANY(%(ids)s) ORDER BY id FOR KEY SHARE", {"ids": list(domain_ids)}
@@ -197,7 +197,7 @@ async def hold_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
     return {row["id"] for row in await cursor.fetchall()}
 
 
-async def note_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> bool:
+async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> bool:
     """Write the time of a login; False where the account is gone or its credentials have changed meanwhile."""
     cursor = await conn.execute(
         """
@@ -210,13 +210,13 @@ async def note_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: dat
 
 
 def _admin(row: dict[str, Any] | None) -> Admin | None:
-    return Admin(**_typed(row)) if row else None
+    return Admin(**_convert(row)) if row else None
 
 
-def _typed(row: dict[str, Any]) -> dict[str, Any]:
+def _convert(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"role": Role(row["role"]), "domain_ids": tuple(row["domain_ids"])}
 
 
-def _refuse_taken_email(error: psycopg.IntegrityError) -> None:
+def _refuse_duplicate_email(error: psycopg.IntegrityError) -> None:
     if constraint_of(error) == "admins_email_unique":
         raise Conflict("Another administrator has this email.", reason="email_taken") from None

@@ -57,14 +57,14 @@ class AdminPatch(Patch, frozen=True):
     current_password: OwnPassword | UnsetType = UNSET
 
 
-class AdminDeleted(Struct, frozen=True):
+class AdminDeletion(Struct, frozen=True):
     """An administrator was deleted."""
 
     message: str
     id: UUID
 
 
-def record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
+def to_record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
     """An administrator as it is answered, with those of its domains that the caller sees."""
     return AdminRecord(
         id=admin.id,

@@ -9,14 +9,14 @@ from uuid import UUID
 from mailkeep.core.principal import Role
 
 KEY_PREFIX = "svc_sk_"
-SHOWN_CHARACTERS = 12
+PREFIX_LENGTH = 12
 """Of a key these first characters are kept, to tell keys apart: five of the random ones."""
 
-DEFAULT_RATE = 60
+DEFAULT_RATE_LIMIT = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """A key as it is shown. `is_scoped` with no `scoped_domain_ids` reaches nothing: its domains are gone.
 
     `allowed_networks`: where it may be used from; none: from everywhere.
@@ -37,7 +37,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewApiKey:
     """A key as it is asked for: no `scoped_domain_ids` is no scope, `rate_limit` None what is usual.
 
     `allowed_networks` are in their shortest form.
@@ -51,7 +51,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RateUsage:
     """A request counted against its key's rate: whether it is accepted, how many were in the last 60 s (with it), and
     the seconds until the next one is (0: at once).
     """
@@ -62,7 +62,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
+class AuthenticatedKey:
     """A valid key that was shown with a request: its owner as it is now, and its rate.
 
     `assigned` are the owner's domains, `scope` those of the key (None: unscoped). `rate` is None where the request was
@@ -78,4 +78,4 @@ class Presented:
     scope: frozenset[UUID] | None
     rate_limit: int
     allowed_networks: tuple[str, ...]
-    rate: Taken | None
+    rate: RateUsage | None

@@ -9,15 +9,15 @@ from msgspec import UNSET
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, NotFound, invalid_field
 from mailkeep.features.access.api_keys import rules, service, wire
-from mailkeep.features.access.api_keys.model import Wanted
+from mailkeep.features.access.api_keys.model import NewApiKey
 from mailkeep.features.record.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        keys = await service.list_seen(conn, call.caller())
-    return HttpResponse([wire.record(key) for key in keys])
+        keys = await service.list_visible(conn, call.caller())
+    return HttpResponse([wire.to_record(key) for key in keys])
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
@@ -26,7 +26,7 @@ async def _create(app: App, call: Call) -> HttpResponse:
     name = given.name.strip()
     if not name:
         raise invalid_field("name", "must not be blank")
-    wanted = Wanted(
+    wanted = NewApiKey(
         name=name,
         scoped_domain_ids=tuple(dict.fromkeys(given.scoped_domain_ids)),
         rate_limit=given.rate_limit if given.rate_limit is not UNSET else None,
@@ -35,18 +35,18 @@ async def _create(app: App, call: Call) -> HttpResponse:
     )
     async with app.db.tx() as conn:
         key, raw = await service.create(conn, who, who.admin_id, at, wanted)
-    return HttpResponse(wire.KeyMade(raw, wire.record(key)))
+    return HttpResponse(wire.ApiKeyCreateResponse(raw, wire.to_record(key)))
 
 
-async def _made(app: App, call: Call) -> HttpResponse:
+async def _repeat_create(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.KeyMade(None, wire.record(await service.get(conn, call.id()))))
+        return HttpResponse(wire.ApiKeyCreateResponse(None, wire.to_record(await service.get(conn, call.id()))))
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         key = await service.revoke(conn, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.KeyDeleted(f"The API key {key.name} was revoked.", key.id))
+    return HttpResponse(wire.ApiKeyDeletion(f"The API key {key.name} was revoked.", key.id))
 
 
 ENDPOINTS = (
@@ -58,7 +58,7 @@ ENDPOINTS = (
         summary="List API keys",
         description="Newest first. A super_admin sees all keys, others their own, a scoped key itself.",
         tag="API keys",
-        data=list[wire.KeyRecord],
+        data=list[wire.ApiKeyRecord],
         examples=(Example(),),
     ),
     Endpoint(
@@ -73,10 +73,10 @@ ENDPOINTS = (
             "longer-lived, faster or more widely usable than that one, and is revoked with it."
         ),
         tag="API keys",
-        body=wire.KeyCreate,
-        data=wire.KeyMade,
+        body=wire.ApiKeyCreate,
+        data=wire.ApiKeyCreateResponse,
         status=201,
-        recover=audit.made_before(_made),
+        recover=audit.made_before(_repeat_create),
         secrets=("key",),
         audit="api_key.create",
         resource="api_key",
@@ -100,7 +100,7 @@ ENDPOINTS = (
         summary="Revoke an API key",
         description="At once, with the keys that it made. A super_admin may revoke any key, others their own.",
         tag="API keys",
-        data=wire.KeyDeleted,
+        data=wire.ApiKeyDeletion,
         audit="api_key.delete",
         resource="api_key",
         refusals=(NotFound, ApiKeyDomainScope),

@@ -11,7 +11,7 @@ from uuid import UUID
 from mailkeep.core.errors import FieldFault, Forbidden, InvalidField
 from mailkeep.core.network import covers, parse_network
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.access.api_keys.model import DEFAULT_RATE, KEY_PREFIX, Key, Wanted
+from mailkeep.features.access.api_keys.model import DEFAULT_RATE_LIMIT, KEY_PREFIX, ApiKey, NewApiKey
 
 _RAW_KEY = re.compile(re.escape(KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
 
@@ -21,19 +21,19 @@ def is_raw_key(text: str) -> bool:
     return _RAW_KEY.fullmatch(text) is not None
 
 
-def bounded(wanted: Wanted, parent: Key | None) -> Wanted:
+def apply_parent_limits(wanted: NewApiKey, parent: ApiKey | None) -> NewApiKey:
     """The key as it will be: what is left open takes the usual, or what the key that makes it has, if that is less.
 
     FORBIDDEN where it asks for more than its parent has (`details.reason` longer_lived, faster, more_networks).
     """
     if parent is None:
-        return replace(wanted, rate_limit=DEFAULT_RATE if wanted.rate_limit is None else wanted.rate_limit)
+        return replace(wanted, rate_limit=DEFAULT_RATE_LIMIT if wanted.rate_limit is None else wanted.rate_limit)
     expires_at = wanted.expires_at or parent.expires_at
     if parent.expires_at is not None and expires_at is not None and expires_at > parent.expires_at:
         raise Forbidden("A key can't make a key that outlives it.", reason="longer_lived")
     rate_limit = wanted.rate_limit
     if rate_limit is None:
-        rate_limit = min(DEFAULT_RATE, parent.rate_limit or DEFAULT_RATE)
+        rate_limit = min(DEFAULT_RATE_LIMIT, parent.rate_limit or DEFAULT_RATE_LIMIT)
     if _is_faster(rate_limit, parent.rate_limit):
         raise Forbidden("A key can't make a key with a higher rate.", reason="faster")
     networks = wanted.allowed_networks or parent.allowed_networks
@@ -55,7 +55,7 @@ def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(network for network in parsed if network is not None))
 
 
-def plain_address(address: str) -> str | None:
+def strip_zone(address: str) -> str | None:
     """An address without its zone; None for what is none."""
     try:
         return str(ipaddress.ip_address(address.partition("%")[0]))
@@ -68,17 +68,17 @@ def _is_faster(rate_limit: int, than: int) -> bool:
     return than != 0 and (rate_limit == 0 or rate_limit > than)
 
 
-def seen_owner(who: Principal) -> UUID | None:
+def visible_owner(who: Principal) -> UUID | None:
     """Whose keys the caller's list shows; None: everybody's."""
     return None if who.role is Role.SUPER_ADMIN else who.admin_id
 
 
-def seen_key(who: Principal) -> UUID | None:
+def visible_key(who: Principal) -> UUID | None:
     """The one key that the caller's list shows; None: it is not bound to one. A scoped key sees itself only."""
     return who.key_id if who.scope is not None else None
 
 
-def refuse_foreign(who: Principal, key: Key) -> None:
+def refuse_other_owner(who: Principal, key: ApiKey) -> None:
     """FORBIDDEN unless the key is the caller's own, or the caller a super_admin."""
     if who.role is not Role.SUPER_ADMIN and key.admin_id != who.admin_id:
         raise Forbidden

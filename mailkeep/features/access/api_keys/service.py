@@ -12,17 +12,17 @@ from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.api_keys import rules, store, wire
-from mailkeep.features.access.api_keys.model import KEY_PREFIX, SHOWN_CHARACTERS, Key, Presented, Wanted
+from mailkeep.features.access.api_keys.model import KEY_PREFIX, PREFIX_LENGTH, ApiKey, AuthenticatedKey, NewApiKey
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, Target
 
 
-async def list_seen(conn: Conn, who: Principal) -> list[Key]:
+async def list_visible(conn: Conn, who: Principal) -> list[ApiKey]:
     """The keys that the caller sees, the newest first."""
-    return await store.list_seen(conn, rules.seen_owner(who), rules.seen_key(who))
+    return await store.list_visible(conn, rules.visible_owner(who), rules.visible_key(who))
 
 
-async def get(conn: Conn, key_id: UUID) -> Key:
+async def get(conn: Conn, key_id: UUID) -> ApiKey:
     """The key with this id, whoever asks; NOT_FOUND."""
     key = await store.find(conn, key_id)
     if key is None:
@@ -30,7 +30,7 @@ async def get(conn: Conn, key_id: UUID) -> Key:
     return key
 
 
-async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wanted: Wanted) -> tuple[Key, str]:
+async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wanted: NewApiKey) -> tuple[ApiKey, str]:
     """Make a key for an administrator: its record, and the key itself, which is shown once.
 
     DOMAIN_NOT_FOUND for an unknown domain; FORBIDDEN for one outside the caller's, or for more than the key that
@@ -40,14 +40,14 @@ async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wante
     for domain_id in wanted.scoped_domain_ids:
         allow_on(who, "api_key.write", domain_id)
     parent = await _parent(conn, who)
-    bounded = rules.bounded(wanted, parent)
+    bounded = rules.apply_parent_limits(wanted, parent)
     raw = KEY_PREFIX + new_token()
-    key = Key(
+    key = ApiKey(
         id=uuid7(at),
         admin_id=owner_id,
         parent_id=parent.id if parent else None,
         name=bounded.name,
-        key_prefix=raw[:SHOWN_CHARACTERS],
+        key_prefix=raw[:PREFIX_LENGTH],
         is_scoped=bool(bounded.scoped_domain_ids),
         scoped_domain_ids=tuple(sorted(bounded.scoped_domain_ids)),
         rate_limit=bounded.rate_limit or 0,
@@ -61,7 +61,7 @@ async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wante
     return key, raw
 
 
-async def _parent(conn: Conn, who: Principal) -> Key | None:
+async def _parent(conn: Conn, who: Principal) -> ApiKey | None:
     if who.key_id is None:
         return None
     parent = await store.find(conn, who.key_id)
@@ -70,16 +70,16 @@ async def _parent(conn: Conn, who: Principal) -> Key | None:
     return parent
 
 
-async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
+async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiKey:
     """Revoke a key, and those that it made, from this moment on; NOT_FOUND, FORBIDDEN."""
     key = await store.find(conn, key_id)
     if key is None:
         raise NotFound
-    rules.refuse_foreign(who, key)
-    made = await store.hold_made_by(conn, key_id)
+    rules.refuse_other_owner(who, key)
+    made = await store.lock_descendants(conn, key_id)
     if not await store.delete(conn, key_id):
         raise NotFound
-    await store.forget_rates(conn, at - timedelta(hours=1))
+    await store.delete_old_rates(conn, at - timedelta(hours=1))
     more = {"revoked_with_it": [str(each) for each in made]} if made else {}
     await audit.record(
         conn, who, at, AuditAction("api_key.delete", _target(key), before=wire.audit_fields(key), more=more)
@@ -87,7 +87,7 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> Key:
     return key
 
 
-async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, count: bool) -> Presented:
+async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, count: bool) -> AuthenticatedKey:
     """The key that a request from this address shows; API_KEY_INVALID, with `details.reason` expired or revoked where
     the whole key was one. `conn` in autocommit.
 
@@ -96,12 +96,12 @@ async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, coun
     """
     if not rules.is_raw_key(raw):
         raise ApiKeyInvalid
-    presented = await store.authenticate(conn, token_hash(raw), at, rules.plain_address(address), count)
+    presented = await store.authenticate(conn, token_hash(raw), at, rules.strip_zone(address), count)
     if presented is None:
-        reason = await store.why_invalid(conn, token_hash(raw))
+        reason = await store.find_invalid_reason(conn, token_hash(raw))
         raise ApiKeyInvalid(f"The API key is {reason}.", reason=reason) if reason else ApiKeyInvalid
     return presented
 
 
-def _target(key: Key) -> Target:
+def _target(key: ApiKey) -> Target:
     return Target("api_key", key.id)

@@ -11,7 +11,7 @@ import psycopg
 from mailkeep.core.errors import ApiKeyInvalid, NotFound
 from mailkeep.core.principal import Role
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.access.api_keys.model import Key, Presented, Taken
+from mailkeep.features.access.api_keys.model import ApiKey, AuthenticatedKey, RateUsage
 
 _SELECT = """
     SELECT k.id, k.admin_id, k.parent_id, k.name, k.key_prefix, k.is_scoped,
@@ -21,10 +21,10 @@ _SELECT = """
     FROM api_keys k
 """
 # How often the time of the last use is written.
-_USE_NOTED_EVERY = timedelta(minutes=1)
+_LAST_USED_INTERVAL = timedelta(minutes=1)
 
 
-async def list_seen(conn: Conn, admin_id: UUID | None, key_id: UUID | None) -> list[Key]:
+async def list_visible(conn: Conn, admin_id: UUID | None, key_id: UUID | None) -> list[ApiKey]:
     """The keys of an administrator, or of all; or the one key. The newest first."""
     cursor = await conn.execute(
         _SELECT
@@ -35,19 +35,19 @@ async def list_seen(conn: Conn, admin_id: UUID | None, key_id: UUID | None) -> l
         """,
         {"admin_id": admin_id, "key_id": key_id},
     )
-    return [_key(row) for row in await cursor.fetchall()]
+    return [_to_key(row) for row in await cursor.fetchall()]
 
 
-async def find(conn: Conn, key_id: UUID) -> Key | None:
+async def find(conn: Conn, key_id: UUID) -> ApiKey | None:
     """The key with this id."""
     cursor = await conn.execute(_SELECT + " WHERE k.id = %(id)s", {"id": key_id})
     row = await cursor.fetchone()
-    return _key(row) if row else None
+    return _to_key(row) if row else None
 
 
-async def insert(conn: Conn, key: Key, token_hash: bytes) -> None:
+async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
     """A new key with its domains. NOT_FOUND where its owner is gone, API_KEY_INVALID where the key that makes it is."""
-    named = {name: getattr(key, name) for name in Key.__slots__} | {
+    named = {name: getattr(key, name) for name in ApiKey.__slots__} | {
         "token_hash": token_hash,
         "domain_ids": list(key.scoped_domain_ids),
         "allowed_networks": list(key.allowed_networks),
@@ -79,7 +79,7 @@ async def insert(conn: Conn, key: Key, token_hash: bytes) -> None:
     )
 
 
-async def hold_made_by(conn: Conn, key_id: UUID) -> list[UUID]:
+async def lock_descendants(conn: Conn, key_id: UUID) -> list[UUID]:
     """The keys that a key made, and those that they made; all are locked, so that no more are made."""
     await conn.execute("SELECT id FROM api_keys WHERE id = %(id)s FOR UPDATE", {"id": key_id})
     found, makers = list[UUID](), [key_id]
@@ -98,7 +98,7 @@ async def delete(conn: Conn, key_id: UUID) -> bool:
     return cursor.rowcount == 1
 
 
-async def forget_rates(conn: Conn, before: datetime) -> None:
+async def delete_old_rates(conn: Conn, before: datetime) -> None:
     """Drop the counts of keys that are gone. Not of one just going: its requests still hold their rows."""
     await conn.execute(
         """
@@ -112,7 +112,7 @@ async def forget_rates(conn: Conn, before: datetime) -> None:
 
 async def authenticate(
     conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
-) -> Presented | None:
+) -> AuthenticatedKey | None:
     """The valid key with this hash; None for one that is unknown or expired. This request is counted where asked and
     the key may be used from the address: None is one that lies in no network.
 
@@ -150,14 +150,14 @@ async def authenticate(
             "at": at,
             "address": address,
             "count": count,
-            "noted_before": at - _USE_NOTED_EVERY,
+            "noted_before": at - _LAST_USED_INTERVAL,
         },
     )
     row = await cursor.fetchone()
-    return _presented(row) if row else None
+    return _to_authenticated_key(row) if row else None
 
 
-async def why_invalid(conn: Conn, token_hash: bytes) -> Literal["expired", "revoked"] | None:
+async def find_invalid_reason(conn: Conn, token_hash: bytes) -> Literal["expired", "revoked"] | None:
     """Why the key with this hash is not valid any more; None where there never was one."""
     cursor = await conn.execute(
         """
@@ -171,14 +171,14 @@ async def why_invalid(conn: Conn, token_hash: bytes) -> Literal["expired", "revo
     return row["reason"] if row else None
 
 
-def _key(row: dict[str, Any]) -> Key:
+def _to_key(row: dict[str, Any]) -> ApiKey:
     row["scoped_domain_ids"] = tuple(row["scoped_domain_ids"])
     row["allowed_networks"] = tuple(row["allowed_networks"])
-    return Key(**row)
+    return ApiKey(**row)
 
 
-def _presented(row: dict[str, Any]) -> Presented:
-    return Presented(
+def _to_authenticated_key(row: dict[str, Any]) -> AuthenticatedKey:
+    return AuthenticatedKey(
         id=row["id"],
         name=row["name"],
         admin_id=row["admin_id"],
@@ -188,5 +188,5 @@ def _presented(row: dict[str, Any]) -> Presented:
         scope=frozenset(row["scope"]) if row["is_scoped"] else None,
         rate_limit=row["rate_limit"],
         allowed_networks=tuple(row["allowed_networks"]),
-        rate=Taken(row["accepted"], row["used"], row["wait"]) if row["used"] is not None else None,
+        rate=RateUsage(row["accepted"], row["used"], row["wait"]) if row["used"] is not None else None,
     )

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.access.api_keys.model import Key
+from mailkeep.features.access.api_keys.model import ApiKey
 from mailkeep.web.fields import Body, Text, Timestamp
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -21,7 +21,7 @@ Networks = Annotated[
 Days = Annotated[int, Meta(ge=0, le=36_500, description="0 is no expiry")]
 
 
-class KeyRecord(Struct, frozen=True):
+class ApiKeyRecord(Struct, frozen=True):
     """An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are gone: it reaches nothing."""
 
     id: UUID
@@ -38,7 +38,7 @@ class KeyRecord(Struct, frozen=True):
     created_at: Timestamp
 
 
-class KeyCreate(Body, frozen=True):
+class ApiKeyCreate(Body, frozen=True):
     """A key to make. What is left out is as usual, or as the key that makes it has it, if that is less."""
 
     name: Name
@@ -48,23 +48,23 @@ class KeyCreate(Body, frozen=True):
     allowed_networks: Networks = []
 
 
-class KeyMade(Struct, frozen=True):
+class ApiKeyCreateResponse(Struct, frozen=True):
     """A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key."""
 
     key: str | None
-    api_key: KeyRecord
+    api_key: ApiKeyRecord
 
 
-class KeyDeleted(Struct, frozen=True):
+class ApiKeyDeletion(Struct, frozen=True):
     """A key was revoked."""
 
     message: str
     id: UUID
 
 
-def record(key: Key) -> KeyRecord:
+def to_record(key: ApiKey) -> ApiKeyRecord:
     """A key as it is answered."""
-    return KeyRecord(
+    return ApiKeyRecord(
         id=key.id,
         admin_id=key.admin_id,
         parent_id=key.parent_id,
@@ -80,6 +80,6 @@ def record(key: Key) -> KeyRecord:
     )
 
 
-def audit_fields(key: Key) -> dict[str, Any]:
+def audit_fields(key: ApiKey) -> dict[str, Any]:
     """What the audit log keeps of a key."""
-    return msgspec.to_builtins(record(key))
+    return msgspec.to_builtins(to_record(key))

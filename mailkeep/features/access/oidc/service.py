@@ -207,14 +207,14 @@ async def _newcomer(conn: Conn, call: Call, provider: OidcProvider, person: Pers
         if person.email is None or not provider.auto_create_role:
             raise Forbidden("No account is linked to this identity.", reason="no_account")
         known = await admins.create(conn, who, at, NewAdmin(person.email, NO_PASSWORD, Role(provider.auto_create_role)))
-    await admins.hold(conn, known.id)
+    await admins.lock(conn, known.id)
     await _write_link(conn, who, at, known.id, person)
     return known.id
 
 
 async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: Person) -> None:
     """Link the identity to the account that asked for it; its other sessions end."""
-    if not await admins.hold(conn, admin_id):
+    if not await admins.lock(conn, admin_id):
         raise SessionInvalid(reason="session_over")
     await _write_link(conn, who, at, admin_id, person)
     await admins.end_sessions(conn, who, at, admin_id)
@@ -234,7 +234,7 @@ async def disconnect(app: App, call: Call) -> None:
     if who.admin_id is None:
         raise SessionInvalid
     async with app.db.tx() as conn:
-        await admins.hold(conn, who.admin_id)
+        await admins.lock(conn, who.admin_id)
         account = await sessions.find_account(conn, call, who.admin_id)
         if account is None:
             raise SessionInvalid

@@ -233,7 +233,7 @@ async def _conclude(
         return await _refuse(conn, call, tried, at, "unknown" if passkey is None else "rejected")
     if not rules.is_owners(passkey, tried.shown, used, alone=alone):
         return await _refuse(conn, call, tried, at, "rejected")
-    if not await admins.hold(conn, account.id) or await store.find(conn, account.id, passkey.id) is None:
+    if not await admins.lock(conn, account.id) or await store.find(conn, account.id, passkey.id) is None:
         return await _refuse(conn, call, tried, at, "unknown")
     if not await store.note_use(conn, passkey.id, used, at):
         return await _refuse(conn, call, tried, at, "counter")
@@ -276,7 +276,7 @@ def _session_of(who: Principal) -> bytes:
 
 
 async def _hold_own(conn: Conn, who: Principal) -> UUID:
-    if who.admin_id is None or not await admins.hold(conn, who.admin_id):
+    if who.admin_id is None or not await admins.lock(conn, who.admin_id):
         raise SessionInvalid
     return who.admin_id
 

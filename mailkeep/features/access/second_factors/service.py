@@ -173,7 +173,7 @@ async def forget_recovery_codes(conn: Conn, admin_id: UUID) -> None:
 
 
 async def _hold(conn: Conn, admin_id: UUID) -> None:
-    if not await admins.hold(conn, admin_id):
+    if not await admins.lock(conn, admin_id):
         raise SessionInvalid
 
 

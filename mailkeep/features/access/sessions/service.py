@@ -27,7 +27,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import Admin
 from mailkeep.features.access.api_keys import service as api_keys
-from mailkeep.features.access.api_keys.model import Presented
+from mailkeep.features.access.api_keys.model import AuthenticatedKey
 from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.second_factors.model import Proof
 from mailkeep.features.access.sessions import rules, store, wire
@@ -100,7 +100,7 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
     )
 
 
-def _count(call: Call, key: Presented) -> None:
+def _count(call: Call, key: AuthenticatedKey) -> None:
     if key.rate is None:
         return
     call.rate = Rate(key.rate_limit, max(0, key.rate_limit - key.rate.used), key.rate.wait)
@@ -143,7 +143,7 @@ async def go_on(
     methods = rules.methods_of(account)
     if not methods:
         return await open_session(app, conn, call, account, at, method)
-    if not await admins.hold(conn, account.id):
+    if not await admins.lock(conn, account.id):
         return None
     token, expires_at = new_token(), at + PENDING_LIFETIME
     await store.forget_pending(conn, at)
@@ -187,7 +187,7 @@ async def _second_step(app: App, conn: Conn, call: Call, token: str, proof: Proo
 async def find_waiting(conn: Conn, call: Call, token: str, at: datetime) -> Account | None:
     """The account whose login waits behind this token for a second factor, held; None where that login is over."""
     pending = await store.find_pending(conn, token_hash(token), at, PENDING_TRIES)
-    if pending is None or not await admins.hold(conn, pending.admin_id):
+    if pending is None or not await admins.lock(conn, pending.admin_id):
         return None
     account = await find_account(conn, call, pending.admin_id)
     return account if account is not None and account.credentials_epoch == pending.credentials_epoch else None
@@ -260,7 +260,7 @@ async def open_session(
     lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
     token = new_token()
     session = Session(uuid7(at), account.id, call.ip_address, call.user_agent, at, at + lifetime)
-    admin = await admins.note_login(conn, account.id, account.credentials_epoch, at)
+    admin = await admins.record_login(conn, account.id, account.credentials_epoch, at)
     if admin is None:
         return None
     await _end_shown(app, conn, call)
@@ -279,7 +279,7 @@ async def _end_shown(app: App, conn: Conn, call: Call) -> None:
         await store.delete_by_token(conn, token_hash(token))
 
 
-forget_initial_password = admins.forget_initial_password
+forget_initial_password = admins.remove_initial_password
 
 
 async def record_failed_login(

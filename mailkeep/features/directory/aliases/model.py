@@ -39,7 +39,7 @@ class NewAlias:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class AliasChanges:
     """What to change of an alias; None leaves a thing as it is. `destination` is not parsed yet."""
 
     destination: str | None = None

@@ -25,13 +25,15 @@ async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.page(conn, call.caller(), query.domain_id, query.q, call.page)
-    return HttpResponse([wire.record(alias) for alias in page.rows], page)
+    return HttpResponse([wire.to_record(alias) for alias in page.rows], page)
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
-        alias = await service.create(conn, who, app.clock(), wire.new(call.body), most=_most(app))
+        alias = await service.create(
+            conn, who, app.clock(), wire.read_new(call.body), max_destinations=_max_destinations(app)
+        )
         return await _detail(conn, who, alias)
 
 
@@ -44,23 +46,23 @@ async def _get(app: App, call: Call) -> HttpResponse:
 async def _change(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
-        wanted = wire.changes(call.body)
-        alias = await service.change(conn, who, app.clock(), call.id(), wanted, most=_most(app))
+        wanted = wire.read_changes(call.body)
+        alias = await service.change(conn, who, app.clock(), call.id(), wanted, max_destinations=_max_destinations(app))
         return await _detail(conn, who, alias)
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         alias = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.Deleted("The alias is deleted.", alias.id))
+    return HttpResponse(wire.AliasDeletion("The alias is deleted.", alias.id))
 
 
-def _most(app: App) -> int:
+def _max_destinations(app: App) -> int:
     return app.settings.limits.alias_destinations
 
 
 async def _detail(conn: Conn, who: Principal, alias: Alias) -> HttpResponse:
-    return HttpResponse(wire.detail(alias, await service.warnings(conn, who, alias)))
+    return HttpResponse(wire.to_detail(alias, await service.list_warnings(conn, who, alias)))
 
 
 ENDPOINTS = (
@@ -142,7 +144,7 @@ ENDPOINTS = (
         summary="Delete an alias",
         description="It holds for the next message.",
         tag="Aliases",
-        data=wire.Deleted,
+        data=wire.AliasDeletion,
         audit="alias.delete",
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{alias_id}"}),),

@@ -11,25 +11,27 @@ from mailkeep.core.principal import Principal, Role
 from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS
 
 
-def parse_new(source: str, destination: str, most: int = MAX_DESTINATIONS) -> tuple[str, tuple[Address, ...]]:
+def parse_new(
+    source: str, destination: str, max_destinations: int = MAX_DESTINATIONS
+) -> tuple[str, tuple[Address, ...]]:
     """Source (in NFC) and at most `most` destinations of an alias to make; INVALID_FIELD with all faults."""
     faults: list[FieldFault] = []
-    parsed = (_source(source, faults), _destinations(destination, most, faults))
+    parsed = (_parse_source(source, faults), _parse_destinations(destination, max_destinations, faults))
     if faults:
         raise InvalidField(faults)
     return parsed
 
 
-def parse_destinations(text: str, most: int = MAX_DESTINATIONS) -> tuple[Address, ...]:
+def parse_destinations(text: str, max_destinations: int = MAX_DESTINATIONS) -> tuple[Address, ...]:
     """The addresses in `text`, trimmed, each once, in their order, at most `most`; INVALID_FIELD with all faults."""
     faults: list[FieldFault] = []
-    parsed = _destinations(text, most, faults)
+    parsed = _parse_destinations(text, max_destinations, faults)
     if faults:
         raise InvalidField(faults)
     return parsed
 
 
-def _source(text: str, faults: list[FieldFault]) -> str:
+def _parse_source(text: str, faults: list[FieldFault]) -> str:
     if not text:
         return text
     try:
@@ -41,12 +43,12 @@ def _source(text: str, faults: list[FieldFault]) -> str:
     return normalize("NFC", text)
 
 
-def _destinations(text: str, most: int, faults: list[FieldFault]) -> tuple[Address, ...]:
+def _parse_destinations(text: str, max_destinations: int, faults: list[FieldFault]) -> tuple[Address, ...]:
     found: dict[str, Address] = {}
     written = dict.fromkeys(one.strip() for one in text.split(","))
     # More cannot be as few addresses but for the case of their letters: nothing of them is parsed.
-    if len(written) > 2 * most:
-        faults.append({"field": "destination", "reason": f"must have at most {most} different addresses"})
+    if len(written) > 2 * max_destinations:
+        faults.append({"field": "destination", "reason": f"must have at most {max_destinations} different addresses"})
         return ()
     for one in written:
         try:
@@ -55,8 +57,8 @@ def _destinations(text: str, most: int, faults: list[FieldFault]) -> tuple[Addre
             faults.append({"field": "destination", "reason": f"{one.strip()[:100]!r}: {error.reason}"})
         else:
             found.setdefault(address.key, address)
-    if len(found) > most:
-        faults.append({"field": "destination", "reason": f"must have at most {most} different addresses"})
+    if len(found) > max_destinations:
+        faults.append({"field": "destination", "reason": f"must have at most {max_destinations} different addresses"})
     return tuple(found.values())
 
 

@@ -21,7 +21,7 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.directory.aliases import rules, store, wire
-from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS, Alias, Changes, NewAlias
+from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS, Alias, AliasChanges, NewAlias
 from mailkeep.features.directory.domains import rules as domain_rules, service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules
@@ -34,7 +34,9 @@ _LONG = 4000  # characters of destinations
 _READ, _WRITE = "alias.read", "alias.write"
 
 
-async def page(conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, asked: PageRequest) -> Page[Alias]:
+async def page(
+    conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, page_request: PageRequest
+) -> Page[Alias]:
     """A page of the aliases of a domain, or of all that the caller may see; `part`: whose address or destinations
     contain it.
 
@@ -44,32 +46,34 @@ async def page(conn: Conn, who: Principal, domain_id: UUID | None, part: str | N
         rules.require_domain(who)
     else:
         await domains.get(conn, who, "alias.list", domain_id)
-    return await store.page(conn, who.domains(), domain_id, fold_local(part) if part else None, asked)
+    return await store.page(conn, who.domains(), domain_id, fold_local(part) if part else None, page_request)
 
 
 async def get(conn: Conn, who: Principal, alias_id: UUID) -> Alias:
     """The alias; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
-    return await _permitted(conn, who, _READ, alias_id)
+    return await _require(conn, who, _READ, alias_id)
 
 
-async def warnings(conn: Conn, who: Principal, alias: Alias) -> list[str]:
+async def list_warnings(conn: Conn, who: Principal, alias: Alias) -> list[str]:
     """A sentence for each dead end behind an alias, as far as `who` may see."""
-    return await store.warnings(conn, alias, who.domains())
+    return await store.list_warnings(conn, alias, who.domains())
 
 
-async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, most: int = MAX_DESTINATIONS) -> Alias:
+async def create(
+    conn: Conn, who: Principal, at: datetime, new: NewAlias, *, max_destinations: int = MAX_DESTINATIONS
+) -> Alias:
     """Make an alias with at most `most` destinations.
 
     INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT
     `limit_reached`, `source_taken`, `alias_loop`, `alias_chain`. Roll back where it refuses.
     """
-    source, destinations = await _parsed(rules.parse_new, new.source_local_part, new.destination, most)
+    source, destinations = await _parse(rules.parse_new, new.source_local_part, new.destination, max_destinations)
     await store.lock_routes(conn)
-    domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
+    domain = await domains.get_active_for_update(conn, who, _WRITE, new.domain_id)
     rules.check_length(source, domain.name)
     await _refuse_lower_rank(conn, who, source, domain)
     if domain.max_aliases is not None:
-        domain_rules.refuse_beyond(domain.max_aliases, await store.count_in(conn, domain.id), "aliases")
+        domain_rules.refuse_over_limit(domain.max_aliases, await store.count_in_domain(conn, domain.id), "aliases")
     alias = Alias(
         id=uuid7(at),
         domain_id=domain.id,
@@ -81,7 +85,7 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, mos
         updated_at=at,
     )
     await store.insert(conn, alias, who.role.rank)
-    await _refuse_circling(conn, alias, None)
+    await _refuse_loops(conn, alias, None)
     await audit.record(
         conn, who, at, AuditAction("alias.create", _target(alias, domain), after=wire.audit_fields(alias))
     )
@@ -89,7 +93,13 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAlias, *, mos
 
 
 async def change(
-    conn: Conn, who: Principal, at: datetime, alias_id: UUID, wanted: Changes, *, most: int = MAX_DESTINATIONS
+    conn: Conn,
+    who: Principal,
+    at: datetime,
+    alias_id: UUID,
+    wanted: AliasChanges,
+    *,
+    max_destinations: int = MAX_DESTINATIONS,
 ) -> Alias:
     """Change an alias, to at most `most` destinations; answers it as it is then.
 
@@ -98,10 +108,10 @@ async def change(
     """
     destinations = None
     if wanted.destination is not None:
-        destinations = await _parsed(rules.parse_destinations, wanted.destination, most)
+        destinations = await _parse(rules.parse_destinations, wanted.destination, max_destinations)
     await store.lock_routes(conn)
-    before = await _permitted(conn, who, _WRITE, alias_id)
-    domain = await domains.get_active_locked(conn, who, _WRITE, before.domain_id)
+    before = await _require(conn, who, _WRITE, alias_id)
+    domain = await domains.get_active_for_update(conn, who, _WRITE, before.domain_id)
     await _refuse_lower_rank(conn, who, before.source_local_part, domain)
     after = before if wanted.active is None else replace(before, active=wanted.active)
     if destinations is not None:
@@ -114,7 +124,7 @@ async def change(
         return before
     after = replace(after, updated_at=at)
     await store.update(conn, after, who.role.rank)
-    await _refuse_circling(conn, after, before)
+    await _refuse_loops(conn, after, before)
     states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, who, at, "alias.update", _target(after, domain), states)
     return after
@@ -123,7 +133,7 @@ async def change(
 async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Alias:
     """End an alias, also in a deactivated domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
     await store.lock_routes(conn)
-    alias = await _permitted(conn, who, _WRITE, alias_id)
+    alias = await _require(conn, who, _WRITE, alias_id)
     domain = await domains.get(conn, who, _WRITE, alias.domain_id)
     await _refuse_lower_rank(conn, who, alias.source_local_part, domain)
     await store.delete(conn, alias_id)
@@ -133,7 +143,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Al
     return alias
 
 
-async def _parsed(parse: Callable[..., T], *given: str | int) -> T:
+async def _parse(parse: Callable[..., T], *given: str | int) -> T:
     """What `parse` finds; a long list is parsed in a thread, since it may take longer than the event loop may."""
     long = any(isinstance(text, str) and len(text) > _LONG for text in given)
     return await asyncio.to_thread(parse, *given) if long else parse(*given)
@@ -145,17 +155,17 @@ async def _refuse_lower_rank(conn: Conn, who: Principal, source: str, domain: Do
         mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, Address(source, domain.name)))
 
 
-async def _refuse_circling(conn: Conn, alias: Alias, before: Alias | None) -> None:
+async def _refuse_loops(conn: Conn, alias: Alias, before: Alias | None) -> None:
     """Refuse the loops and chains that an alias makes, as it stands written."""
     if not alias.active:
         return
-    rules.refuse_loop(await store.loop(conn, alias.id))
-    rules.refuse_chain(await store.chain_ahead(conn, alias.id))
+    rules.refuse_loop(await store.find_loop(conn, alias.id))
+    rules.refuse_chain(await store.find_chain_ahead(conn, alias.id))
     if before is None or not before.active:  # who leads to me does not change with where I lead
-        rules.refuse_chain(await store.chain_behind(conn, alias))
+        rules.refuse_chain(await store.find_chain_behind(conn, alias))
 
 
-async def _permitted(conn: Conn, who: Principal, action: str, alias_id: UUID) -> Alias:
+async def _require(conn: Conn, who: Principal, action: str, alias_id: UUID) -> Alias:
     alias = await store.find(conn, alias_id)
     if alias is None:
         raise NotFound

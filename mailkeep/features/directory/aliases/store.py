@@ -22,7 +22,7 @@ _SELECT = """
 """
 
 
-_HOLDS = """
+_CONTAINS = """
     (strpos(a.source_key || '@' || (SELECT d.name FROM domains d WHERE d.id = a.domain_id), %(part)s) > 0
      OR strpos(array_to_string(a.destination_keys, ','), %(part)s) > 0)
 """
@@ -77,7 +77,7 @@ async def find(conn: Conn, alias_id: UUID) -> Alias | None:
 
 
 async def page(
-    conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, part: str | None, asked: PageRequest
+    conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, part: str | None, page_request: PageRequest
 ) -> Page[Alias]:
     """A page of the aliases of one domain, or of all that the caller sees (`domains`; None: all).
 
@@ -89,9 +89,9 @@ async def page(
         [
             ("a.domain_id = ANY(%(domains)s)", "domains", domains if domain_id is None else None),
             ("a.domain_id = %(domain_id)s", "domain_id", domain_id),
-            (_HOLDS, "part", part),
+            (_CONTAINS, "part", part),
         ],
-        asked,
+        page_request,
         {
             "created_at": "a.id",
             "updated_at": "a.updated_at",
@@ -102,7 +102,7 @@ async def page(
     return Page([_alias(row) for row in found.rows], found.next_key)
 
 
-async def count_in(conn: Conn, domain_id: UUID) -> int:
+async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
     """How many aliases a domain has."""
     cursor = await conn.execute(
         "SELECT count(*) AS present FROM aliases a WHERE a.domain_id = %(domain_id)s", {"domain_id": domain_id}
@@ -111,19 +111,19 @@ async def count_in(conn: Conn, domain_id: UUID) -> int:
     return row["present"] if row else 0
 
 
-async def loop(conn: Conn, alias_id: UUID) -> list[str]:
+async def find_loop(conn: Conn, alias_id: UUID) -> list[str]:
     """The destinations of an active alias that lead back to it; asked after the write."""
     cursor = await conn.execute("SELECT l.key FROM route_loop(%(id)s) l", {"id": alias_id})
     return [row["key"] for row in await cursor.fetchall()]
 
 
-async def chain_ahead(conn: Conn, alias_id: UUID) -> list[str]:
+async def find_chain_ahead(conn: Conn, alias_id: UUID) -> list[str]:
     """Sources of other aliases of the domain that an active alias leads to; asked after the write."""
     cursor = await conn.execute("SELECT c.source FROM route_chain_ahead(%(id)s) c", {"id": alias_id})
     return [row["source"] for row in await cursor.fetchall()]
 
 
-async def chain_behind(conn: Conn, alias: Alias) -> list[str]:
+async def find_chain_behind(conn: Conn, alias: Alias) -> list[str]:
     """Sources of other aliases of the domain that lead to an active alias; asked after the write."""
     if alias.source_local_part:
         cursor = await conn.execute("SELECT c.source FROM route_chain_behind(%(id)s) c", {"id": alias.id})
@@ -132,7 +132,7 @@ async def chain_behind(conn: Conn, alias: Alias) -> list[str]:
     return [row["source"] for row in await cursor.fetchall()]
 
 
-async def warnings(conn: Conn, alias: Alias, visible: list[UUID] | None) -> list[str]:
+async def list_warnings(conn: Conn, alias: Alias, visible: list[UUID] | None) -> list[str]:
     """A sentence for each dead end behind the alias; the insides of `visible` domains only (None: of all)."""
     cursor = await conn.execute(
         "SELECT route_warnings_of(%(destinations)s, %(destination_keys)s, %(visible)s::uuid[]) AS told",

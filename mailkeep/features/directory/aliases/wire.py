@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso
-from mailkeep.features.directory.aliases.model import Alias, Changes, NewAlias
+from mailkeep.features.directory.aliases.model import Alias, AliasChanges, NewAlias
 from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Text, Timestamp
 
 Source = Annotated[
@@ -64,14 +64,14 @@ class AliasQuery(Query, frozen=True):
     q: Text | None = None
 
 
-class Deleted(Struct, frozen=True):
+class AliasDeletion(Struct, frozen=True):
     """That an alias is deleted."""
 
     message: str
     id: UUID
 
 
-def record(alias: Alias) -> AliasRecord:
+def to_record(alias: Alias) -> AliasRecord:
     """An alias as a list shows it."""
     created_at = iso(alias.created_at)
     return AliasRecord(
@@ -85,7 +85,7 @@ def record(alias: Alias) -> AliasRecord:
     )
 
 
-def detail(alias: Alias, warnings: list[str]) -> AliasDetail:
+def to_detail(alias: Alias, warnings: list[str]) -> AliasDetail:
     """An alias as it is answered by itself."""
     return AliasDetail(
         id=alias.id,
@@ -108,14 +108,14 @@ def audit_fields(alias: Alias) -> dict[str, Any]:
     }
 
 
-def new(given: AliasCreate) -> NewAlias:
+def read_new(given: AliasCreate) -> NewAlias:
     """A body as an alias to make."""
     return NewAlias(given.domain_id, given.source_local_part, given.destination, given.active)
 
 
-def changes(given: AliasPatch) -> Changes:
+def read_changes(given: AliasPatch) -> AliasChanges:
     """A PATCH as changes."""
-    return Changes(
+    return AliasChanges(
         destination=None if given.destination is UNSET else given.destination,
         active=None if given.active is UNSET else given.active,
     )

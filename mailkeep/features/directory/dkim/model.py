@@ -14,7 +14,7 @@ Stage = Literal["pending", "active", "retiring", "retired"]
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class DkimKey:
     """A stored key; `private_key` is sealed."""
 
     id: UUID

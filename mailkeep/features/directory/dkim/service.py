@@ -15,7 +15,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.dkim import store
-from mailkeep.features.directory.dkim.model import Algorithm, Key
+from mailkeep.features.directory.dkim.model import Algorithm, DkimKey
 from mailkeep.mail.message.dkim import SigningKey
 
 _PURPOSE = "dkim"
@@ -23,7 +23,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _BITS = {"rsa2048": 2048, "rsa4096": 4096}
 
 
-def make(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorithm = "rsa2048") -> Key:
+def generate_key(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorithm = "rsa2048") -> DkimKey:
     """A new active key for a domain, not yet stored. Takes up to a second of CPU for RSA: call it in a
     thread.
     """
@@ -38,7 +38,7 @@ def make(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorithm = "rs
     pem = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    return Key(
+    return DkimKey(
         id=key_id,
         domain_id=domain_id,
         selector=f"mk{at:%Y%m}{secrets.choice(_LETTERS)}{secrets.choice(_LETTERS)}",
@@ -51,25 +51,25 @@ def make(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorithm = "rs
     )
 
 
-async def insert(conn: Conn, key: Key) -> None:
+async def insert(conn: Conn, key: DkimKey) -> None:
     """Store a new key, in the caller's transaction."""
     await store.insert(conn, key)
 
 
-async def active_keys(conn: Conn, vault: Vault, domain_name: str) -> list[SigningKey]:
+async def list_signing_keys(conn: Conn, vault: Vault, domain_name: str) -> list[SigningKey]:
     """The opened keys with which a domain signs; empty for a domain that is not managed here.
 
     Raises RuntimeError where a key doesn't open with this master secret: mail must not leave unsigned for it.
     """
-    return [_opened(vault, key) for key in await store.active(conn, domain_name)]
+    return [_unseal(vault, key) for key in await store.list_active(conn, domain_name)]
 
 
-async def page(conn: Conn, domain_id: UUID, asked: PageRequest) -> Page[Key]:
+async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[DkimKey]:
     """A page of a domain's keys, newest first."""
-    return await store.page(conn, domain_id, asked)
+    return await store.page(conn, domain_id, page_request)
 
 
-def _opened(vault: Vault, key: Key) -> SigningKey:
+def _unseal(vault: Vault, key: DkimKey) -> SigningKey:
     pem = vault.open(_PURPOSE, key.private_key, key.id.bytes)
     if pem is None:
         raise RuntimeError(f"DKIM key {key.id} does not open with this master secret")

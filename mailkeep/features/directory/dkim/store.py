@@ -8,7 +8,7 @@ from uuid import UUID
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.dkim.model import Key
+from mailkeep.features.directory.dkim.model import DkimKey
 
 _SELECT = """
     SELECT k.id, k.domain_id, k.selector, k.algorithm, k.stage, k.private_key, k.public_key, k.created_at,
@@ -17,7 +17,7 @@ _SELECT = """
 """
 
 
-async def insert(conn: Conn, key: Key) -> None:
+async def insert(conn: Conn, key: DkimKey) -> None:
     """A new key."""
     await conn.execute(
         """
@@ -26,11 +26,11 @@ async def insert(conn: Conn, key: Key) -> None:
         VALUES (%(id)s, %(domain_id)s, %(selector)s, %(algorithm)s, %(stage)s, %(private_key)s,
                 %(public_key)s, %(created_at)s, %(activated_at)s)
         """,
-        {name: getattr(key, name) for name in Key.__slots__},
+        {name: getattr(key, name) for name in DkimKey.__slots__},
     )
 
 
-async def active(conn: Conn, domain_name: str) -> list[Key]:
+async def list_active(conn: Conn, domain_name: str) -> list[DkimKey]:
     """The keys with which a domain signs, oldest first."""
     cursor = await conn.execute(
         _SELECT
@@ -43,17 +43,17 @@ async def active(conn: Conn, domain_name: str) -> list[Key]:
     return [_key(row) for row in await cursor.fetchall()]
 
 
-async def page(conn: Conn, domain_id: UUID, asked: PageRequest) -> Page[Key]:
+async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[DkimKey]:
     """A page of a domain's keys, by age."""
     found = await fetch_page(
         conn,
         _SELECT,
         [("k.domain_id = %(domain_id)s", "domain_id", domain_id)],
-        asked,
+        page_request,
         {"created_at": "k.id", "id": "k.id"},
     )
     return Page([_key(row) for row in found.rows], found.next_key)
 
 
-def _key(row: dict[str, Any]) -> Key:
-    return Key(**row)
+def _key(row: dict[str, Any]) -> DkimKey:
+    return DkimKey(**row)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class DnsRecord:
     """`name` without a trailing dot; `value` in one piece (zone files split TXT at 255 octets); `why` in a sentence."""
 
     name: str
     type: str
     value: str
-    why: str
+    purpose: str

@@ -16,7 +16,7 @@ async def _list_keys(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         domain = await domains.get_by_path(conn, call.caller(), "dkim.read", call.id())
         page = await dkim.page(conn, domain.id, asked)
-    return HttpResponse([wire.dkim_key(key, domain.name) for key in page.rows], page)
+    return HttpResponse([wire.to_dkim_key(key, domain.name) for key in page.rows], page)
 
 
 ENDPOINTS = (
@@ -29,7 +29,7 @@ ENDPOINTS = (
         description="With the TXT record that each one needs.",
         tag="DNS",
         listing=Listing(),
-        data=list[wire.DkimKey],
+        data=list[wire.DkimKeyRecord],
         refusals=(InvalidPagination, NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{domain_id}"}),),
     ),

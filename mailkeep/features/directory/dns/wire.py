@@ -7,11 +7,11 @@ from uuid import UUID
 from msgspec import Struct
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.directory.dkim.model import Key
+from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.web.fields import Timestamp
 
 
-class DkimRecord(Struct, frozen=True):
+class DkimDnsRecord(Struct, frozen=True):
     """The TXT record of a key: `value` in one piece (zone files split it at 255 octets)."""
 
     name: str
@@ -20,28 +20,28 @@ class DkimRecord(Struct, frozen=True):
     checked_at: Timestamp | None
 
 
-class DkimKey(Struct, frozen=True):
+class DkimKeyRecord(Struct, frozen=True):
     """A DKIM key; the private half is never answered."""
 
     id: UUID
     selector: str
     algorithm: str
     stage: str
-    dns: DkimRecord
+    dns: DkimDnsRecord
     created_at: Timestamp
     activated_at: Timestamp | None
     safe_to_remove_from_dns: bool
     fingerprint_sha256: str
 
 
-def dkim_key(key: Key, domain_name: str) -> DkimKey:
+def to_dkim_key(key: DkimKey, domain_name: str) -> DkimKeyRecord:
     """A key of a domain as it is answered."""
-    return DkimKey(
+    return DkimKeyRecord(
         id=key.id,
         selector=key.selector,
         algorithm=key.algorithm,
         stage=key.stage,
-        dns=DkimRecord(key.dns_name(domain_name), key.dns_value, "not_checked", None),
+        dns=DkimDnsRecord(key.dns_name(domain_name), key.dns_value, "not_checked", None),
         created_at=iso(key.created_at),
         activated_at=iso_or_none(key.activated_at),
         safe_to_remove_from_dns=key.stage == "retired",

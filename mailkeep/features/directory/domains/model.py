@@ -79,7 +79,7 @@ class NewDomain:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class DomainUsage:
     """What a domain holds: mailboxes, aliases, and the bytes of mail in the mailboxes; the trash is left out."""
 
     mailboxes: int = 0
@@ -88,7 +88,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class DomainFilter:
     """Which domains a list shows; `domains` are those that the caller sees, None for all; `name` is a part of
     it.
     """

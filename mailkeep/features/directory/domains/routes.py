@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, structs
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainExists, InvalidPagination, NotFound
 from mailkeep.features.directory.domains import rules, service, wire
-from mailkeep.features.directory.domains.model import Domain, Filter, NewDomain, NewRelay
+from mailkeep.features.directory.domains.model import Domain, DomainFilter, NewDomain, NewRelay
 from mailkeep.features.record.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
@@ -17,14 +17,14 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 async def _list(app: App, call: Call) -> HttpResponse:
     who, query, asked = call.caller(), call.query, call.page
     assert asked is not None
-    wanted = Filter(who.domains(), query.active, rules.part_of_name(query.name))
+    wanted = DomainFilter(who.domains(), query.active, rules.normalize_search(query.name))
     async with app.db.autocommit() as conn:
         page = await service.page(conn, wanted, asked)
-    return HttpResponse([wire.record(domain, usage) for domain, usage in page.rows], page)
+    return HttpResponse([wire.to_record(domain, usage) for domain, usage in page.rows], page)
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
-    new = NewDomain(**_given(call.body))
+    new = NewDomain(**_read_fields(call.body))
     return HttpResponse(await _record(app, await service.create(app, call.caller(), new)))
 
 
@@ -36,25 +36,25 @@ async def _get(app: App, call: Call) -> HttpResponse:
 
 async def _change(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        domain = await service.change(app, conn, call.caller(), call.id(), _given(call.body))
+        domain = await service.change(app, conn, call.caller(), call.id(), _read_fields(call.body))
     return HttpResponse(await _record(app, domain))
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         domain = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.Deleted(f"The domain {domain.name} is deleted.", domain.id))
+    return HttpResponse(wire.DomainDeletion(f"The domain {domain.name} is deleted.", domain.id))
 
 
 async def _record(app: App, domain: Domain) -> wire.DomainRecord:
     async with app.db.autocommit() as conn:
-        usage = await service.usage(conn, [domain.id])
-    return wire.record(domain, usage.get(domain.id, service.NOTHING))
+        usage = await service.count_usage(conn, [domain.id])
+    return wire.to_record(domain, usage.get(domain.id, service.NO_USAGE))
 
 
-def _given(body: Struct) -> dict[str, Any]:
+def _read_fields(body: Struct) -> dict[str, Any]:
     given = {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
-    if isinstance(relay := given.get("relay"), wire.RelayGiven):
+    if isinstance(relay := given.get("relay"), wire.RelayRequest):
         given["relay"] = NewRelay(**structs.asdict(relay))
     return given
 
@@ -126,7 +126,7 @@ ENDPOINTS = (
         summary="Delete a domain",
         description="With mailboxes or aliases left it is a conflict; mailboxes in the trash go with it.",
         tag="Domains",
-        data=wire.Deleted,
+        data=wire.DomainDeletion,
         audit="domain.delete",
         refusals=(NotFound, ApiKeyDomainScope, Conflict),
         examples=(Example(path={"id": "{empty_domain_id}"}),),

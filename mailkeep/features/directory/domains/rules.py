@@ -8,7 +8,7 @@ from dataclasses import replace
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Conflict, DomainInactive, Forbidden, invalid_field
 from mailkeep.core.network import Network
-from mailkeep.features.directory.domains.model import Domain, DomainRelay, NewRelay, Usage
+from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, NewRelay
 from mailkeep.net.guard import MalformedHost, parse_host, refuse_address
 
 # RFC 5322 §3.2.3 atext without letters and digits: one that occurs in names would cut them.
@@ -23,7 +23,7 @@ def parse_name(text: str) -> str:
         raise invalid_field("name", error.reason) from None
 
 
-def part_of_name(text: str | None) -> str | None:
+def normalize_search(text: str | None) -> str | None:
     """What a list of names is searched for: in A-labels where the text is a name or label of its own."""
     try:
         return normalize_domain(text) if text else None
@@ -37,7 +37,7 @@ def check_delimiter(text: str | None) -> None:
         raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(DELIMITERS))}")
 
 
-def refuse_capture(captured: bool) -> None:
+def refuse_captured_address(captured: bool) -> None:
     """FORBIDDEN where a delimiter leads the address of an administrator of higher rank to a mailbox or an alias."""
     if captured:
         raise Forbidden(
@@ -66,7 +66,7 @@ def check_relay(given: NewRelay, permitted_networks: Sequence[Network]) -> NewRe
     return replace(given, host=host.text)
 
 
-def with_password(
+def seal_relay(
     given: NewRelay | None, present: DomainRelay | None, seal: Callable[[bytes], bytes]
 ) -> DomainRelay | None:
     """A relay as it is stored. Without a new password it keeps the present one, but only for the same host, port, TLS
@@ -88,7 +88,7 @@ def refuse_inactive(domain: Domain) -> None:
         raise DomainInactive(domain=domain.name)
 
 
-def refuse_in_use(usage: Usage) -> None:
+def refuse_in_use(usage: DomainUsage) -> None:
     """CONFLICT while a mailbox or an alias is left."""
     if usage.mailboxes or usage.aliases:
         raise Conflict(
@@ -99,7 +99,7 @@ def refuse_in_use(usage: Usage) -> None:
         )
 
 
-def refuse_beyond(limit: int | None, present: int, what: str) -> None:
+def refuse_over_limit(limit: int | None, present: int, what: str) -> None:
     """CONFLICT `limit_reached` where one more than the `present` mailboxes or aliases (`what`) would be too
     many.
     """

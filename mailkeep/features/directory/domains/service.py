@@ -18,24 +18,24 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import rules, store, wire
-from mailkeep.features.directory.domains.model import Domain, Filter, NewDomain, NewRelay, Usage
+from mailkeep.features.directory.domains.model import Domain, DomainFilter, DomainUsage, NewDomain, NewRelay
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, Target
 from mailkeep.settings import parse_networks
 
-NOTHING = Usage()
+NO_USAGE = DomainUsage()
 
 
 async def get(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
     """The domain that `who` wants to do `action` in; DOMAIN_NOT_FOUND, then FORBIDDEN or
     API_KEY_DOMAIN_SCOPE.
     """
-    return _permitted(await store.find(conn, domain_id), who, action)
+    return _require(await store.find(conn, domain_id), who, action)
 
 
 async def get_by_path(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
     """`get`, for a domain that the path names: an unknown one is NOT_FOUND."""
-    return _permitted(await store.find(conn, domain_id), who, action, NotFound)
+    return _require(await store.find(conn, domain_id), who, action, NotFound)
 
 
 async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
@@ -45,17 +45,17 @@ async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -
     return domain
 
 
-async def get_locked(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+async def get_for_update(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
     """`get`, the domain held until the transaction ends, so that what is counted in it stays true.
 
     Who takes the lock of routes too takes that one first.
     """
-    return _permitted(await store.find_locked(conn, domain_id), who, action)
+    return _require(await store.find_for_update(conn, domain_id), who, action)
 
 
-async def get_active_locked(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+async def get_active_for_update(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
     """`get_locked`, and DOMAIN_INACTIVE where the domain is deactivated."""
-    domain = await get_locked(conn, who, action, domain_id)
+    domain = await get_for_update(conn, who, action, domain_id)
     rules.refuse_inactive(domain)
     return domain
 
@@ -65,26 +65,26 @@ async def find_by_name(conn: Conn, name: str) -> Domain | None:
     return await store.find_by_name(conn, name)
 
 
-async def managed_among(conn: Conn, names: Sequence[str]) -> set[str]:
+async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
     """Those of these lower-case names that are domains of this server, active or not."""
-    return await store.managed_among(conn, names)
+    return await store.filter_managed(conn, names)
 
 
-async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
+async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, DomainUsage]:
     """What each of these domains holds; an unknown id is left out."""
-    return await store.usage(conn, domain_ids)
+    return await store.count_usage(conn, domain_ids)
 
 
-async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[tuple[Domain, Usage]]:
+async def page(conn: Conn, wanted: DomainFilter, page_request: PageRequest) -> Page[tuple[Domain, DomainUsage]]:
     """A page of domains, each with what it holds."""
-    found = await store.page(conn, wanted, asked)
-    held = await store.usage(conn, [domain.id for domain in found.rows]) if found.rows else {}
-    return Page([(domain, held.get(domain.id, NOTHING)) for domain in found.rows], found.next_key)
+    found = await store.page(conn, wanted, page_request)
+    held = await store.count_usage(conn, [domain.id for domain in found.rows]) if found.rows else {}
+    return Page([(domain, held.get(domain.id, NO_USAGE)) for domain in found.rows], found.next_key)
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     """Make a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS."""
-    new = replace(new, name=rules.parse_name(new.name), relay=_checked_relay(app, new.relay))
+    new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
     async with app.db.autocommit() as conn:
         # Before work is spent on a key; the insert decides.
@@ -96,13 +96,13 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     domain = Domain(
         **given,
         id=domain_id,
-        relay=rules.with_password(new.relay, None, _seal(app, domain_id)),
+        relay=rules.seal_relay(new.relay, None, _seal(app, domain_id)),
         dns_status="unchecked",
         dns_checked_at=None,
         created_at=at,
         updated_at=at,
     )
-    key = await asyncio.to_thread(dkim.make, app.vault, domain.id, at)
+    key = await asyncio.to_thread(dkim.generate_key, app.vault, domain.id, at)
     async with app.db.tx() as conn:
         await store.insert(conn, domain)
         await dkim.insert(conn, key)
@@ -117,14 +117,14 @@ async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes:
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
-    relay = _checked_relay(app, changes.get("relay"))
-    before = _permitted(await store.find_locked(conn, domain_id), who, "domain.write", NotFound)
+    relay = _check_relay(app, changes.get("relay"))
+    before = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
     if "relay" in changes:
-        changes = changes | {"relay": rules.with_password(relay, before.relay, _seal(app, domain_id))}
+        changes = changes | {"relay": rules.seal_relay(relay, before.relay, _seal(app, domain_id))}
     after = replace(before, **changes)
     if after.plus_delimiter != before.plus_delimiter:
-        captured = await store.find_captured(conn, domain_id, after.plus_delimiter, who.role.rank)
-        rules.refuse_capture(captured)
+        captured = await store.captures_higher_rank(conn, domain_id, after.plus_delimiter, who.role.rank)
+        rules.refuse_captured_address(captured)
     if after == before:
         return before
     after = replace(after, updated_at=at)
@@ -136,15 +136,15 @@ async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes:
 
 async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> Domain:
     """Delete a domain, with its keys and what is in the trash; CONFLICT while mailboxes or aliases exist."""
-    domain = _permitted(await store.find_locked(conn, domain_id), who, "domain.write", NotFound)
-    held = (await store.usage(conn, [domain_id]))[domain_id]
+    domain = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
+    held = (await store.count_usage(conn, [domain_id]))[domain_id]
     rules.refuse_in_use(held)
     await store.delete(conn, domain_id)
     await audit.record(conn, who, at, AuditAction("domain.delete", _target(domain), before=wire.audit_fields(domain)))
     return domain
 
 
-def _checked_relay(app: App, given: NewRelay | None) -> NewRelay | None:
+def _check_relay(app: App, given: NewRelay | None) -> NewRelay | None:
     return given and rules.check_relay(given, parse_networks(app.settings.outbound.relay_networks))
 
 
@@ -152,7 +152,7 @@ def _seal(app: App, domain_id: UUID) -> Callable[[bytes], bytes]:
     return partial(app.vault.seal, "relay", bound_to=domain_id.bytes)
 
 
-def _permitted(domain: Domain | None, who: Principal, action: str, missing: type[Refusal] = DomainNotFound) -> Domain:
+def _require(domain: Domain | None, who: Principal, action: str, missing: type[Refusal] = DomainNotFound) -> Domain:
     if domain is None:
         raise missing
     allow_on(who, action, domain.id)

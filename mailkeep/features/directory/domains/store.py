@@ -12,7 +12,7 @@ from mailkeep.core.errors import DomainExists
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.directory.domains.model import Domain, DomainRelay, Filter, Usage
+from mailkeep.features.directory.domains.model import Domain, DomainFilter, DomainRelay, DomainUsage
 
 _SELECT = """
     SELECT d.id, d.name, d.active, d.sending_enabled, d.receiving_enabled, d.description, d.max_mailboxes,
@@ -44,7 +44,7 @@ async def insert(conn: Conn, domain: Domain) -> None:
         raise
 
 
-async def find_captured(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
+async def captures_higher_rank(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
     """Whether this delimiter makes the address of an administrator of a higher rank the tagged address of a mailbox or
     an alias.
     """
@@ -91,7 +91,7 @@ async def find(conn: Conn, domain_id: UUID) -> Domain | None:
     return _domain(await cursor.fetchone())
 
 
-async def find_locked(conn: Conn, domain_id: UUID) -> Domain | None:
+async def find_for_update(conn: Conn, domain_id: UUID) -> Domain | None:
     """The domain with this id, held until the transaction ends: nobody else changes it or adds to it by this
     way.
     """
@@ -105,13 +105,13 @@ async def find_by_name(conn: Conn, name: str) -> Domain | None:
     return _domain(await cursor.fetchone())
 
 
-async def managed_among(conn: Conn, names: Sequence[str]) -> set[str]:
+async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
     """Those of these names that are domains here."""
     cursor = await conn.execute("SELECT name FROM domains WHERE name = ANY(%(names)s::text[])", {"names": list(names)})
     return {row["name"] for row in await cursor.fetchall()}
 
 
-async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Domain]:
+async def page(conn: Conn, wanted: DomainFilter, page_request: PageRequest) -> Page[Domain]:
     """A page of domains."""
     found = await fetch_page(
         conn,
@@ -121,13 +121,13 @@ async def page(conn: Conn, wanted: Filter, asked: PageRequest) -> Page[Domain]:
             ("d.active = %(active)s", "active", wanted.active),
             ("strpos(d.name, %(part)s) > 0", "part", wanted.name),
         ],
-        asked,
+        page_request,
         {"created_at": "d.id", "id": "d.id", "updated_at": "d.updated_at", "name": "d.name"},
     )
-    return Page([_read(row) for row in found.rows], found.next_key)
+    return Page([_to_domain(row) for row in found.rows], found.next_key)
 
 
-async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
+async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, DomainUsage]:
     """What each of these domains holds."""
     cursor = await conn.execute(
         """
@@ -143,14 +143,14 @@ async def usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Usage]:
         {"ids": list(domain_ids)},
     )
     rows = await cursor.fetchall()
-    return {row["id"]: Usage(row["mailboxes"], row["aliases"], row["bytes"]) for row in rows}
+    return {row["id"]: DomainUsage(row["mailboxes"], row["aliases"], row["bytes"]) for row in rows}
 
 
 def _domain(row: dict[str, Any] | None) -> Domain | None:
-    return _read(row) if row else None
+    return _to_domain(row) if row else None
 
 
-def _read(row: dict[str, Any]) -> Domain:
+def _to_domain(row: dict[str, Any]) -> Domain:
     parts = {name: row.pop(f"relay_{name}") for name in DomainRelay.__slots__}
     return Domain(**row, relay=None if parts["host"] is None else DomainRelay(**parts))
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.directory.domains.model import Domain, DomainRelay, RelayTls, Usage
+from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, RelayTls
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -19,7 +19,7 @@ Delimiter = Annotated[str, Meta(min_length=1, max_length=1)]
 DnsStatus = Literal["unchecked", "ok", "attention", "failing"]
 
 
-class DomainUsage(Struct, frozen=True):
+class DomainUsageRecord(Struct, frozen=True):
     """What the domain holds; `bytes` of mail in its mailboxes."""
 
     mailboxes: int
@@ -44,7 +44,7 @@ class RelayRecord(Struct, frozen=True):
     has_password: bool
 
 
-class RelayGiven(Body, frozen=True):
+class RelayRequest(Body, frozen=True):
     """The server that takes mail from senders of the domain. With a username, `tls` is `starttls` or `tls`, and the
     certificate must be valid for the host.
     """
@@ -71,7 +71,7 @@ class DomainRecord(Struct, frozen=True):
     default_quota_bytes: int
     plus_delimiter: str | None
     relay: RelayRecord | None
-    usage: DomainUsage
+    usage: DomainUsageRecord
     dns: DomainDns
     created_at: Timestamp
     updated_at: Timestamp
@@ -89,7 +89,7 @@ class DomainCreate(Body, frozen=True):
     max_aliases: Count | None = None
     default_quota_bytes: Bytes = 0
     plus_delimiter: Delimiter | None = "+"
-    relay: RelayGiven | None = None
+    relay: RelayRequest | None = None
 
 
 class DomainPatch(Patch, frozen=True):
@@ -103,7 +103,7 @@ class DomainPatch(Patch, frozen=True):
     max_aliases: Count | UnsetType | None = UNSET
     default_quota_bytes: Bytes | UnsetType = UNSET
     plus_delimiter: Delimiter | UnsetType | None = UNSET
-    relay: RelayGiven | UnsetType | None = UNSET
+    relay: RelayRequest | UnsetType | None = UNSET
 
 
 class DomainQuery(Query, frozen=True):
@@ -113,14 +113,14 @@ class DomainQuery(Query, frozen=True):
     name: Text | None = None
 
 
-class Deleted(Struct, frozen=True):
+class DomainDeletion(Struct, frozen=True):
     """That a domain is deleted."""
 
     message: str
     id: UUID
 
 
-def record(domain: Domain, usage: Usage) -> DomainRecord:
+def to_record(domain: Domain, usage: DomainUsage) -> DomainRecord:
     """A domain as it is answered."""
     return DomainRecord(
         id=domain.id,
@@ -134,15 +134,15 @@ def record(domain: Domain, usage: Usage) -> DomainRecord:
         max_aliases=domain.max_aliases,
         default_quota_bytes=domain.default_quota_bytes,
         plus_delimiter=domain.plus_delimiter,
-        relay=_relay(domain.relay),
-        usage=DomainUsage(usage.mailboxes, usage.aliases, usage.bytes),
+        relay=_to_relay(domain.relay),
+        usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes),
         dns=DomainDns(domain.dns_status, iso_or_none(domain.dns_checked_at)),
         created_at=iso(domain.created_at),
         updated_at=iso(domain.updated_at),
     )
 
 
-def _relay(relay: DomainRelay | None) -> RelayRecord | None:
+def _to_relay(relay: DomainRelay | None) -> RelayRecord | None:
     if relay is None:
         return None
     return RelayRecord(relay.host, relay.port, relay.tls, relay.username, relay.password is not None)

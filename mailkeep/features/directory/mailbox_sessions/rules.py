@@ -8,7 +8,7 @@ from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 
 # A change is dated when its transaction begins. Sessions may still begin with the old access until it is committed, and
 # while their processes start.
-OPENING = timedelta(seconds=10)
+OPENING_TIME = timedelta(seconds=10)
 
 
 def subjects(login: str) -> tuple[str, str]:
@@ -16,7 +16,7 @@ def subjects(login: str) -> tuple[str, str]:
     return login, login[login.rfind("@") :]
 
 
-def ends(change: SessionEnd, login: str, protocol: str, began_at: datetime) -> bool:
+def ends_session(change: SessionEnd, login: str, protocol: str, began_at: datetime) -> bool:
     """Whether this change ends the session of `login` that began then."""
     is_meant = change.subject in subjects(login) and protocol in change.protocols
-    return is_meant and began_at <= change.changed_at + OPENING
+    return is_meant and began_at <= change.changed_at + OPENING_TIME

@@ -11,12 +11,12 @@ from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 
 _BATCH = 10_000
 # Without a node agent (embedded profile) nobody takes them away.
-_KEPT = timedelta(days=30)
+_RETENTION = timedelta(days=30)
 
 
-async def pending_ends(conn: Conn) -> list[SessionEnd]:
+async def list_pending_ends(conn: Conn) -> list[SessionEnd]:
     """Changes whose sessions are to end, oldest first, a batch at a time."""
-    return await store.pending(conn, _BATCH)
+    return await store.list_pending(conn, _BATCH)
 
 
 async def finish_ends(conn: Conn, ended: Sequence[SessionEnd]) -> None:
@@ -26,9 +26,9 @@ async def finish_ends(conn: Conn, ended: Sequence[SessionEnd]) -> None:
 
 async def prune(conn: Conn, at: datetime) -> None:
     """Forget changes that no node agent has taken in 30 days."""
-    await store.delete_before(conn, at - _KEPT)
+    await store.delete_before(conn, at - _RETENTION)
 
 
 async def may_submit(conn: Conn, address: str, version: int | None) -> bool:
     """Whether a submission session of a mailbox, opened with this version of its access, may still be used."""
-    return version is not None and version == await store.access_version(conn, address, "smtp")
+    return version is not None and version == await store.find_access_version(conn, address, "smtp")

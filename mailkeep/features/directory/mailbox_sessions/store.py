@@ -9,10 +9,10 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 
 
-async def pending(conn: Conn, most: int) -> list[SessionEnd]:
+async def list_pending(conn: Conn, limit: int) -> list[SessionEnd]:
     """Changes whose sessions are to end, at most `most`, oldest first."""
     cursor = await conn.execute(
-        "SELECT id, subject, protocols, changed_at FROM session_ends ORDER BY id LIMIT %(most)s", {"most": most}
+        "SELECT id, subject, protocols, changed_at FROM session_ends ORDER BY id LIMIT %(most)s", {"most": limit}
     )
     return [
         SessionEnd(row["id"], row["subject"], tuple(row["protocols"]), row["changed_at"])
@@ -30,7 +30,7 @@ async def delete_before(conn: Conn, before: datetime) -> None:
     await conn.execute("DELETE FROM session_ends WHERE changed_at < %(before)s", {"before": before})
 
 
-async def access_version(conn: Conn, address: str, protocol: str) -> int | None:
+async def find_access_version(conn: Conn, address: str, protocol: str) -> int | None:
     """The version of the access to a mailbox by a protocol; None where there is no access."""
     cursor = await conn.execute(
         """

@@ -136,7 +136,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
     async with app.db.tx() as conn:
         if forward.keys:
             await store.lock_routes(conn)
-        domain = await domains.get_active_locked(conn, who, _WRITE, new.domain_id)
+        domain = await domains.get_active_for_update(conn, who, _WRITE, new.domain_id)
         await _refuse_lower_rank(conn, who, rules.address_in(local_part, domain.name))
         await _refuse_over_limit(conn, domain)
         mailbox = Mailbox(
@@ -177,7 +177,7 @@ async def change(app: App, who: Principal, mailbox_id: UUID, wanted: MailboxChan
         seen = _require(await store.find(conn, mailbox_id), who, _WRITE)
         domain = None
         if wanted.moves:
-            domain = await domains.get_active_locked(conn, who, _WRITE, wanted.domain_id or seen.domain_id)
+            domain = await domains.get_active_for_update(conn, who, _WRITE, wanted.domain_id or seen.domain_id)
         before = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE)
         if wanted.touches_owner:
             await _refuse_lower_rank(conn, who, before.address)
@@ -239,7 +239,7 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
     async with app.db.tx() as conn:
         await store.lock_routes(conn)
         seen = _require(await store.find(conn, mailbox_id), who, _WRITE, trashed=True)
-        domain = await domains.get_active_locked(conn, who, _WRITE, seen.domain_id)
+        domain = await domains.get_active_for_update(conn, who, _WRITE, seen.domain_id)
         mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE, trashed=True)
         await _refuse_lower_rank(conn, who, mailbox.address)
         rules.refuse_not_in_trash(mailbox)
@@ -304,7 +304,7 @@ async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> No
 async def _refuse_over_limit(conn: Conn, domain: Domain) -> None:
     if domain.max_mailboxes is not None:
         present = await store.count_in_domain(conn, domain.id)
-        domain_rules.refuse_beyond(domain.max_mailboxes, present, "mailboxes")
+        domain_rules.refuse_over_limit(domain.max_mailboxes, present, "mailboxes")
 
 
 async def _refuse_loop(conn: Conn, mailbox: Mailbox) -> None:

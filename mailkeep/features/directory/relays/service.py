@@ -31,10 +31,10 @@ class NoRelay(Failure):
     """There is no relay, or its settings are incomplete; the message says which, and what to do."""
 
 
-async def choose(app: App, mail_from: str) -> Relay:
+async def choose_relay(app: App, mail_from: str) -> Relay:
     """The relay for mail with this envelope sender. Raises `NoRelay`, `Unavailable`."""
     local, _, name = mail_from.rpartition("@")
-    if local and not _REWRITTEN.match(local) and (found := await of_domain(app, name)):
+    if local and not _REWRITTEN.match(local) and (found := await find_domain_relay(app, name)):
         return found
     outbound = app.settings.outbound
     if not outbound.relay:
@@ -43,7 +43,7 @@ async def choose(app: App, mail_from: str) -> Relay:
     return _relay(app, host, port, outbound.relay_tls, (outbound.relay_username, outbound.relay_password))
 
 
-async def of_domain(app: App, name: str) -> Relay | None:
+async def find_domain_relay(app: App, name: str) -> Relay | None:
     """The relay of a domain, None where it has none or is not managed. Raises `NoRelay`, `Unavailable`."""
     try:
         name = normalize_domain(name)
@@ -102,7 +102,7 @@ def _addresses(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
                 )
             except DnsLookupError as failed:
                 raise Lost(f"{host}: {failed}", "connect") from failed
-        addresses, refused = rules.permitted(found, allowed)
+        addresses, refused = rules.filter_permitted(found, allowed)
         if not addresses:
             # What a name is on the inside is not for the domain's administrators, who read why their mail waits.
             log.warning("a relay is at no permitted address", relay=host, addresses=refused)

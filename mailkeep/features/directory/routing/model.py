@@ -23,7 +23,7 @@ Decision = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RouteDestination:
     """Where mail ends: a mailbox, its address with any tag, or (`mailbox_id` None) an address outside."""
 
     type: Literal["mailbox", "external"]
@@ -39,13 +39,13 @@ class Route:
     """
 
     decision: Decision
-    deliveries: tuple[Place, ...]
+    deliveries: tuple[RouteDestination, ...]
     external: int = 0
     depends_on_size: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RouteStep:
     """One look-up: what was looked for under which address, what came of it, and the row that answered.
 
     `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject.
@@ -58,9 +58,9 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class RouteExplanation:
     """A route with the steps that led to it, and a sentence for each dead end on the way."""
 
     route: Route
-    steps: tuple[Step, ...]
+    steps: tuple[RouteStep, ...]
     warnings: tuple[str, ...]

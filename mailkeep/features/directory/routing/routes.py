@@ -11,7 +11,7 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 async def _explain(app: App, call: Call) -> HttpResponse:
     query: wire.ExplainQuery = call.query
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.told(await service.explain(conn, call.caller(), query.address)))
+        return HttpResponse(wire.to_record(await service.explain(conn, call.caller(), query.address)))
 
 
 ENDPOINTS = (
@@ -24,7 +24,7 @@ ENDPOINTS = (
         description="By the very SQL that incoming mail takes. What lies in foreign domains is not told.",
         tag="Routing",
         query=wire.ExplainQuery,
-        data=wire.ExplanationTold,
+        data=wire.RouteExplanationRecord,
         refusals=(InvalidField, MissingFields, ApiKeyDomainScope),
         examples=(
             Example(query={"address": "alice+news@example.test"}),

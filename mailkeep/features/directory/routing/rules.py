@@ -14,7 +14,7 @@ def parse(text: str) -> Address:
         raise invalid_field("address", error.reason) from None
 
 
-def looked_up(recipient: str) -> str:
+def normalize_recipient(recipient: str) -> str:
     """A recipient as it came by SMTP, its domain as A-labels where it is a domain name; never refused."""
     local_part, at, domain = recipient.rpartition("@")
     try:

@@ -9,26 +9,26 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import rules, store
-from mailkeep.features.directory.routing.model import Explanation, Route
+from mailkeep.features.directory.routing.model import Route, RouteExplanation
 from mailkeep.settings.tree import LimitsSettings
 
 
 async def route(conn: Conn, recipient: str) -> Route:
     """Where mail for a recipient goes, for those who deliver it; any text is taken."""
-    return await store.route(conn, rules.looked_up(recipient))
+    return await store.route(conn, rules.normalize_recipient(recipient))
 
 
-async def seen_destinations(conn: Conn, address: str, domain_id: UUID) -> frozenset[str]:
+async def list_visible_destinations(conn: Conn, address: str, domain_id: UUID) -> frozenset[str]:
     """Where mail for an address goes, as far as those may see who administer this domain alone: the addresses, in
     lower case. What lies behind another domain is not among them, but the address in that domain is.
     """
-    found = await store.explain(conn, rules.looked_up(address), [domain_id])
+    found = await store.explain(conn, rules.normalize_recipient(address), [domain_id])
     return frozenset(place.address.lower() for place in found.route.deliveries)
 
 
-async def recipient(conn: Conn, address: str, size: int = 0) -> Route:
+async def route_recipient(conn: Conn, address: str, size: int = 0) -> Route:
     """`route` for a message of this many bytes (0: not known) that is offered by SMTP: with the room in mailboxes."""
-    return await store.recipient(conn, rules.looked_up(address), size)
+    return await store.route_recipient(conn, rules.normalize_recipient(address), size)
 
 
 async def apply_settings(conn: Conn, hostname: str, limits: LimitsSettings) -> None:
@@ -39,12 +39,12 @@ async def apply_settings(conn: Conn, hostname: str, limits: LimitsSettings) -> N
     await store.apply_settings(conn, hostname.lower(), limits.external_expansion, limits.largest_message_bytes)
 
 
-async def senders(conn: Conn, address: Address) -> frozenset[str]:
+async def list_sender_logins(conn: Conn, address: Address) -> frozenset[str]:
     """The logins that may send from an address, by their keys: as the MTA asks about an envelope's sender."""
-    return await store.senders(conn, address.local_part, address.domain)
+    return await store.list_sender_logins(conn, address.local_part, address.domain)
 
 
-async def explain(conn: Conn, who: Principal, text: str) -> Explanation:
+async def explain(conn: Conn, who: Principal, text: str) -> RouteExplanation:
     """Where mail for an address goes and why, as far as `who` may see.
 
     INVALID_FIELD; FORBIDDEN or API_KEY_DOMAIN_SCOPE for an address in a foreign domain.

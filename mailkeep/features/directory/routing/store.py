@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.routing.model import Explanation, Place, Route, Step
+from mailkeep.features.directory.routing.model import Route, RouteDestination, RouteExplanation, RouteStep
 
 
 async def route(conn: Conn, address: str) -> Route:
@@ -18,7 +18,7 @@ async def route(conn: Conn, address: str) -> Route:
     return _route(await cursor.fetchone())
 
 
-async def recipient(conn: Conn, address: str, size: int) -> Route:
+async def route_recipient(conn: Conn, address: str, size: int) -> Route:
     """The same for a message of this many bytes that is offered by SMTP: with the room in mailboxes."""
     cursor = await conn.execute(
         """
@@ -30,7 +30,7 @@ async def recipient(conn: Conn, address: str, size: int) -> Route:
     return _route(await cursor.fetchone())
 
 
-async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Explanation:
+async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> RouteExplanation:
     """The way too, with the insides of the `visible` domains (None: of all)."""
     cursor = await conn.execute(
         """
@@ -41,7 +41,7 @@ async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Expla
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Explanation(_route(row), tuple(Step(**step) for step in row["steps"]), tuple(row["warnings"]))
+    return RouteExplanation(_route(row), tuple(RouteStep(**step) for step in row["steps"]), tuple(row["warnings"]))
 
 
 async def apply_settings(conn: Conn, hostname: str, external_expansion: int, message_size: int) -> None:
@@ -55,7 +55,7 @@ async def apply_settings(conn: Conn, hostname: str, external_expansion: int, mes
     )
 
 
-async def senders(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
+async def list_sender_logins(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
     """The keys of the mailboxes that may send from an address (A-labels)."""
     cursor = await conn.execute(
         "SELECT s AS logins FROM sender_logins(%(local_part)s, %(domain)s) s",
@@ -66,10 +66,10 @@ async def senders(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
 
 def _route(row: Mapping[str, Any] | None) -> Route:
     assert row is not None
-    places = tuple(_places(row["deliveries"]))
+    places = tuple(_destinations(row["deliveries"]))
     return Route(row["decision"], places, row["external"], row.get("depends_on_size", False))
 
 
-def _places(deliveries: Iterable[Mapping[str, Any]]) -> Iterable[Place]:
+def _destinations(deliveries: Iterable[Mapping[str, Any]]) -> Iterable[RouteDestination]:
     for one in deliveries:
-        yield Place(one["type"], one["address"], UUID(one["mailbox_id"]) if one["mailbox_id"] else None)
+        yield RouteDestination(one["type"], one["address"], UUID(one["mailbox_id"]) if one["mailbox_id"] else None)

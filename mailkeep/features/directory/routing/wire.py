@@ -7,11 +7,11 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from mailkeep.features.directory.routing.model import Explanation
+from mailkeep.features.directory.routing.model import RouteExplanation
 from mailkeep.web.fields import Query
 
-AskedAddress = Annotated[str, Meta(max_length=320, description="local@domain, tag and all")]
-DecisionTold = Annotated[
+AddressField = Annotated[str, Meta(max_length=320, description="local@domain, tag and all")]
+DecisionField = Annotated[
     str,
     Meta(
         description=(
@@ -22,7 +22,7 @@ DecisionTold = Annotated[
 ]
 
 
-class StepTold(Struct, frozen=True):
+class RouteStepRecord(Struct, frozen=True):
     """One look-up: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match."""
 
     step: str
@@ -31,7 +31,7 @@ class StepTold(Struct, frozen=True):
     row: dict[str, Any] | None
 
 
-class DeliveryTold(Struct, frozen=True):
+class RouteDeliveryRecord(Struct, frozen=True):
     """Where mail ends: `type` mailbox, or external (outside, or in a domain that the caller may not see)."""
 
     type: str
@@ -39,26 +39,26 @@ class DeliveryTold(Struct, frozen=True):
     mailbox_id: UUID | None
 
 
-class ExplanationTold(Struct, frozen=True):
+class RouteExplanationRecord(Struct, frozen=True):
     """Where an address goes, and why."""
 
-    decision: DecisionTold
-    steps: list[StepTold]
-    deliveries: list[DeliveryTold]
+    decision: DecisionField
+    steps: list[RouteStepRecord]
+    deliveries: list[RouteDeliveryRecord]
     warnings: list[str]
 
 
 class ExplainQuery(Query, frozen=True):
     """What to explain."""
 
-    address: AskedAddress
+    address: AddressField
 
 
-def told(found: Explanation) -> ExplanationTold:
+def to_record(found: RouteExplanation) -> RouteExplanationRecord:
     """An explanation as it is answered."""
-    return ExplanationTold(
+    return RouteExplanationRecord(
         decision=found.route.decision,
-        steps=[StepTold(s.step, s.result, s.address, dict(s.row) if s.row else None) for s in found.steps],
-        deliveries=[DeliveryTold(d.type, d.address, d.mailbox_id) for d in found.route.deliveries],
+        steps=[RouteStepRecord(s.step, s.result, s.address, dict(s.row) if s.row else None) for s in found.steps],
+        deliveries=[RouteDeliveryRecord(d.type, d.address, d.mailbox_id) for d in found.route.deliveries],
         warnings=list(found.warnings),
     )

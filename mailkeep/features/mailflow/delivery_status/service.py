@@ -189,7 +189,7 @@ async def _hidden(conn: Conn, story: Story) -> Story:
     tries: list[Try] = []
     for each in story.tries:
         if each.asked not in seen:
-            seen[each.asked] = await routing.seen_destinations(conn, each.asked, domain.id) if domain else ()
+            seen[each.asked] = await routing.list_visible_destinations(conn, each.asked, domain.id) if domain else ()
         is_hidden = each.recipient != each.asked and each.recipient.lower() not in seen[each.asked]
         tries.append(replace(each, hidden=is_hidden))
     return replace(story, tries=tuple(tries))
@@ -207,7 +207,7 @@ async def _forwarded(conn: Conn, mail: Tracked, tried: Try) -> Try:
         if domain is None or address in done:
             continue
         done.add(address)
-        seen = await routing.seen_destinations(conn, address, domain.id)
+        seen = await routing.list_visible_destinations(conn, address, domain.id)
         if tried.recipient.lower() in seen:
             return tried if name == rules.domain_of(tried.asked) else replace(tried, forwarded_by=name)
         waiting += seen

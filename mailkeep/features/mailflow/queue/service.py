@@ -73,7 +73,7 @@ async def waiting_for_us(app: App, listing: Sequence[postfix_queue.Queued], agen
     deferred = sorted((each for each in listing if each.queue_name == "deferred"), key=lambda each: each.arrival_time)
     names = {to.address.rpartition("@")[2].lower() for each in deferred for to in each.recipients}
     async with app.db.autocommit() as conn:
-        managed = await domains.managed_among(conn, sorted(names))
+        managed = await domains.filter_managed(conn, sorted(names))
     return [each.queue_id for each in deferred if rules.waits_for_us(each, managed, agent)]
 
 

@@ -57,7 +57,7 @@ async def judge(app: App, address: str, size: int = 0, copies: Mapping[str, int]
     `size` is what was declared of the message, in bytes, 0 where nothing was.
     """
     async with app.db.autocommit() as conn:
-        route = await routing.recipient(conn, rules.unquoted(address) if "@" in address else address, size)
+        route = await routing.route_recipient(conn, rules.unquoted(address) if "@" in address else address, size)
         refused = await _refuse_copies(app, conn, route, forwarding_domain(app, address), copies or {})
     return refused or rules.reply_to(route.decision), route
 

@@ -92,7 +92,7 @@ async def _signatures(app: App, head: Head, content: Received) -> bytes:
     if domain is None:
         return b""
     async with app.db.autocommit() as conn:
-        keys = await dkim.active_keys(conn, app.vault, domain)
+        keys = await dkim.list_signing_keys(conn, app.vault, domain)
         if not keys and await domains.find_by_name(conn, domain):
             raise Unsigned(domain)
     if not keys:

@@ -334,7 +334,7 @@ async def _submit_to(
     """By the relay of the domain, where it has one, in the mode `smtp`; `content` with whether it is dot-stuffed."""
     body, stuffed = content
     try:
-        if app.settings.mta.mode == "smtp" and domain and (relay := await relays.of_domain(app, domain)):
+        if app.settings.mta.mode == "smtp" and domain and (relay := await relays.find_domain_relay(app, domain)):
             return await relays.submit(app, relay, submission, body, stuffed=stuffed)
         return await mta.submit(submission, body, stuffed=stuffed)
     except relays.NoRelay as missing:
