@@ -146,6 +146,13 @@ TABLE audit_seals
     GRANT SELECT TO mailkeep_app
     GRANT INSERT, SELECT TO mailkeep_audit
 
+TABLE counters WITH (fillfactor=50)
+    name text NOT NULL
+    labels text[] NOT NULL
+    count bigint NOT NULL
+    CONSTRAINT counters_pkey PRIMARY KEY (name, labels)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE dkim_keys
     id uuid NOT NULL
     domain_id uuid NOT NULL
@@ -198,10 +205,10 @@ TABLE domains
     CONSTRAINT domains_relay_whole CHECK ((num_nulls(relay_host, relay_port, relay_tls, relay_username) = ANY (ARRAY[0, 4])))
     CREATE INDEX domains_by_name ON domains USING btree (name, id)
     CREATE INDEX domains_by_update ON domains USING btree (updated_at, id)
-    CREATE TRIGGER domains_changed AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION tell_nodes()
     CREATE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash()
     CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
-    CREATE TRIGGER domains_told AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes()
+    CREATE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
+    CREATE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE event_payloads
@@ -224,7 +231,7 @@ TABLE events PARTITION BY RANGE (id)
     CREATE INDEX events_by_domain ON ONLY events USING btree (domain_id, tx, id)
     CREATE INDEX events_by_message ON ONLY events USING btree (message_id) WHERE (message_id IS NOT NULL)
     CREATE INDEX events_by_transaction ON ONLY events USING btree (tx, id)
-    CREATE TRIGGER events_told AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams()
+    CREATE TRIGGER events_wake_streams AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE forward_charges
@@ -261,13 +268,13 @@ TABLE idempotency_keys
     CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (claimed_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
-TABLE inbound_seen
+TABLE inbound_claims
     queue_id text NOT NULL
     recipient text NOT NULL
     message_id uuid NOT NULL
-    seen_at timestamp with time zone NOT NULL
-    CONSTRAINT inbound_seen_pkey PRIMARY KEY (queue_id, recipient)
-    CREATE INDEX inbound_seen_by_age ON inbound_seen USING btree (seen_at)
+    claimed_at timestamp with time zone NOT NULL
+    CONSTRAINT inbound_claims_pkey PRIMARY KEY (queue_id, recipient)
+    CREATE INDEX inbound_claims_by_age ON inbound_claims USING btree (claimed_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE login_failures UNLOGGED
@@ -318,9 +325,9 @@ TABLE mailboxes
     quota_bytes bigint NOT NULL
     used_bytes bigint NOT NULL DEFAULT 0
     message_count bigint NOT NULL DEFAULT 0
-    figures_told_at timestamp with time zone
-    figures_counted_at timestamp with time zone
-    figures_due_at timestamp with time zone
+    usage_reported_at timestamp with time zone
+    usage_counted_at timestamp with time zone
+    usage_count_due_at timestamp with time zone
     imap boolean NOT NULL
     pop3 boolean NOT NULL
     smtp boolean NOT NULL
@@ -344,9 +351,9 @@ TABLE mailboxes
     CREATE INDEX mailboxes_by_domain_and_address ON mailboxes USING btree (domain_id, address_key, id)
     CREATE INDEX mailboxes_by_domain_and_update ON mailboxes USING btree (domain_id, updated_at, id)
     CREATE INDEX mailboxes_by_update ON mailboxes USING btree (updated_at, id)
-    CREATE INDEX mailboxes_figures_due ON mailboxes USING btree (figures_due_at) WHERE (figures_due_at IS NOT NULL)
     CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE (forward_keys <> '{}'::text[])
     CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+    CREATE INDEX mailboxes_usage_count_due ON mailboxes USING btree (usage_count_due_at) WHERE (usage_count_due_at IS NOT NULL)
     CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
     CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
     CREATE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail()
@@ -448,7 +455,24 @@ TABLE messages PARTITION BY RANGE (id)
     CREATE INDEX messages_by_queue_id ON ONLY messages USING btree (queue_id) WHERE (queue_id IS NOT NULL)
     CREATE INDEX messages_by_request ON ONLY messages USING btree (request_id) WHERE (request_id IS NOT NULL)
     CREATE INDEX messages_by_status ON ONLY messages USING btree (status, id)
-    CREATE TRIGGER message_statuses_kept AFTER UPDATE OF status ON messages FOR EACH ROW WHEN (((old.status = 'partial'::text) OR (new.status = 'partial'::text))) EXECUTE FUNCTION keep_message_statuses()
+    CREATE TRIGGER messages_update_statuses AFTER UPDATE OF status ON messages FOR EACH ROW WHEN (((old.status = 'partial'::text) OR (new.status = 'partial'::text))) EXECUTE FUNCTION update_message_statuses()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE node_tasks
+    id uuid NOT NULL
+    kind text NOT NULL
+    argument jsonb NOT NULL
+    state text NOT NULL
+    result jsonb
+    error text
+    requested_at timestamp with time zone NOT NULL
+    claimed_at timestamp with time zone
+    finished_at timestamp with time zone
+    CONSTRAINT node_tasks_pkey PRIMARY KEY (id)
+    CONSTRAINT node_tasks_state CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'withdrawn'::text])))
+    CREATE INDEX node_tasks_by_age ON node_tasks USING btree (requested_at)
+    CREATE INDEX node_tasks_open ON node_tasks USING btree (id) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]))
+    CREATE TRIGGER node_tasks_notify AFTER INSERT ON node_tasks FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE oidc_identities
@@ -472,23 +496,6 @@ TABLE oidc_logins UNLOGGED
     CONSTRAINT oidc_logins_pkey PRIMARY KEY (state_hash)
     CREATE INDEX oidc_logins_by_expiry ON oidc_logins USING btree (expires_at)
     CREATE INDEX oidc_logins_by_session ON oidc_logins USING btree (link_session_id) WHERE (link_session_id IS NOT NULL)
-    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
-
-TABLE operations
-    id uuid NOT NULL
-    kind text NOT NULL
-    argument jsonb NOT NULL
-    state text NOT NULL
-    result jsonb
-    error text
-    requested_at timestamp with time zone NOT NULL
-    claimed_at timestamp with time zone
-    finished_at timestamp with time zone
-    CONSTRAINT operations_pkey PRIMARY KEY (id)
-    CONSTRAINT operations_state CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'withdrawn'::text])))
-    CREATE INDEX operations_by_age ON operations USING btree (requested_at)
-    CREATE INDEX operations_open ON operations USING btree (id) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]))
-    CREATE TRIGGER operations_told AFTER INSERT ON operations FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE passkey_challenges UNLOGGED
@@ -525,7 +532,7 @@ TABLE pending_logins
     token_hash bytea NOT NULL
     admin_id uuid NOT NULL
     credentials_epoch integer NOT NULL
-    tries integer NOT NULL DEFAULT 0
+    attempts integer NOT NULL DEFAULT 0
     expires_at timestamp with time zone NOT NULL
     CONSTRAINT pending_logins_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
     CONSTRAINT pending_logins_pkey PRIMARY KEY (token_hash)
@@ -638,7 +645,7 @@ TABLE session_ends
     protocols text[] NOT NULL
     changed_at timestamp with time zone NOT NULL
     CONSTRAINT session_ends_pkey PRIMARY KEY (id)
-    CREATE TRIGGER session_ends_published AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes()
+    CREATE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE sessions
@@ -657,15 +664,15 @@ TABLE sessions
     CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
-TABLE submissions
+TABLE submission_envelopes
     queue_id text NOT NULL
     login text NOT NULL
     sender text NOT NULL
     recipients text[] NOT NULL
     client text NOT NULL
     created_at timestamp with time zone NOT NULL
-    CONSTRAINT submissions_pkey PRIMARY KEY (queue_id)
-    CREATE INDEX submissions_by_age ON submissions USING btree (created_at)
+    CONSTRAINT submission_envelopes_pkey PRIMARY KEY (queue_id)
+    CREATE INDEX submission_envelopes_by_age ON submission_envelopes USING btree (created_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE suspensions
@@ -684,13 +691,6 @@ TABLE suspensions
     CONSTRAINT suspensions_pkey PRIMARY KEY (id)
     CREATE INDEX suspensions_by_address ON suspensions USING btree (address, id)
     CREATE INDEX suspensions_by_domain ON suspensions USING btree (domain_id, id)
-    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
-
-TABLE tallies WITH (fillfactor=50)
-    name text NOT NULL
-    labels text[] NOT NULL
-    count bigint NOT NULL
-    CONSTRAINT tallies_pkey PRIMARY KEY (name, labels)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE totp_secrets
@@ -747,11 +747,14 @@ TABLE webhooks
 
 FUNCTION accept_messages(p_at timestamp with time zone, p_status text, p_answered boolean, p_accepted jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION address_rank(p_key text) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_most integer, p_room integer, p_rooms jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint) RETURNS TABLE(domain text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION delete_orphaned_deliveries(p_most integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
@@ -761,12 +764,10 @@ FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION file_messages(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION forget_orphaned_deliveries(p_most integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION forwards_counted(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION forwarded_copies(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION is_clock_ahead(p_parent text, p_at timestamp with time zone) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION keep_message_statuses() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_routes() RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_send_counts(p_senders text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_sender(p_address_key text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
@@ -775,8 +776,9 @@ FUNCTION mailboxes_remove_mail() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_ap
 FUNCTION mailboxes_set_address_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mailkeep_fold(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION monthly_tables() RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION mta_asked(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
+FUNCTION mta_decode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
 FUNCTION mta_domain(p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_encode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
 FUNCTION mta_login(p_local text, p_domain text, p_protocol text) RETURNS TABLE(login text, password text, mailbox_id uuid, quota_bytes bigint, access_version bigint) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS SETOF mailboxes; EXECUTE TO PUBLIC, mailkeep_app
@@ -785,12 +787,12 @@ FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text SECURITY 
 FUNCTION mta_relay(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_route(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_senders(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
-FUNCTION mta_told(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
 FUNCTION mta_user(p_local text, p_domain text) RETURNS TABLE(login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text, access_version bigint) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_users() RETURNS TABLE(login text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION newest_row_at(p_parent text) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION record_audits(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_address(p_address text, p_visible uuid[]) RETURNS TABLE(decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[]) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
@@ -801,13 +803,13 @@ FUNCTION route_chain_behind(p_alias_id uuid) RETURNS TABLE(source text); EXECUTE
 FUNCTION route_chain_behind_catch_all(p_alias_id uuid) RETURNS TABLE(source text); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_delivery(p_type text, p_address text, p_mailbox_id uuid, p_hidden text) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_destinations(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_is_ours(p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_loop(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text) RETURNS TABLE(rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_nodes(p_key text) RETURNS TABLE(node uuid); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION route_onward(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_plain(p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer, OUT depends_on_size boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_step(p_step text, p_result text, p_address text, p_row jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
@@ -816,18 +818,16 @@ FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaste
 FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION send_minutes(p_at timestamp with time zone) RETURNS tstzrange; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION send_room_in(p_subject text, p_at timestamp with time zone, p_surplus bigint) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION send_retry_after(p_subject text, p_at timestamp with time zone, p_surplus bigint) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION settle_sends(p_at timestamp with time zone, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE(id uuid); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION take_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION tell_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_sends(p_at timestamp with time zone[], p_senders text[], p_recipients integer[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION update_message_statuses() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uuid7_floor(p_at timestamp with time zone) RETURNS uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION wake_event_streams() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION wake_workers(p_queue text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION wants_full(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION webhook_attempts(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION webhook_delivery_id(p_event_id uuid, p_webhook_id uuid) RETURNS uuid; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION webhook_wants(p_events text[], p_kind text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION webhook_subscribes(p_events text[], p_kind text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app

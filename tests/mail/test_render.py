@@ -153,7 +153,7 @@ def test_the_maps_ask_functions_alone():
     for name, text in render.postfix(settings(), FACTS).items():
         if name.endswith(".cf") and name not in ("main.cf", "master.cf"):
             assert re.search(
-                r"^query = SELECT (\*|mta_told\(r\)|'smarthost:[^']+') FROM mta_\w+\(", text, re.MULTILINE
+                r"^query = SELECT (\*|mta_encode\(r\)|'smarthost:[^']+') FROM mta_\w+\(", text, re.MULTILINE
             ), name
 
 

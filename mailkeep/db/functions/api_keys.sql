@@ -1,6 +1,6 @@
 -- Counts a request of a key where fewer than p_limit were accepted in the last 60 s. Seconds are counted whole: with the
 -- one under way they are 61. `wait`: seconds until the next request is accepted, 0: at once.
-CREATE OR REPLACE FUNCTION take_api_call(p_key_id uuid, p_limit integer, p_at timestamptz,
+CREATE OR REPLACE FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamptz,
                               OUT accepted boolean, OUT used integer, OUT wait integer)
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION record_audits(p_entries jsonb) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION record_audit_entries(p_entries jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO audit_entries (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type, resource_id,
                                domain_id, domain_name, ip_address, user_agent, request_id, outcome, error_code, details)

@@ -12,7 +12,7 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE OR REPLACE TRIGGER events_told AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams();
+CREATE OR REPLACE TRIGGER events_wake_streams AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams();
 
 -- Wakes the workers of a queue that sleep: each holds the lock as long as it does. One that is awake looks again before
 -- it goes to sleep, and NOTIFY is spared, which makes transactions commit one after the other.
@@ -37,7 +37,7 @@ BEGIN
     SELECT webhook_delivery_id(e.id, w.id), w.id, e.id, e.kind, 'pending', p_at, p_at
       FROM webhooks w
       JOIN jsonb_to_recordset(p_events) e(id uuid, kind text, domain_id uuid)
-        ON (w.domain_id IS NULL OR w.domain_id = e.domain_id) AND webhook_wants(w.events, e.kind)
+        ON (w.domain_id IS NULL OR w.domain_id = e.domain_id) AND webhook_subscribes(w.events, e.kind)
      WHERE w.active;
     IF FOUND THEN
         PERFORM wake_workers('webhooks');
@@ -51,5 +51,5 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT p_domain_id IS NOT NULL AND (p_always OR EXISTS (
         SELECT FROM webhooks w
          WHERE w.active AND (w.domain_id IS NULL OR w.domain_id = p_domain_id)
-           AND webhook_wants(w.events, 'mail.received.full')))
+           AND webhook_subscribes(w.events, 'mail.received.full')))
 $$;

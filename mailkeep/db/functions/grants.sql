@@ -18,7 +18,7 @@ DECLARE
                              WHERE a.attrelid = 'audit_entries'::regclass AND a.attnum > 0 AND NOT a.attisdropped
                                AND a.attname <> 'tx');  -- nobody chooses the transaction that an entry belongs to
     mail_functions jsonb := '{
-        "mailkeep_postfix": ["mta_asked(text)", "mta_told(text)", "mta_domain(text)", "mta_mailbox(text, text)",
+        "mailkeep_postfix": ["mta_decode(text)", "mta_encode(text)", "mta_domain(text)", "mta_mailbox(text, text)",
                              "mta_route(text, text)", "mta_recipient(text, text)", "mta_paused(text, text)",
                              "mta_relay(text, text)", "mta_senders(text, text)"],
         "mailkeep_dovecot": ["mta_user(text, text)", "mta_login(text, text, text)", "mta_users()"]}';

@@ -1,7 +1,7 @@
 -- Postfix's client (dict_pgsql) sets its encoding to LATIN1, whatever is in what it asks and is told: UTF-8 (RFC 6531).
 -- So each byte of it comes as a character, and has to go back as one: an answer that Latin-1 has no word for would fail
 -- the question, and with it, for a minute, all others of that process. What is ASCII, or no UTF-8, stays as it is.
-CREATE OR REPLACE FUNCTION mta_asked(p_text text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION mta_decode(p_text text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF octet_length(p_text) = length(p_text) OR current_setting('client_encoding') <> 'LATIN1' THEN
         RETURN p_text;
@@ -15,7 +15,7 @@ END
 $$;
 
 -- The answer to it.
-CREATE OR REPLACE FUNCTION mta_told(p_text text) RETURNS text LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION mta_encode(p_text text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN octet_length(p_text) = length(p_text) OR current_setting('client_encoding') <> 'LATIN1' THEN p_text
                 ELSE convert_from(convert_to(p_text, 'UTF8'), 'LATIN1') END
 $$;

@@ -120,7 +120,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     news constant uuid[] := ARRAY(SELECT accept_messages(p_at, p_status, true, p_accepted));
 BEGIN
-    PERFORM record_audits(jsonb_agg(c.entry))
+    PERFORM record_audit_entries(jsonb_agg(c.entry))
        FROM jsonb_to_recordset(p_calls) c(ids uuid[], entry jsonb) WHERE c.ids && news;
 END
 $$;
@@ -135,7 +135,7 @@ DECLARE
     told  jsonb;
 BEGIN
     WITH claimed AS (
-        INSERT INTO inbound_seen (queue_id, recipient, message_id, seen_at)
+        INSERT INTO inbound_claims (queue_id, recipient, message_id, claimed_at)
         SELECT c.queue_id, c.recipient, c.message_id, p_at
           FROM jsonb_to_recordset(p_claims) c(queue_id text, recipient text, message_id uuid)
         ON CONFLICT (queue_id, recipient) DO NOTHING
@@ -155,7 +155,7 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION keep_message_statuses() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION update_message_statuses() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM message_statuses s
      WHERE s.message_id = NEW.id
@@ -169,5 +169,5 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE OR REPLACE TRIGGER message_statuses_kept AFTER UPDATE OF status ON messages FOR EACH ROW
-    WHEN (OLD.status = 'partial' OR NEW.status = 'partial') EXECUTE FUNCTION keep_message_statuses();
+CREATE OR REPLACE TRIGGER messages_update_statuses AFTER UPDATE OF status ON messages FOR EACH ROW
+    WHEN (OLD.status = 'partial' OR NEW.status = 'partial') EXECUTE FUNCTION update_message_statuses();

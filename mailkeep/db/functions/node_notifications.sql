@@ -1,14 +1,14 @@
 -- A node's agent is told of what it is to do, and that a domain came, went or changed its state: Postfix remembers what
 -- it was told of one, and has to be reloaded.
-CREATE OR REPLACE FUNCTION tell_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION notify_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('mailkeep_node', TG_TABLE_NAME);
     RETURN NULL;
 END
 $$;
-CREATE OR REPLACE TRIGGER operations_told AFTER INSERT ON operations FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes();
-CREATE OR REPLACE TRIGGER domains_told AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes();
-CREATE OR REPLACE TRIGGER domains_changed AFTER UPDATE ON domains FOR EACH ROW
+CREATE OR REPLACE TRIGGER node_tasks_notify AFTER INSERT ON node_tasks FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes();
+CREATE OR REPLACE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes();
+CREATE OR REPLACE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW
     WHEN (old.active IS DISTINCT FROM new.active OR old.receiving_enabled IS DISTINCT FROM new.receiving_enabled)
-    EXECUTE FUNCTION tell_nodes();
-CREATE OR REPLACE TRIGGER session_ends_published AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION tell_nodes();
+    EXECUTE FUNCTION notify_nodes();
+CREATE OR REPLACE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes();

@@ -27,7 +27,7 @@ END
 $$;
 
 -- The addresses that an alias or a mailbox leads on to.
-CREATE OR REPLACE FUNCTION route_onward(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
+CREATE OR REPLACE FUNCTION route_destinations(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
 BEGIN
     RETURN QUERY SELECT unnest(a.destination_keys) FROM aliases a WHERE a.id = p_node AND a.active;
     IF NOT FOUND THEN
@@ -44,7 +44,7 @@ DECLARE
     reached  uuid[];
     frontier uuid[];
 BEGIN
-    FOR key IN SELECT o.key FROM route_onward(p_node) o LOOP
+    FOR key IN SELECT o.key FROM route_destinations(p_node) o LOOP
         reached := '{}';
         frontier := ARRAY(SELECT n.node FROM route_nodes(key) n);
         WHILE cardinality(frontier) > 0 LOOP
@@ -55,7 +55,7 @@ BEGIN
             reached := reached || frontier;
             frontier := ARRAY(
                 SELECT DISTINCT n.node
-                  FROM unnest(frontier) f, route_onward(f) o, route_nodes(o.key) n
+                  FROM unnest(frontier) f, route_destinations(f) o, route_nodes(o.key) n
                  WHERE n.node <> ALL (reached));
         END LOOP;
     END LOOP;

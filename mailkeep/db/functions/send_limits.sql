@@ -25,7 +25,7 @@ CREATE OR REPLACE FUNCTION send_minutes(p_at timestamptz) RETURNS tstzrange LANG
 $$;
 
 -- Seconds until at least p_surplus of the recipients counted for p_subject have left the count.
-CREATE OR REPLACE FUNCTION send_room_in(p_subject text, p_at timestamptz, p_surplus bigint) RETURNS integer
+CREATE OR REPLACE FUNCTION send_retry_after(p_subject text, p_at timestamptz, p_surplus bigint) RETURNS integer
 LANGUAGE sql STABLE AS $$
     WITH freed AS (
         SELECT c.minute, sum(c.recipients) OVER (ORDER BY c.minute) AS recipients
@@ -80,8 +80,8 @@ BEGIN
             ELSE 'counted' END;
         retry_after := CASE verdict
             WHEN 'message_above_threshold' THEN 3600
-            WHEN 'sender_rate' THEN send_room_in(p_senders[i], p_at, used[sender] + wanted - p_sender_limit)
-            WHEN 'domain_rate' THEN send_room_in(subjects[domain], p_at, used[domain] + wanted - p_domain_limit) END;
+            WHEN 'sender_rate' THEN send_retry_after(p_senders[i], p_at, used[sender] + wanted - p_sender_limit)
+            WHEN 'domain_rate' THEN send_retry_after(subjects[domain], p_at, used[domain] + wanted - p_domain_limit) END;
         IF verdict = 'counted' THEN
             used[sender] := used[sender] + wanted;
             used[domain] := used[domain] + wanted;
@@ -164,7 +164,7 @@ BEGIN
         room := false;
         domain := p_domains[i];
         retry_after := CASE WHEN p_copies[i] <= p_limit
-                            THEN send_room_in(forward_subject(p_domains[i]), p_at, used + p_copies[i] - p_limit) END;
+                            THEN send_retry_after(forward_subject(p_domains[i]), p_at, used + p_copies[i] - p_limit) END;
         RETURN NEXT;
     END LOOP;
     IF room THEN
@@ -179,7 +179,7 @@ END
 $$;
 
 -- How many copies a domain has forwarded in the hour before p_at.
-CREATE OR REPLACE FUNCTION forwards_counted(p_at timestamptz, p_domain text) RETURNS bigint LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION forwarded_copies(p_at timestamptz, p_domain text) RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT coalesce(sum(c.recipients), 0)::bigint
       FROM send_counts c
      WHERE c.subject = forward_subject(p_domain)

@@ -1,5 +1,5 @@
 -- Whether a subscription to p_events means p_kind: by name, or by * but for what tells of the system itself.
-CREATE OR REPLACE FUNCTION webhook_wants(p_events text[], p_kind text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE OR REPLACE FUNCTION webhook_subscribes(p_events text[], p_kind text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT p_kind = ANY (p_events) OR ('*' = ANY (p_events) AND p_kind NOT LIKE 'system.%')
 $$;
 
@@ -10,7 +10,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
 $$;
 
 -- Attempts with one more; the newest 20 are kept.
-CREATE OR REPLACE FUNCTION webhook_attempts(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE OR REPLACE FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN jsonb_array_length(p_attempts) < 20 THEN p_attempts ELSE p_attempts - 0 END || p_attempt
 $$;
 
@@ -45,7 +45,7 @@ BEGIN
         RETURN QUERY
         UPDATE webhook_deliveries d
            SET lease = d.lease + 1, claimed_at = p_at, next_attempt_at = p_until,
-               attempts = CASE WHEN d.claimed_at IS NULL THEN d.attempts ELSE webhook_attempts(d.attempts, jsonb_build_object(
+               attempts = CASE WHEN d.claimed_at IS NULL THEN d.attempts ELSE append_webhook_attempt(d.attempts, jsonb_build_object(
                    'at', to_char(d.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                    'status', NULL, 'duration_ms', NULL, 'error', 'interrupted', 'response_excerpt', NULL)) END
           FROM (SELECT f.id FROM webhook_deliveries f
@@ -60,7 +60,7 @@ END
 $$;
 
 -- Removes up to p_most deliveries of webhooks that are gone; how many. Each webhook costs a probe of an index.
-CREATE OR REPLACE FUNCTION forget_orphaned_deliveries(p_most integer) RETURNS integer LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION delete_orphaned_deliveries(p_most integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     turn uuid := '00000000-0000-0000-0000-000000000000';
     gone integer;

@@ -67,9 +67,9 @@ CREATE TABLE mailboxes (
     quota_bytes          bigint NOT NULL CONSTRAINT mailboxes_quota_range CHECK (quota_bytes >= 0),   -- 0: unlimited
     used_bytes           bigint NOT NULL DEFAULT 0,
     message_count        bigint NOT NULL DEFAULT 0,
-    figures_told_at      timestamptz,                                               -- Dovecot last reported the usage
-    figures_counted_at   timestamptz,                                               -- the usage was last counted in the Maildir
-    figures_due_at       timestamptz,                                               -- the usage is to be counted from then on
+    usage_reported_at      timestamptz,                                               -- Dovecot last reported the usage
+    usage_counted_at   timestamptz,                                               -- the usage was last counted in the Maildir
+    usage_count_due_at       timestamptz,                                               -- the usage is to be counted from then on
     imap                 boolean NOT NULL,
     pop3                 boolean NOT NULL,
     smtp                 boolean NOT NULL,
@@ -93,7 +93,7 @@ CREATE INDEX mailboxes_by_domain_and_address ON mailboxes (domain_id, address_ke
 CREATE INDEX mailboxes_by_domain_and_update ON mailboxes (domain_id, updated_at, id);
 CREATE INDEX mailboxes_trash ON mailboxes (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE forward_keys <> '{}';
-CREATE INDEX mailboxes_figures_due ON mailboxes (figures_due_at) WHERE figures_due_at IS NOT NULL;
+CREATE INDEX mailboxes_usage_count_due ON mailboxes (usage_count_due_at) WHERE usage_count_due_at IS NOT NULL;
 
 -- Deleted mailboxes whose Maildir is still to be removed. A trigger adds the row in the transaction that deletes the
 -- mailbox: no crash forgets a folder, and a restored database removes none that it does not know.

@@ -73,7 +73,7 @@ CREATE TABLE pending_logins (
     token_hash        bytea PRIMARY KEY,
     admin_id          uuid NOT NULL REFERENCES admins ON DELETE CASCADE,
     credentials_epoch integer NOT NULL,
-    tries             integer NOT NULL DEFAULT 0,
+    attempts          integer NOT NULL DEFAULT 0,
     expires_at        timestamptz NOT NULL
 );
 CREATE INDEX pending_logins_by_admin ON pending_logins (admin_id);

@@ -191,7 +191,7 @@ CREATE TABLE prune_checks (
 );
 
 -- Counters for the metrics, of all processes (features/record/metrics). They only increase.
-CREATE TABLE tallies (
+CREATE TABLE counters (
     name   text NOT NULL,
     labels text[] NOT NULL,
     count  bigint NOT NULL,
@@ -199,11 +199,11 @@ CREATE TABLE tallies (
 ) WITH (fillfactor = 50);
 
 -- Tasks for a node agent: what needs root or a daemon's tool.
-CREATE TABLE operations (
+CREATE TABLE node_tasks (
     id           uuid PRIMARY KEY,
     kind         text NOT NULL,
     argument     jsonb NOT NULL,
-    state        text NOT NULL CONSTRAINT operations_state
+    state        text NOT NULL CONSTRAINT node_tasks_state
                  CHECK (state IN ('waiting', 'running', 'succeeded', 'failed', 'withdrawn')),
     result       jsonb,
     error        text,
@@ -211,5 +211,5 @@ CREATE TABLE operations (
     claimed_at   timestamptz,
     finished_at  timestamptz
 );
-CREATE INDEX operations_open ON operations (id) WHERE state IN ('waiting', 'running');
-CREATE INDEX operations_by_age ON operations (requested_at);
+CREATE INDEX node_tasks_open ON node_tasks (id) WHERE state IN ('waiting', 'running');
+CREATE INDEX node_tasks_by_age ON node_tasks (requested_at);

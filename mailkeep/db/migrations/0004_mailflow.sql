@@ -36,14 +36,14 @@ CREATE TABLE forward_charges (
 CREATE INDEX forward_charges_by_age ON forward_charges (charged_at);
 
 -- (queue ID, recipient) pairs that are filed. A repeated delivery finds the message here.
-CREATE TABLE inbound_seen (
+CREATE TABLE inbound_claims (
     queue_id   text NOT NULL,
     recipient  text NOT NULL,
     message_id uuid NOT NULL,
-    seen_at    timestamptz NOT NULL,
+    claimed_at timestamptz NOT NULL,
     PRIMARY KEY (queue_id, recipient)
 );
-CREATE INDEX inbound_seen_by_age ON inbound_seen (seen_at);
+CREATE INDEX inbound_claims_by_age ON inbound_claims (claimed_at);
 
 -- Mail to forward to external addresses, until the MTA accepts it. The content is in a file named by the queue ID.
 CREATE TABLE forwards (
@@ -118,7 +118,7 @@ CREATE TABLE queued_mail (
 CREATE INDEX queued_mail_by_age ON queued_mail (first_seen_at);
 
 -- Envelopes of mail that clients submit, recorded before Postfix accepts it: the log does not have them.
-CREATE TABLE submissions (
+CREATE TABLE submission_envelopes (
     queue_id   text PRIMARY KEY,
     login      text NOT NULL,
     sender     text NOT NULL,
@@ -126,7 +126,7 @@ CREATE TABLE submissions (
     client     text NOT NULL,
     created_at timestamptz NOT NULL
 );
-CREATE INDEX submissions_by_age ON submissions (created_at);
+CREATE INDEX submission_envelopes_by_age ON submission_envelopes (created_at);
 
 CREATE TABLE webhooks (
     id                    uuid PRIMARY KEY,

@@ -30,12 +30,12 @@ _IF = re.compile(r"@@if ([a-z_0-9]+)@@")
 _INCLUDE = re.compile(r"@@include ([a-z_0-9]+)@@")
 MAPS = {
     "domains": "SELECT * FROM mta_domain('%s')",
-    "mailboxes": "SELECT * FROM mta_mailbox(mta_asked('%u'), '%d')",
-    "routes": "SELECT mta_told(r) FROM mta_route(mta_asked('%u'), '%d') r",
-    "recipients": "SELECT * FROM mta_recipient(mta_asked('%u'), '%d')",
-    "paused": "SELECT * FROM mta_paused(mta_asked('%u'), '%d')",
-    "relays": "SELECT 'smarthost:unix:@@relay_socket@@' FROM mta_relay(mta_asked('%u'), '%d')",
-    "senders": "SELECT mta_told(r) FROM mta_senders(mta_asked('%u'), '%d') r",
+    "mailboxes": "SELECT * FROM mta_mailbox(mta_decode('%u'), '%d')",
+    "routes": "SELECT mta_encode(r) FROM mta_route(mta_decode('%u'), '%d') r",
+    "recipients": "SELECT * FROM mta_recipient(mta_decode('%u'), '%d')",
+    "paused": "SELECT * FROM mta_paused(mta_decode('%u'), '%d')",
+    "relays": "SELECT 'smarthost:unix:@@relay_socket@@' FROM mta_relay(mta_decode('%u'), '%d')",
+    "senders": "SELECT mta_encode(r) FROM mta_senders(mta_decode('%u'), '%d') r",
 }
 _SENDERS = ("rewritten_senders", "recipient_forms", "command_forms", "lmtp_replies", "bounce_lines")
 # Modules of Rspamd that ask the network about a message or its sender.

@@ -144,7 +144,7 @@ class TestTheWaitingLogin:
         assert (expired.status, expired.code) == (401, "SESSION_INVALID")
         # It is dropped by the next one.
         await first_step(api.nobody)
-        assert len(await api.sql("SELECT tries FROM pending_logins")) == 1
+        assert len(await api.sql("SELECT attempts FROM pending_logins")) == 1
 
     async def test_five_tries_and_it_is_dead(self, api: Api):
         sue = await api.enrol(api.sue)

@@ -54,9 +54,9 @@ class Row:
 
     async def now(self) -> State:
         """Its bytes, when it was counted, and since when it is due."""
-        (row,) = await self.api.sql("SELECT used_bytes, figures_counted_at, figures_due_at FROM mailboxes")
+        (row,) = await self.api.sql("SELECT used_bytes, usage_counted_at, usage_count_due_at FROM mailboxes")
         counted, due = (
-            at and (at - self.start).total_seconds() for at in (row["figures_counted_at"], row["figures_due_at"])
+            at and (at - self.start).total_seconds() for at in (row["usage_counted_at"], row["usage_count_due_at"])
         )
         return row["used_bytes"], counted, due
 

@@ -181,7 +181,7 @@ def count(conn: Conn, queue_id: str | None, copies: dict[str, int], limit: int) 
 
 
 def counted(conn: Conn, domain: str) -> int:
-    row = conn.execute("SELECT forwards_counted('2026-03-01 12:10:00+00', %s) AS n", (domain,)).fetchone()
+    row = conn.execute("SELECT forwarded_copies('2026-03-01 12:10:00+00', %s) AS n", (domain,)).fetchone()
     assert row is not None
     return row["n"]
 

@@ -166,7 +166,7 @@ async def test_without_an_agent_nothing_is_done_later(api: Api, monkeypatch: pyt
     monkeypatch.setattr(operations.answer, "__defaults__", (0.3,))
     answer = await api.sue.post("/queue/actions", {"action": "delete", "filter": {}})
     assert answer.json["error"]["details"]["reason"] == "node_agent_away"
-    assert [row["state"] for row in await api.sql("SELECT state FROM operations")] == ["withdrawn"]
+    assert [row["state"] for row in await api.sql("SELECT state FROM node_tasks")] == ["withdrawn"]
     assert not await operations.perform_next(api.app, {})
 
 
@@ -187,5 +187,5 @@ async def test_what_an_agent_left_unfinished_has_failed(api: Api) -> None:
         await operations.store.claim(conn, api.clock())
     api.clock.advance(minutes=6)
     await operations.tidy(api.app)
-    (row,) = await api.sql("SELECT id, state FROM operations")
+    (row,) = await api.sql("SELECT id, state FROM node_tasks")
     assert (row["id"], row["state"]) == (operation.id, "failed")

@@ -20,7 +20,7 @@ def limit(api: Api, *, expansion: int = 100, forwards: int = 10_000) -> None:
 
 
 async def forwarded(api: Api, domain: str = EXAMPLE) -> int:
-    (row,) = await api.sql("SELECT forwards_counted(%(at)s, %(domain)s) AS n", at=api.clock(), domain=domain)
+    (row,) = await api.sql("SELECT forwarded_copies(%(at)s, %(domain)s) AS n", at=api.clock(), domain=domain)
     return row["n"]
 
 

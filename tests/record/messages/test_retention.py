@@ -104,7 +104,7 @@ async def test_claims_on_queue_ids_are_forgotten_after_a_week(post: Post):
     for days, left in ((6, 1), (2, 0)):
         post.api.clock.now += timedelta(days=days)
         await jobs.prune(post.api.app)
-        assert len(await post.api.sql("SELECT queue_id FROM inbound_seen")) == left
+        assert len(await post.api.sql("SELECT queue_id FROM inbound_claims")) == left
 
 
 async def test_a_clock_that_jumps_ahead_by_months_deletes_no_history(api: Api, tmp_path: Path):

@@ -42,8 +42,8 @@ async def test_what_came_is_added_together(api: Api, keeper: Keeper) -> None:
         api.clock.advance(seconds=1)
     await keeper.write()
     assert await figures(api) == [(830, 4), (50, 1)]
-    (row, _) = await api.sql("SELECT figures_told_at, figures_due_at FROM mailboxes ORDER BY local_key")
-    assert [(api.clock() - row[name]).total_seconds() for name in ("figures_told_at", "figures_due_at")] == [1, 1]
+    (row, _) = await api.sql("SELECT usage_reported_at, usage_count_due_at FROM mailboxes ORDER BY local_key")
+    assert [(api.clock() - row[name]).total_seconds() for name in ("usage_reported_at", "usage_count_due_at")] == [1, 1]
     await keeper.write()
     assert await figures(api) == [(830, 4), (50, 1)]
 

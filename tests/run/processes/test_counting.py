@@ -128,7 +128,7 @@ async def test_what_changed_and_nobody_told_is_counted_ten_minutes_after_the_las
 
 async def test_a_first_round_counts_what_nobody_told_and_believes_what_somebody_did(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
-    bob = await api.mailbox(f"bob@{EXAMPLE}", figures_counted_at=api.clock())
+    bob = await api.mailbox(f"bob@{EXAMPLE}", usage_counted_at=api.clock())
     for each in (alice, bob):
         dovecot.change(each, ago=-60)
     api.clock.advance(minutes=1)
@@ -236,7 +236,7 @@ async def test_who_is_due_and_has_no_folder_holds_nothing(api: Api, dovecot: Dov
     alice = await api.mailbox(ALICE)
     await dovecot.came(alice, 100)
     assert await dovecot.look() == ([], (0, 0))
-    assert await api.sql("SELECT figures_due_at AS at FROM mailboxes") == [{"at": None}]
+    assert await api.sql("SELECT usage_count_due_at AS at FROM mailboxes") == [{"at": None}]
 
 
 async def test_a_look_counts_no_more_than_it_may(api: Api, dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def limit(api: Api, **per_hour: int) -> None:
 
 async def test_a_message_is_let_through_counted_and_its_envelope_noted(api: Api, client: Client) -> None:
     assert await client.message("a@far.test", "hidden@far.test") == "DUNNO"
-    (noted,) = await api.sql("SELECT queue_id, login, sender, recipients, client FROM submissions")
+    (noted,) = await api.sql("SELECT queue_id, login, sender, recipients, client FROM submission_envelopes")
     assert noted == {
         "queue_id": "4jW9T1xz0bz1", "login": ALICE, "sender": ALICE, "client": "192.0.2.5",
         "recipients": ["a@far.test", "hidden@far.test"],
@@ -126,7 +126,7 @@ async def test_a_message_above_the_threshold_is_refused_for_good(api: Api, clien
 
 async def test_the_number_of_recipients_counts_also_where_they_were_not_shown(api: Api, client: Client) -> None:
     assert await client.ask("END-OF-MESSAGE", recipient_count=7) == "DUNNO"
-    assert await api.sql("SELECT queue_id FROM submissions") == []
+    assert await api.sql("SELECT queue_id FROM submission_envelopes") == []
     counts = await api.sql("SELECT recipients FROM send_counts WHERE subject = %(one)s", one=ALICE)
     assert [row["recipients"] for row in counts] == [7]
 
@@ -137,7 +137,7 @@ async def test_the_null_sender_is_counted_for_the_login(api: Api, client: Client
 
 
 async def forwards(api: Api, domain: str = EXAMPLE) -> int:
-    (row,) = await api.sql("SELECT forwards_counted(%(at)s, %(domain)s) AS n", at=api.clock(), domain=domain)
+    (row,) = await api.sql("SELECT forwarded_copies(%(at)s, %(domain)s) AS n", at=api.clock(), domain=domain)
     return row["n"]
 
 

@@ -143,7 +143,7 @@ async def test_logins_that_succeeded_are_noted_once_a_minute_for_each_kind(api: 
 async def test_words_of_a_mailbox_that_come_close_are_doubtful(
     api: Api, dovecot: Dovecot, seconds: int, *, written_between: bool, doubtful: bool
 ) -> None:
-    alice = await api.mailbox(ALICE, figures_counted_at=api.clock())
+    alice = await api.mailbox(ALICE, usage_counted_at=api.clock())
     dovecot.says(alice, 900, 2)
     if written_between:
         await dovecot.keeper.write()
@@ -151,14 +151,14 @@ async def test_words_of_a_mailbox_that_come_close_are_doubtful(
     dovecot.says(alice, 500, 1)
     await dovecot.keeper.write()
     assert await figures(api) == (500, 1)
-    (row,) = await api.sql("SELECT figures_due_at AS due_at FROM mailboxes")
+    (row,) = await api.sql("SELECT usage_count_due_at AS due_at FROM mailboxes")
     assert row["due_at"] == (api.clock() if doubtful else None)
 
 
 async def test_one_that_was_doubtful_stays_so_until_it_is_written(api: Api, dovecot: Dovecot) -> None:
-    alice = await api.mailbox(ALICE, figures_counted_at=api.clock())
+    alice = await api.mailbox(ALICE, usage_counted_at=api.clock())
     for seconds in (0, 1, 10):
         api.clock.advance(seconds=seconds)
         dovecot.says(alice, 900, 2)
     await dovecot.keeper.write()
-    assert await api.sql("SELECT figures_due_at AS at FROM mailboxes") == [{"at": api.clock()}]
+    assert await api.sql("SELECT usage_count_due_at AS at FROM mailboxes") == [{"at": api.clock()}]

@@ -119,7 +119,7 @@ def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(
     places = places_of(alone)
     pid = pid_of(alone, "lmtp")
     with psycopg.connect(socket_urls(places.run).owner) as conn:
-        conn.execute("LOCK TABLE inbound_seen IN SHARE MODE")  # read and not written
+        conn.execute("LOCK TABLE inbound_claims IN SHARE MODE")  # read and not written
         alone.deliver(address, "Once")
         assert eventually(lambda: subjects(alone, address) == ["Once"], what="Dovecot's copy")
         assert open_lines(places.handed_over) == 1

@@ -116,7 +116,7 @@ async def authenticate(
     """The valid key with this hash; None for one that is unknown or expired. This request is counted where asked and
     the key may be used from the address: None is one that lies in no network.
 
-    One statement, to be run in autocommit; the database's `take_api_call` counts.
+    One statement, to be run in autocommit; the database's `count_api_call` counts.
     """
     cursor = await conn.execute(
         """
@@ -127,7 +127,7 @@ async def authenticate(
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
         ), counted AS MATERIALIZED (
             SELECT taken.accepted, taken.used, taken.wait
-            FROM shown CROSS JOIN LATERAL take_api_call(shown.id, shown.rate_limit, %(at)s) taken
+            FROM shown CROSS JOIN LATERAL count_api_call(shown.id, shown.rate_limit, %(at)s) taken
             WHERE shown.rate_limit > 0 AND %(count)s AND (
                 shown.allowed_networks = '{}'
                 OR EXISTS (SELECT FROM unnest(shown.allowed_networks) AS network

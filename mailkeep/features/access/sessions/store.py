@@ -170,7 +170,7 @@ async def find_pending(conn: Conn, token_hash: bytes, at: datetime, tries: int) 
     cursor = await conn.execute(
         """
         SELECT admin_id, credentials_epoch FROM pending_logins
-        WHERE token_hash = %(token_hash)s AND expires_at > %(at)s AND tries < %(tries)s
+        WHERE token_hash = %(token_hash)s AND expires_at > %(at)s AND attempts < %(tries)s
         """,
         {"token_hash": token_hash, "at": at, "tries": tries},
     )
@@ -182,8 +182,8 @@ async def use_try(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> bo
     """Use up one of the `tries` of a waiting login; False where it has none left, or is over."""
     cursor = await conn.execute(
         """
-        UPDATE pending_logins SET tries = tries + 1
-        WHERE token_hash = %(token_hash)s AND expires_at > %(at)s AND tries < %(tries)s
+        UPDATE pending_logins SET attempts = attempts + 1
+        WHERE token_hash = %(token_hash)s AND expires_at > %(at)s AND attempts < %(tries)s
         """,
         {"token_hash": token_hash, "at": at, "tries": tries},
     )

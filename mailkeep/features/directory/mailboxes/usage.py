@@ -17,8 +17,8 @@ _MAX_WAIT = timedelta(seconds=10)  # who has waited so long for a count takes on
 
 # Those that can be used.
 _SELECT_TRACKED = """
-    SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS holds_any, m.figures_told_at,
-           m.figures_counted_at
+    SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS holds_any, m.usage_reported_at,
+           m.usage_counted_at
     FROM mailboxes m JOIN domains d ON d.id = m.domain_id
     WHERE m.deleted_at IS NULL AND m.active AND d.active
 """
@@ -39,12 +39,13 @@ async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
             SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
         ), written AS (
             UPDATE mailboxes m
-            SET used_bytes = t.bytes, message_count = t.messages, figures_told_at = t.at,
-                figures_due_at = CASE WHEN t.doubtful THEN coalesce(m.figures_due_at, t.at) ELSE m.figures_due_at END
+            SET used_bytes = t.bytes, message_count = t.messages, usage_reported_at = t.at,
+                usage_count_due_at = CASE WHEN t.doubtful THEN coalesce(m.usage_count_due_at, t.at)
+                                          ELSE m.usage_count_due_at END
             FROM told t JOIN free f ON f.id = t.id
             WHERE m.id = t.id
-              AND (m.figures_told_at IS NULL OR m.figures_told_at <= t.at)
-              AND (m.figures_counted_at IS NULL OR m.figures_counted_at <= t.at)
+              AND (m.usage_reported_at IS NULL OR m.usage_reported_at <= t.at)
+              AND (m.usage_counted_at IS NULL OR m.usage_counted_at <= t.at)
         )
         SELECT m.id FROM mailboxes m
         WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
@@ -73,9 +74,10 @@ async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
         ), written AS (
             UPDATE mailboxes m
             SET used_bytes = m.used_bytes + c.bytes, message_count = m.message_count + c.messages,
-                figures_told_at = greatest(m.figures_told_at, c.at), figures_due_at = coalesce(m.figures_due_at, c.at)
+                usage_reported_at = greatest(m.usage_reported_at, c.at),
+                usage_count_due_at = coalesce(m.usage_count_due_at, c.at)
             FROM came c JOIN free f ON f.id = c.id
-            WHERE m.id = c.id AND (m.figures_counted_at IS NULL OR m.figures_counted_at <= c.at)
+            WHERE m.id = c.id AND (m.usage_counted_at IS NULL OR m.usage_counted_at <= c.at)
         )
         SELECT m.id FROM mailboxes m
         WHERE m.id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
@@ -104,11 +106,11 @@ async def write_counts(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
             SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
         )
         UPDATE mailboxes m
-        SET used_bytes = c.bytes, message_count = c.messages, figures_counted_at = c.at,
-            figures_due_at = CASE WHEN m.figures_told_at >= c.at THEN m.figures_told_at END
+        SET used_bytes = c.bytes, message_count = c.messages, usage_counted_at = c.at,
+            usage_count_due_at = CASE WHEN m.usage_reported_at >= c.at THEN m.usage_reported_at END
         FROM counted c JOIN free f ON f.id = c.id
-        WHERE m.id = c.id AND (m.figures_told_at IS NULL OR m.figures_told_at < c.at
-                               OR m.figures_due_at <= c.at - %(patience)s::interval)
+        WHERE m.id = c.id AND (m.usage_reported_at IS NULL OR m.usage_reported_at < c.at
+                               OR m.usage_count_due_at <= c.at - %(patience)s::interval)
         """,
         {
             "patience": _MAX_WAIT,
@@ -166,7 +168,7 @@ async def list_due(conn: Conn, at: datetime, most: int) -> list[TrackedMailbox]:
     cursor = await conn.execute(
         _SELECT_TRACKED
         + """
-        AND m.figures_due_at <= %(at)s ORDER BY m.figures_due_at LIMIT %(most)s
+        AND m.usage_count_due_at <= %(at)s ORDER BY m.usage_count_due_at LIMIT %(most)s
         """,
         {"at": at, "most": most},
     )
@@ -179,9 +181,9 @@ async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) 
         """
         WITH free AS (
             SELECT m.id FROM mailboxes m
-            WHERE m.id = ANY(%(ids)s) AND m.figures_due_at IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED
+            WHERE m.id = ANY(%(ids)s) AND m.usage_count_due_at IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED
         )
-        UPDATE mailboxes m SET figures_due_at = %(until)s FROM free f WHERE m.id = f.id
+        UPDATE mailboxes m SET usage_count_due_at = %(until)s FROM free f WHERE m.id = f.id
         """,
         {"ids": list(mailbox_ids), "until": until},
     )
@@ -189,5 +191,5 @@ async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) 
 
 def _read_tracked(row: dict[str, Any]) -> TrackedMailbox:
     return TrackedMailbox(
-        row["id"], row["address_key"], row["holds_any"], row["figures_told_at"], row["figures_counted_at"]
+        row["id"], row["address_key"], row["holds_any"], row["usage_reported_at"], row["usage_counted_at"]
     )

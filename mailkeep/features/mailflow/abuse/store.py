@@ -184,7 +184,7 @@ async def count_forwards(
 
 async def forwards_counted(conn: Conn, at: datetime, domain: str) -> int:
     """How many copies a domain has forwarded in the hour before `at`."""
-    cursor = await conn.execute("SELECT forwards_counted(%(at)s, %(domain)s) AS counted", {"at": at, "domain": domain})
+    cursor = await conn.execute("SELECT forwarded_copies(%(at)s, %(domain)s) AS counted", {"at": at, "domain": domain})
     row = await cursor.fetchone()
     assert row is not None
     return row["counted"]
@@ -194,7 +194,7 @@ async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUse:
     """How many recipients and copies count for a domain at `at`."""
     cursor = await conn.execute(
         """
-        SELECT forwards_counted(%(at)s, %(domain)s) AS forwarded,
+        SELECT forwarded_copies(%(at)s, %(domain)s) AS forwarded,
                (SELECT coalesce(sum(c.recipients), 0)::bigint
                   FROM send_counts c
                  WHERE c.subject = %(domain)s

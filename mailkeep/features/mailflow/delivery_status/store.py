@@ -185,14 +185,14 @@ async def forget_old(conn: Conn, before: datetime, untaken_before: datetime) -> 
         """,
         {"before": before, "untaken_before": untaken_before},
     )
-    await conn.execute("DELETE FROM submissions WHERE created_at < %(before)s", {"before": before})
+    await conn.execute("DELETE FROM submission_envelopes WHERE created_at < %(before)s", {"before": before})
 
 
 async def note_submission(conn: Conn, noted: Submission) -> None:
     """Write down the envelope of a message that a mail client hands in."""
     await conn.execute(
         """
-        INSERT INTO submissions (queue_id, login, sender, recipients, client, created_at)
+        INSERT INTO submission_envelopes (queue_id, login, sender, recipients, client, created_at)
         VALUES (%(queue_id)s, %(login)s, %(sender)s, %(recipients)s, %(client)s, %(created_at)s)
         ON CONFLICT (queue_id) DO NOTHING
         """,
@@ -206,7 +206,7 @@ async def take_submissions(conn: Conn, queue_ids: Collection[str]) -> list[Submi
         return []
     cursor = await conn.execute(
         """
-        DELETE FROM submissions WHERE queue_id = ANY(%(ids)s)
+        DELETE FROM submission_envelopes WHERE queue_id = ANY(%(ids)s)
         RETURNING queue_id, login, sender, recipients, client, created_at
         """,
         {"ids": list(queue_ids)},
@@ -218,7 +218,7 @@ async def submissions(conn: Conn, queue_ids: Collection[str]) -> dict[str, Submi
     """The envelopes that were noted for these queue ids."""
     cursor = await conn.execute(
         """
-        SELECT queue_id, login, sender, recipients, client, created_at FROM submissions
+        SELECT queue_id, login, sender, recipients, client, created_at FROM submission_envelopes
         WHERE queue_id = ANY(%(ids)s)
         """,
         {"ids": list(queue_ids)},

@@ -7,7 +7,7 @@ took is filed: history, `mail.received`, `mail.spam`, `mail.received.full`. Only
 Dovecot's word. Messages that come at the same time are filed by one transaction.
 
 Exactly one event and one copy for each (queue id, mailbox), over crashes and retries: what is filed already is not
-handed over again (`inbound_seen`). Each delivery has its id in the field X-Mailkeep-Delivery, which is ours: one that
+handed over again (`inbound_claims`). Each delivery has its id in the field X-Mailkeep-Delivery, which is ours: one that
 comes along is taken out. What was handed over and has no end that is known (the agent was killed, Dovecot or the
 database went away) stands in the journal; when it comes again the field says so, and Dovecot looks through the mailbox
 for the first copy, and drops the second (Sieve, `bin/delivered`; docs/decisions/0026).

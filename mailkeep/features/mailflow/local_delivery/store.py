@@ -24,7 +24,7 @@ async def places(conn: Conn, asked: Sequence[Asked], *, always_full: bool) -> li
              AS a (number, queue_id, local, domain)
         CROSS JOIN LATERAL mta_mailbox_of(a.local, a.domain) m
         JOIN domains d ON d.id = m.domain_id
-        LEFT JOIN inbound_seen s ON s.queue_id = a.queue_id AND s.recipient = m.id::text
+        LEFT JOIN inbound_claims s ON s.queue_id = a.queue_id AND s.recipient = m.id::text
         """,
         {
             "numbers": [number for number, *_ in each],

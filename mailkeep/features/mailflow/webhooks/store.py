@@ -208,7 +208,7 @@ async def replay_all(conn: Conn, webhook: Webhook, span: Span, at: datetime, mos
         """
         WITH found AS (
             SELECT e.id, e.kind, e.created_at FROM events e
-            WHERE e.id >= %(first)s AND e.id < %(beyond)s AND webhook_wants(%(events)s, e.kind)
+            WHERE e.id >= %(first)s AND e.id < %(beyond)s AND webhook_subscribes(%(events)s, e.kind)
               AND (%(domain_id)s::uuid IS NULL OR e.domain_id = %(domain_id)s)
             ORDER BY e.id LIMIT %(most)s + 1
         ), begun AS (
@@ -312,7 +312,7 @@ async def settle(conn: Conn, outcomes: Sequence[Outcome], at: datetime, failing_
         ), done AS (
             UPDATE webhook_deliveries d
             SET state = t.state, failures = t.failures, next_attempt_at = t.next_attempt_at, claimed_at = NULL,
-                attempts = webhook_attempts(d.attempts, t.attempt)
+                attempts = append_webhook_attempt(d.attempts, t.attempt)
             FROM told t WHERE d.id = t.id AND d.lease = t.lease AND d.claimed_at IS NOT NULL
             RETURNING d.webhook_id, d.state
         ), learnt AS (
@@ -353,7 +353,7 @@ async def give_back(conn: Conn, job: Claimed, at: datetime, broken_off: Attempt 
         UPDATE webhook_deliveries
         SET claimed_at = NULL, next_attempt_at = %(at)s,
             attempts = CASE WHEN %(broken_off)s::jsonb IS NULL THEN attempts
-                            ELSE webhook_attempts(attempts, %(broken_off)s) END
+                            ELSE append_webhook_attempt(attempts, %(broken_off)s) END
         WHERE id = %(id)s AND lease = %(lease)s AND claimed_at IS NOT NULL
         """,
         {
@@ -382,7 +382,7 @@ async def forget(conn: Conn, before: datetime, most: int) -> int:
 
 async def forget_orphans(conn: Conn, most: int) -> int:
     """Remove up to `most` deliveries of webhooks that are gone; how many."""
-    cursor = await conn.execute("SELECT forget_orphaned_deliveries(%(most)s) AS gone", {"most": most})
+    cursor = await conn.execute("SELECT delete_orphaned_deliveries(%(most)s) AS gone", {"most": most})
     row = await cursor.fetchone()
     return row["gone"] if row else 0
 

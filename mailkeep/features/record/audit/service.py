@@ -50,8 +50,8 @@ async def record(conn: Conn, who: Principal, at: datetime, audit_action: AuditAc
 
 
 def row(who: Principal, at: datetime, audit_action: AuditAction) -> dict[str, Any]:
-    """The entry of an action as the argument of the SQL function `record_audits`, for statements that also make the
-    change.
+    """The entry of an action as the argument of the SQL function `record_audit_entries`, for statements that also make
+    the change.
     """
     return store.row(_entry(who, at, audit_action))
 

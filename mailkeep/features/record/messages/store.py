@@ -229,7 +229,7 @@ async def lock_all(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Mess
 
 async def forget_seen(conn: Conn, before: datetime) -> None:
     """Let go of the claims made before an instant."""
-    await conn.execute("DELETE FROM inbound_seen WHERE seen_at < %(before)s", {"before": before})
+    await conn.execute("DELETE FROM inbound_claims WHERE claimed_at < %(before)s", {"before": before})
 
 
 async def file_all(conn: Conn, found: Sequence[Message], told: Sequence[dict[str, Any]], at: datetime) -> set[UUID]:
@@ -253,7 +253,7 @@ def _claim(message: Message) -> dict[str, Any]:
 async def seen(conn: Conn, queue_id: str, mailbox_ids: Collection[UUID]) -> set[UUID]:
     """The mailboxes among these that have claimed this queue id as received."""
     cursor = await conn.execute(
-        "SELECT recipient FROM inbound_seen WHERE queue_id = %(queue_id)s AND recipient = ANY(%(mailboxes)s)",
+        "SELECT recipient FROM inbound_claims WHERE queue_id = %(queue_id)s AND recipient = ANY(%(mailboxes)s)",
         {"queue_id": queue_id, "mailboxes": [str(each) for each in mailbox_ids]},
     )
     return {UUID(row["recipient"]) for row in await cursor.fetchall()}

@@ -16,7 +16,7 @@ async def add(conn: Conn, counts: Sequence[Count]) -> None:
     rows = [{"name": name, "labels": labels, "count": count} for (name, labels), count in counts]
     await conn.execute(
         """
-        INSERT INTO tallies AS t (name, labels, count)
+        INSERT INTO counters AS t (name, labels, count)
         SELECT c.name, c.labels, c.count
         FROM jsonb_to_recordset(%(counts)s) AS c(name text, labels text[], count bigint)
         ORDER BY c.name, c.labels
@@ -28,5 +28,5 @@ async def add(conn: Conn, counts: Sequence[Count]) -> None:
 
 async def sums(conn: Conn) -> list[Count]:
     """All sums."""
-    cursor = await conn.execute("SELECT name, labels, count FROM tallies ORDER BY name, labels")
+    cursor = await conn.execute("SELECT name, labels, count FROM counters ORDER BY name, labels")
     return [((row["name"], tuple(row["labels"])), row["count"]) for row in await cursor.fetchall()]

@@ -18,7 +18,7 @@ async def insert(conn: Conn, operation: Operation, at: datetime) -> None:
     """Ask; the agents are rung with the commit."""
     await conn.execute(
         """
-        INSERT INTO operations (id, kind, argument, state, requested_at)
+        INSERT INTO node_tasks (id, kind, argument, state, requested_at)
         VALUES (%(id)s, %(kind)s, %(argument)s, 'waiting', %(at)s)
         """,
         {
@@ -33,7 +33,7 @@ async def insert(conn: Conn, operation: Operation, at: datetime) -> None:
 async def find(conn: Conn, operation_id: UUID) -> Operation | None:
     """The operation with this id."""
     cursor = await conn.execute(
-        "SELECT id, kind, argument, state, result, error FROM operations WHERE id = %(id)s", {"id": operation_id}
+        "SELECT id, kind, argument, state, result, error FROM node_tasks WHERE id = %(id)s", {"id": operation_id}
     )
     row = await cursor.fetchone()
     return Operation(**row) if row else None
@@ -42,7 +42,7 @@ async def find(conn: Conn, operation_id: UUID) -> Operation | None:
 async def withdraw(conn: Conn, operation_id: UUID, at: datetime) -> bool:
     """Take back an operation that nobody has claimed; False where somebody has."""
     cursor = await conn.execute(
-        "UPDATE operations SET state = 'withdrawn', finished_at = %(at)s WHERE id = %(id)s AND state = 'waiting'",
+        "UPDATE node_tasks SET state = 'withdrawn', finished_at = %(at)s WHERE id = %(id)s AND state = 'waiting'",
         {"id": operation_id, "at": at},
     )
     return cursor.rowcount == 1
@@ -52,8 +52,8 @@ async def claim(conn: Conn, at: datetime) -> Operation | None:
     """Take the oldest operation that waits; nobody else has it then."""
     cursor = await conn.execute(
         """
-        UPDATE operations SET state = 'running', claimed_at = %(at)s
-        WHERE id = (SELECT id FROM operations WHERE state = 'waiting' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        UPDATE node_tasks SET state = 'running', claimed_at = %(at)s
+        WHERE id = (SELECT id FROM node_tasks WHERE state = 'waiting' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
         RETURNING id, kind, argument, state
         """,
         {"at": at},
@@ -68,7 +68,7 @@ async def finish(
     """Write the answer of a claimed operation down."""
     await conn.execute(
         """
-        UPDATE operations
+        UPDATE node_tasks
         SET state = CASE WHEN %(error)s::text IS NULL THEN 'succeeded' ELSE 'failed' END, finished_at = %(at)s,
             result = %(result)s, error = %(error)s
         WHERE id = %(id)s AND state = 'running'
@@ -86,7 +86,7 @@ async def end_abandoned(conn: Conn, at: datetime, before: datetime, error: str) 
     """Those that were claimed before an instant and never answered have failed."""
     await conn.execute(
         """
-        UPDATE operations SET state = 'failed', finished_at = %(at)s, error = %(error)s
+        UPDATE node_tasks SET state = 'failed', finished_at = %(at)s, error = %(error)s
         WHERE state = 'running' AND claimed_at < %(before)s
         """,
         {"at": at, "before": before, "error": error},
@@ -95,4 +95,4 @@ async def end_abandoned(conn: Conn, at: datetime, before: datetime, error: str) 
 
 async def forget(conn: Conn, before: datetime) -> None:
     """Let go of what was asked before an instant."""
-    await conn.execute("DELETE FROM operations WHERE requested_at < %(before)s", {"before": before})
+    await conn.execute("DELETE FROM node_tasks WHERE requested_at < %(before)s", {"before": before})
