@@ -18,7 +18,7 @@ from pathlib import Path
 from mailkeep.app import App
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
@@ -27,7 +27,7 @@ from mailkeep.features.record.audit import jobs, service
 from mailkeep.features.record.audit.model import AuditAction, Filter, Target
 from mailkeep.settings import Settings
 
-WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, Actor.SESSION, ip_address="192.0.2.1")
+WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, ActorType.SESSION, ip_address="192.0.2.1")
 ACTION = AuditAction(
     "alias.create", Target("alias", uuid7(utc_now())), after={"source_local_part": "sales", "active": True}
 )

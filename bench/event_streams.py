@@ -20,7 +20,7 @@ from mailkeep.app import App
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import PageRequest
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
@@ -30,7 +30,7 @@ from mailkeep.features.record.events.model import Event, Filter, Place
 from mailkeep.features.record.events.service import Follower
 from mailkeep.settings import Settings
 
-WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, Actor.SESSION, ip_address="192.0.2.1")
+WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, ActorType.SESSION, ip_address="192.0.2.1")
 ALL = Filter(None)
 DATA = {"message_id": "<1@example.test>", "from": "shop@example.test", "to": ["a@elsewhere.test"], "subject": "x" * 40}
 

@@ -38,7 +38,7 @@ from mailkeep.core.address import parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.message.compose import Outgoing, compose
 from mailkeep.mail.message.headers import Mailbox
 from mailkeep.run.runtime import service_status
@@ -69,7 +69,7 @@ def main() -> None:
             WEBHOOKS__EXTRA_CA_FILE=trusted.extra_ca_file,
         )
         stack = Stack(folder)
-        places = Places(stack.data_dir, run_folder(stack.data_dir))
+        places = InstancePaths(stack.data_dir, run_folder(stack.data_dir))
         memory(places)
         domain = stack.make_domain("example.test")
         for name in PEOPLE:
@@ -83,7 +83,7 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def memory(places: Places) -> None:
+def memory(places: InstancePaths) -> None:
     """What each part holds at rest."""
     time.sleep(3)
     services = service_status.parts_of(places.run)
@@ -94,7 +94,7 @@ def memory(places: Places) -> None:
     )
 
 
-def outbound(stack: Stack, places: Places, hook: str, count: int, rounds: int) -> None:
+def outbound(stack: Stack, places: InstancePaths, hook: str, count: int, rounds: int) -> None:
     """Rows 1 and 2."""
     letter = composed(stack.folder)
     ways = {"/send/batch": 100, "/send": 1, "/send/batch with a webhook": 100}
@@ -141,7 +141,7 @@ def composed(folder: Path) -> Path:
     return file
 
 
-def lag(places: Places) -> None:
+def lag(places: InstancePaths) -> None:
     """Seconds from the log line to the written delivery outcome, for the last 250."""
     time.sleep(5)
     with psycopg.connect(socket_urls(places.run).owner) as conn:
@@ -168,7 +168,7 @@ async def send(stack: Stack, path: str, batch: int, count: int) -> float:
     return time.monotonic() - began
 
 
-def our_cpu(stack: Stack, places: Places) -> dict[str, float]:
+def our_cpu(stack: Stack, places: InstancePaths) -> dict[str, float]:
     """CPU seconds so far."""
     pids = {part.name: part.pid for part in service_status.parts_of(places.run)}
     up = int((stack.data_dir / "lock").read_text())
@@ -178,7 +178,7 @@ def our_cpu(stack: Stack, places: Places) -> dict[str, float]:
     return ours | {"database": sum(map(cpu_of, servers)) + sum(map(cpu_of_children, servers))}
 
 
-def inbound(stack: Stack, places: Places, count: int, rounds: int) -> None:
+def inbound(stack: Stack, places: InstancePaths, count: int, rounds: int) -> None:
     """Mail from outside until it lies in the mailbox: past the agent, and by it."""
     ways = {"straight to Dovecot": places.dovecot_lmtp, "by the lmtp agent": places.lmtp_socket}
     rates: dict[str, list[float]] = {name: [] for name in ways}
@@ -202,7 +202,7 @@ def inbound(stack: Stack, places: Places, count: int, rounds: int) -> None:
     print(f"from outside by the lmtp agent: {agent:.0f} messages/s, ratio {agent / base:.2f}")
 
 
-def lookups(stack: Stack, places: Places) -> None:
+def lookups(stack: Stack, places: InstancePaths) -> None:
     """RCPT on one connection, among few aliases and among many."""
     medians: list[float] = []
     for number, total in ((1, 1_000), (2, 1_000_000)):
@@ -263,7 +263,7 @@ def source(where: str, recipient: str, count: int, sessions: int = 10, letter: P
     return time.monotonic() - began
 
 
-def settle(places: Places) -> None:
+def settle(places: InstancePaths) -> None:
     """Wait until the queue is empty."""
     while (
         "Mail queue is empty"

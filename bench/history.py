@@ -24,7 +24,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import PageRequest
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db import migrate, postgres
 from mailkeep.db.pool import Database
 from mailkeep.features.record.history import service as history
@@ -33,7 +33,7 @@ from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Fate, Message, Recipient, Reply
 
 DAYS, DOMAINS, CHUNK = 80, 20, 100_000
-WHO = Principal(None, "bench", Role.SUPER_ADMIN, Actor.CLI)
+WHO = Principal(None, "bench", Role.SUPER_ADMIN, ActorType.CLI)
 
 # i counts from the oldest. Row i of any size has the same shares of everything, but for what is named rare.
 ROWS_SQL = """

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench.full import PEOPLE, SINK, settle, source
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import child, service_status
 from tests.stack import harness
 from tests.stack.harness import ADDRESS, Stack
@@ -47,7 +47,7 @@ def main() -> None:
     try:
         harness.start(folder, SINK)
         stack = Stack(folder)
-        places = Places(stack.data_dir, run_folder(stack.data_dir))
+        places = InstancePaths(stack.data_dir, run_folder(stack.data_dir))
         domain = stack.make_domain("example.test")
         for name in PEOPLE:
             stack.make_mailbox(domain, name)
@@ -57,7 +57,7 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def compare(stack: Stack, places: Places, count: int, rounds: int) -> None:
+def compare(stack: Stack, places: InstancePaths, count: int, rounds: int) -> None:
     """Interleaved rounds of both sides; medians."""
     ours = {name: (places.postfix_conf / name).read_text() for name in ("main.cf", "master.cf")}
     places.dovecot_lmtp.chmod(0o666)  # as a rule our agent alone may reach it
@@ -88,7 +88,7 @@ def compare(stack: Stack, places: Places, count: int, rounds: int) -> None:
     print(f"ratio {own / base:.2f}")
 
 
-def configure(places: Places, ours: dict[str, str], *, plain: bool) -> None:
+def configure(places: InstancePaths, ours: dict[str, str], *, plain: bool) -> None:
     """Postfix's own configuration, or the plain one."""
     for name, text in ours.items():
         (places.postfix_conf / name).write_text(text)
@@ -101,7 +101,7 @@ def configure(places: Places, ours: dict[str, str], *, plain: bool) -> None:
     time.sleep(2)
 
 
-def spent(stack: Stack, places: Places) -> dict[str, float]:
+def spent(stack: Stack, places: InstancePaths) -> dict[str, float]:
     """Seconds of CPU by part, and by program within Postfix's and Dovecot's."""
     found = {
         part.name: sum(seconds(pid) for pid in child.session_of(part.pid))

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from bench.rig.calls import cpu_of, cpu_of_children
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot.count import changed_at, count
 from mailkeep.run.runtime import service_status
 from tests.stack import harness
@@ -46,7 +46,7 @@ def main() -> None:
     try:
         harness.start(folder, SINK)
         stack = Stack(folder)
-        places = Places(stack.data_dir, run_folder(stack.data_dir))
+        places = InstancePaths(stack.data_dir, run_folder(stack.data_dir))
         domain = stack.make_domain("example.test")
         for name in PEOPLE:
             stack.make_mailbox(domain, name)
@@ -59,7 +59,7 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def deliveries(places: Places, messages: int, rounds: int) -> None:
+def deliveries(places: InstancePaths, messages: int, rounds: int) -> None:
     """Mail into five mailboxes, and what it costs to count them meanwhile and behind it."""
     each: list[float] = []
     share: list[float] = []
@@ -83,7 +83,7 @@ def deliveries(places: Places, messages: int, rounds: int) -> None:
     print(f"  {statistics.median(share) * 100:.1f} % of a core meanwhile, {idle * 100:.1f} % at rest")
 
 
-def logins(stack: Stack, places: Places) -> None:
+def logins(stack: Stack, places: InstancePaths) -> None:
     """CPU of ours for a login by IMAP."""
     before = our_cpu(places, "usage")
     for number in range(LOGINS):
@@ -92,7 +92,7 @@ def logins(stack: Stack, places: Places) -> None:
     print(f"a login: {(our_cpu(places, 'usage') - before) / LOGINS * 1000:.2f} ms CPU of ours")
 
 
-def delay(stack: Stack, places: Places) -> None:
+def delay(stack: Stack, places: InstancePaths) -> None:
     """From the reply to a message to its figures."""
     mailbox = stack.make_mailbox(stack.make_domain("delay.test"), "alice")
     conf, login = places.dovecot_conf / "dovecot.conf", mailbox["address"]
@@ -124,7 +124,7 @@ def delay(stack: Stack, places: Places) -> None:
 
 
 @contextmanager
-def streaming(places: Places) -> Generator[None]:
+def streaming(places: InstancePaths) -> Generator[None]:
     """Mail into five mailboxes all the time, about ten messages a second."""
     ended = threading.Event()
 
@@ -141,7 +141,7 @@ def streaming(places: Places) -> Generator[None]:
             going.result()
 
 
-def walk(stack: Stack, places: Places, root: Path) -> None:
+def walk(stack: Stack, places: InstancePaths, root: Path) -> None:
     """A round, for each mailbox: a look at its folders, and a count by Dovecot."""
     for number in range(BOXES):
         for folder in range(FOLDERS):
@@ -161,7 +161,7 @@ def walk(stack: Stack, places: Places, root: Path) -> None:
     )
 
 
-def fill(places: Places, messages: int) -> float:
+def fill(places: InstancePaths, messages: int) -> float:
     """Seconds for `count` messages by the lmtp agent, to five mailboxes side by side."""
 
     def one(name: str) -> None:
@@ -176,7 +176,7 @@ def fill(places: Places, messages: int) -> float:
     return time.monotonic() - began
 
 
-def our_cpu(places: Places, name: str) -> float:
+def our_cpu(places: InstancePaths, name: str) -> float:
     """CPU seconds of a process so far, with those of the tools that it has run."""
     pid = next(part.pid for part in service_status.parts_of(places.run) if part.name == name)
     assert pid

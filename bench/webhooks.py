@@ -36,7 +36,7 @@ from bench.rig.sends import Product, message
 from mailkeep.app import App
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
@@ -48,7 +48,7 @@ from mailkeep.features.record.events.model import Event
 from mailkeep.settings import Settings
 from tests.support.webhook_sink import trusting
 
-WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.SUPER_ADMIN, Actor.SESSION)
+WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.SUPER_ADMIN, ActorType.SESSION)
 NOBODY = UUID(int=0)
 DATA = {
     "message_id": "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.test>",

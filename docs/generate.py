@@ -169,7 +169,7 @@ def webhooks() -> str:
 
 def dashboard_policy() -> str:
     rules = {
-        action: {"role": rule.role.value, "reach": rule.reach.value, "unenrolled": rule.unenrolled}
+        action: {"role": rule.role.value, "reach": rule.scope.value, "unenrolled": rule.without_second_factor}
         for action, rule in sorted(POLICY.items())
     }
     return (

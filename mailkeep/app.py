@@ -20,7 +20,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault
 from mailkeep.db.patience import patient
 from mailkeep.db.pool import Database
-from mailkeep.jobs.batches import Grouped
+from mailkeep.jobs.batches import BatchWriter
 from mailkeep.mail.daemons.node_report import NodeReport
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -64,7 +64,7 @@ class App:
     """Held by work in a thread that takes much CPU time: the event loop shares the interpreter with two at most."""
     refusal_limit: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_PER_MINUTE))
     openid: OpenIdClient = field(init=False)  # what is known of identity providers
-    _batches: dict[Any, Grouped[Any, Any]] = field(init=False, default_factory=dict[Any, Grouped[Any, Any]])
+    _batches: dict[Any, BatchWriter[Any, Any]] = field(init=False, default_factory=dict[Any, BatchWriter[Any, Any]])
 
     def __post_init__(self) -> None:
         self.openid = OpenIdClient(self.outbound)
@@ -74,12 +74,12 @@ class App:
         calls that come at the same time. It does all of them or none, in one statement: where it fails it is called
         with each alone.
         """
-        group: Grouped[T, R] | None = self._batches.get(write)
+        group: BatchWriter[T, R] | None = self._batches.get(write)
         if group is None:
-            group = self._batches[write] = Grouped(
-                partial(_write, write, self), most=50, pace=_BATCH_INTERVAL, apart=True
+            group = self._batches[write] = BatchWriter(
+                partial(_write, write, self), max_batch=50, min_interval=_BATCH_INTERVAL, retry_singly=True
             )
-        return await group.put(item)
+        return await group.add(item)
 
 
 async def _write(

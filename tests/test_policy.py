@@ -23,7 +23,7 @@ import pytest
 
 from mailkeep.core import totp
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import POLICY, Principal, Reach, Role
+from mailkeep.core.principal import POLICY, ActionScope, Principal, Role
 from mailkeep.core.secret import token_hash
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
@@ -205,9 +205,9 @@ def barred(who: Person, action: str | None) -> Outcome | None:
     rule = POLICY[action]
     if who.role is None:
         return 401, "AUTH_REQUIRED"
-    if who.role.rank < rule.role.rank or (who.is_key and rule.reach is Reach.CREDENTIALS):
+    if who.role.rank < rule.role.rank or (who.is_key and rule.scope is ActionScope.CREDENTIALS):
         return FORBIDDEN
-    if rule.reach is Reach.GLOBAL and who.scope is not None:
+    if rule.scope is ActionScope.GLOBAL and who.scope is not None:
         return BY_SCOPE
     return None
 
@@ -927,13 +927,13 @@ MAY = {
 """By the lowest role, as the API's reference tells the roles: the policy is held to it."""
 
 BEYOND_DOMAINS = {
-    Reach.GLOBAL: {
+    ActionScope.GLOBAL: {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
         "queue.list", "queue.write", "health.read",
     },
-    Reach.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
-    Reach.ACCOUNT: {"account.read", "session.list", "passkey.list"},
-    Reach.LISTING: {
+    ActionScope.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
+    ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
+    ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
         "event.list", "suspension.list", "webhook.list",
     },
@@ -944,7 +944,7 @@ def test_the_policy_is_what_the_roles_are():
     for role, actions in MAY.items():
         assert {action for action, rule in POLICY.items() if rule.role is role} == actions
     for reach, actions in BEYOND_DOMAINS.items():
-        assert {action for action, rule in POLICY.items() if rule.reach is reach} == actions
+        assert {action for action, rule in POLICY.items() if rule.scope is reach} == actions
 
 
 def test_nothing_is_everything():

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypedDict
 
-MAX_FAULTS = 100
+MAX_FIELD_ERRORS = 100
 """So many faulty or missing fields are told at once: an answer is not to be many times its request."""
 _IN_TEXT = 5
 _REQUIRED = "is required"
 
 
-class FieldFault(TypedDict):
+class FieldError(TypedDict):
     """One faulty field: its path in the body or query (`to[0].email`) and what is wrong with it."""
 
     field: str
@@ -38,10 +38,12 @@ class Refusal(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """From one process to another, with all of it."""
-        return rebuild, (type(self), self.message, self.details, self.retry_after)
+        return rebuild_refusal, (type(self), self.message, self.details, self.retry_after)
 
 
-def rebuild(kind: type[Refusal], message: str, details: Mapping[str, Any] | None, retry_after: int | None) -> Refusal:
+def rebuild_refusal(
+    kind: type[Refusal], message: str, details: Mapping[str, Any] | None, retry_after: int | None
+) -> Refusal:
     """A refusal as it was in another process."""
     wrong = kind.__new__(kind)
     Refusal.__init__(wrong, message, **(details or {}))
@@ -74,27 +76,27 @@ class InvalidJson(Refusal):
 class MissingFields(Refusal):
     code, status, text = "MISSING_FIELDS", 400, "Required fields are missing."
 
-    def __init__(self, missing: Sequence[str | FieldFault], others: Sequence[FieldFault] = ()) -> None:
+    def __init__(self, missing: Sequence[str | FieldError], others: Sequence[FieldError] = ()) -> None:
         """`others` are faults of other fields: a required field is often missing because its name is misspelt."""
-        faults = [FieldFault(field=each, reason=_REQUIRED) if isinstance(each, str) else each for each in missing]
+        faults = [FieldError(field=each, reason=_REQUIRED) if isinstance(each, str) else each for each in missing]
         more = " and more" if len(faults) > _IN_TEXT else ""
         names = ", ".join(fault["field"] for fault in faults[:_IN_TEXT])
         told = f"Required fields are missing: {names}{more}."
         super().__init__(
             f"{told} {_in_words(others)}." if others else told,
             # The others first: there are few of them, and they are what the caller got wrong.
-            fields=[*others[:MAX_FAULTS], *faults][:MAX_FAULTS],
+            fields=[*others[:MAX_FIELD_ERRORS], *faults][:MAX_FIELD_ERRORS],
         )
 
 
 class InvalidField(Refusal):
     code, status, text = "INVALID_FIELD", 400, "A field has an invalid value."
 
-    def __init__(self, faults: Sequence[FieldFault]) -> None:
-        super().__init__(f"{_in_words(faults)}.", fields=list(faults[:MAX_FAULTS]))
+    def __init__(self, faults: Sequence[FieldError]) -> None:
+        super().__init__(f"{_in_words(faults)}.", fields=list(faults[:MAX_FIELD_ERRORS]))
 
 
-def _in_words(faults: Sequence[FieldFault]) -> str:
+def _in_words(faults: Sequence[FieldError]) -> str:
     return "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:_IN_TEXT])
 
 

@@ -22,13 +22,13 @@ def parse_network(text: str) -> str | None:
         return None
 
 
-def within(address: str, networks: Sequence[str]) -> bool:
+def is_within(address: str, networks: Sequence[str]) -> bool:
     """Whether the address lies in one of the networks; what is no address lies in none."""
-    return _within(address, tuple(networks))
+    return _is_within(address, tuple(networks))
 
 
 @lru_cache(maxsize=4096)
-def _within(address: str, networks: tuple[str, ...]) -> bool:
+def _is_within(address: str, networks: tuple[str, ...]) -> bool:
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

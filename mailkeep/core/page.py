@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from mailkeep.core.errors import InvalidPagination
-from mailkeep.core.secret import Vault, from_text, to_text
+from mailkeep.core.secret import Vault, decode_base64url, encode_base64url
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -55,23 +55,23 @@ def parse_limit(text: str | None) -> int:
 
 def seal_cursor(vault: Vault, key: Key, bound_to: bytes, now: datetime) -> str:
     """The opaque `next_cursor` for `key`; `bound_to` names caller, list, filters, sort and order."""
-    plain = msgspec.json.encode([int(now.timestamp()), [_plain(part) for part in key]])
-    return to_text(vault.seal("cursor", plain, bound_to))
+    plain = msgspec.json.encode([int(now.timestamp()), [_tag(part) for part in key]])
+    return encode_base64url(vault.seal("cursor", plain, bound_to))
 
 
 def open_cursor(vault: Vault, cursor: str, bound_to: bytes, now: datetime) -> Key:
     """The key in `cursor`; INVALID_PAGINATION where it was altered, is too old or belongs elsewhere."""
-    sealed = from_text(cursor)
+    sealed = decode_base64url(cursor)
     plain = vault.open("cursor", sealed, bound_to) if sealed else None
     if plain is None:
         raise InvalidPagination("The cursor is malformed or belongs to another list.", field="cursor")
     made_at, parts = msgspec.json.decode(plain)
     if now.timestamp() - made_at > CURSOR_LIFETIME.total_seconds():
         raise InvalidPagination("The cursor is older than 24 hours.", field="cursor")
-    return tuple(_typed(part) for part in parts)
+    return tuple(_untag(part) for part in parts)
 
 
-def _plain(part: Any) -> list[str]:
+def _tag(part: Any) -> list[str]:
     if isinstance(part, datetime):
         return ["t", part.isoformat()]
     if isinstance(part, UUID):
@@ -79,7 +79,7 @@ def _plain(part: Any) -> list[str]:
     return ["s", str(part)]
 
 
-def _typed(part: list[str]) -> Any:
+def _untag(part: list[str]) -> Any:
     kind, text = part
     if kind == "t":
         return datetime.fromisoformat(text)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from mailkeep.core.errors import invalid_field
-from mailkeep.core.secret import from_text
+from mailkeep.core.secret import decode_base64url
 
 if TYPE_CHECKING:
     from webauthn.registration.verify_registration_response import VerifiedRegistration
@@ -49,7 +49,7 @@ class RelyingParty:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CredentialResponse:
     """A credential as `PublicKeyCredential.toJSON()` writes it, decoded: just made, or used to log in."""
 
     credential_id: bytes
@@ -63,7 +63,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RegisteredCredential:
     """A new credential, verified. `sign_count` stays 0 where the authenticator doesn't count."""
 
     credential_id: bytes
@@ -76,7 +76,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class VerifiedAssertion:
     """A credential's use, verified."""
 
     sign_count: int
@@ -105,13 +105,13 @@ def relying_party(public_url: str) -> RelyingParty | None:
     return RelyingParty(host, f"{parts.scheme}://{host}{port}")
 
 
-def read_made(credential: Mapping[str, Any]) -> Shown:
+def parse_registration(credential: Mapping[str, Any]) -> CredentialResponse:
     """What `navigator.credentials.create()` answered; INVALID_FIELD where it has not that form."""
     response = _response(credential)
     client_data = _bytes(response, "clientDataJSON")
     transports = response.get("transports")
     named = cast(list[object], transports) if isinstance(transports, list) else []
-    return Shown(
+    return CredentialResponse(
         credential_id=_credential_id(credential),
         challenge=_challenge(client_data),
         client_data=client_data,
@@ -120,11 +120,11 @@ def read_made(credential: Mapping[str, Any]) -> Shown:
     )
 
 
-def read_used(credential: Mapping[str, Any]) -> Shown:
+def parse_assertion(credential: Mapping[str, Any]) -> CredentialResponse:
     """What `navigator.credentials.get()` answered; INVALID_FIELD where it has not that form."""
     response = _response(credential)
     client_data = _bytes(response, "clientDataJSON")
-    return Shown(
+    return CredentialResponse(
         credential_id=_credential_id(credential),
         challenge=_challenge(client_data),
         client_data=client_data,
@@ -134,30 +134,30 @@ def read_used(credential: Mapping[str, Any]) -> Shown:
     )
 
 
-def verify_made(shown: Shown, party: RelyingParty) -> Made:
+def verify_registration(response: CredentialResponse, party: RelyingParty) -> RegisteredCredential:
     """A new credential (§7.1); INVALID_FIELD where it was made elsewhere, for another, or is damaged.
 
     The challenge is the caller's to know. Takes some milliseconds, the first time 200: belongs into a thread.
     """
     try:
-        verified = _verified(shown, party)
+        verified = _verify(response, party)
     except Exception as fault:  # noqa: BLE001 - four libraries are given a stranger's bytes
         told = str(fault)[:200].encode("ascii", "backslashreplace").decode()
         raise invalid_field("credential", f"is refused: {told}") from None
-    if verified.credential_id != shown.credential_id:
+    if verified.credential_id != response.credential_id:
         raise invalid_field("credential.id", "is not the id that the authenticator signed")
-    return Made(
+    return RegisteredCredential(
         credential_id=verified.credential_id,
         public_key=verified.credential_public_key,
         sign_count=verified.sign_count,
         aaguid=UUID(verified.aaguid),
-        transports=shown.transports,
+        transports=response.transports,
         backup_eligible=verified.credential_device_type.value == "multi_device",
         backed_up=verified.credential_backed_up,
     )
 
 
-def _verified(shown: Shown, party: RelyingParty) -> VerifiedRegistration:
+def _verify(response: CredentialResponse, party: RelyingParty) -> VerifiedRegistration:
     from webauthn import verify_registration_response
     from webauthn.helpers import (
         bytes_to_base64url,
@@ -169,18 +169,18 @@ def _verified(shown: Shown, party: RelyingParty) -> VerifiedRegistration:
     from webauthn.helpers.cose import COSEAlgorithmIdentifier
     from webauthn.helpers.structs import AuthenticatorAttestationResponse, RegistrationCredential
 
-    if _end_of_item(shown.attestation, 0, _DEPTH) != len(shown.attestation):
+    if _end_of_item(response.attestation, 0, _DEPTH) != len(response.attestation):
         raise ValueError("attestationObject is followed by something")
-    data = parse_cbor(shown.attestation)["authData"]
+    data = parse_cbor(response.attestation)["authData"]
     _check_layout(data, attested=True)
     bare = encode_cbor({"fmt": "none", "attStmt": {}, "authData": data})
     made = verify_registration_response(
         credential=RegistrationCredential(
-            id=bytes_to_base64url(shown.credential_id),
-            raw_id=shown.credential_id,
-            response=AuthenticatorAttestationResponse(shown.client_data, bare),
+            id=bytes_to_base64url(response.credential_id),
+            raw_id=response.credential_id,
+            response=AuthenticatorAttestationResponse(response.client_data, bare),
         ),
-        expected_challenge=shown.challenge,
+        expected_challenge=response.challenge,
         expected_rp_id=party.id,
         expected_origin=party.origin,
         supported_pub_key_algs=[COSEAlgorithmIdentifier(number) for number in ALGORITHMS],
@@ -189,7 +189,9 @@ def _verified(shown: Shown, party: RelyingParty) -> VerifiedRegistration:
     return made
 
 
-def verify_used(shown: Shown, party: RelyingParty, public_key: bytes, *, user_verified: bool) -> Used | None:
+def verify_assertion(
+    response: CredentialResponse, party: RelyingParty, public_key: bytes, *, user_verified: bool
+) -> VerifiedAssertion | None:
     """A use of the credential with this key (§7.2); None where it was for another site, or not by that key.
 
     `user_verified`: the authenticator must have asked for a PIN, a finger or a face. Challenge, counter, user handle
@@ -200,14 +202,16 @@ def verify_used(shown: Shown, party: RelyingParty, public_key: bytes, *, user_ve
     from webauthn.helpers.structs import AuthenticationCredential, AuthenticatorAssertionResponse
 
     try:
-        _check_layout(shown.authenticator_data, attested=False)
+        _check_layout(response.authenticator_data, attested=False)
         used = verify_authentication_response(
             credential=AuthenticationCredential(
-                id=bytes_to_base64url(shown.credential_id),
-                raw_id=shown.credential_id,
-                response=AuthenticatorAssertionResponse(shown.client_data, shown.authenticator_data, shown.signature),
+                id=bytes_to_base64url(response.credential_id),
+                raw_id=response.credential_id,
+                response=AuthenticatorAssertionResponse(
+                    response.client_data, response.authenticator_data, response.signature
+                ),
             ),
-            expected_challenge=shown.challenge,
+            expected_challenge=response.challenge,
             expected_rp_id=party.id,
             expected_origin=party.origin,
             credential_public_key=public_key,
@@ -217,7 +221,7 @@ def verify_used(shown: Shown, party: RelyingParty, public_key: bytes, *, user_ve
     except Exception:  # noqa: BLE001 - four libraries are given a stranger's bytes
         return None
     eligible = used.credential_device_type.value == "multi_device"
-    return Used(used.new_sign_count, eligible, used.credential_backed_up)
+    return VerifiedAssertion(used.new_sign_count, eligible, used.credential_backed_up)
 
 
 def _check_layout(data: object, *, attested: bool) -> None:
@@ -268,14 +272,14 @@ def _response(credential: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _credential_id(credential: Mapping[str, Any]) -> bytes:
-    found = _decoded(credential.get("id"), _ID_BYTES)
+    found = _decode(credential.get("id"), _ID_BYTES)
     if not found:
         raise invalid_field("credential.id", f"must be base64url without padding, of 1 to {_ID_BYTES} bytes")
     return found
 
 
 def _bytes(response: Mapping[str, Any], name: str) -> bytes:
-    found = _decoded(response.get(name), _SIZES[name])
+    found = _decode(response.get(name), _SIZES[name])
     if found is None:
         raise invalid_field(
             f"credential.response.{name}", f"must be base64url without padding, {_SIZES[name]} bytes at most"
@@ -283,10 +287,10 @@ def _bytes(response: Mapping[str, Any], name: str) -> bytes:
     return found
 
 
-def _decoded(text: object, size: int) -> bytes | None:
+def _decode(text: object, size: int) -> bytes | None:
     if not isinstance(text, str) or len(text) > size * 4 // 3 + 4:
         return None
-    found = from_text(text)
+    found = decode_base64url(text)
     return found if found is not None and len(found) <= size else None
 
 
@@ -301,7 +305,7 @@ def _challenge(client_data: bytes) -> bytes:
     challenge = values.get("challenge")
     if not isinstance(challenge, str) or not isinstance(values.get("origin"), str):
         raise invalid_field(where, "must have a challenge and an origin")
-    found = from_text(challenge)
+    found = decode_base64url(challenge)
     if found is None:
         raise invalid_field(where, "must have a challenge in base64url")
     if values.get("crossOrigin") not in (None, False):

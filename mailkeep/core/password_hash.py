@@ -40,7 +40,7 @@ _SCRAM = re.compile(rf"{_NUMBER},[A-Za-z0-9+/=]+,[A-Za-z0-9+/=]+,[A-Za-z0-9+/=]+
 _MALFORMED = "is malformed"
 
 
-def fault_of(text: str) -> str | None:
+def check_password_hash(text: str) -> str | None:
     """Why this hash is not accepted; None: it is."""
     match = _HASH.fullmatch(text)
     if not match:
@@ -55,11 +55,11 @@ def fault_of(text: str) -> str | None:
     check = _CHECKS.get(scheme)
     if check is None:
         return f"has a scheme that is not accepted: {match[1]}"
-    decoded = _decoded(match[3], encoding)
+    decoded = _decode(match[3], encoding)
     return check(decoded) if decoded is not None else _MALFORMED
 
 
-def _decoded(text: str, encoding: str) -> str | None:
+def _decode(text: str, encoding: str) -> str | None:
     try:
         if encoding == "HEX":
             return bytes.fromhex(text).decode("ascii")

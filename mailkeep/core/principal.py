@@ -36,7 +36,7 @@ class Role(StrEnum):
 _RANKS = {Role.DOMAIN_ADMIN: 0, Role.ADMIN: 1, Role.SUPER_ADMIN: 2}
 
 
-class Actor(StrEnum):
+class ActorType(StrEnum):
     """By what means a principal acts (the audit's `actor.type`)."""
 
     SESSION = "session"
@@ -45,14 +45,14 @@ class Actor(StrEnum):
     CLI = "cli"
 
 
-class Bar(StrEnum):
+class BlockReason(StrEnum):
     """Why a call is refused whatever the caller's rights (`details.reason`)."""
 
     NETWORK = "network"  # it comes from outside the allowed networks
     SECOND_FACTOR = "second_factor_required"  # the role needs one, and the account has none yet
 
 
-class Reach(StrEnum):
+class ActionScope(StrEnum):
     """What an action touches, seen by a key that is scoped to domains."""
 
     DOMAIN = "domain"  # an object that belongs to a domain: checked again with the domain
@@ -63,62 +63,62 @@ class Reach(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyRule:
     """The lowest role that may, and what is touched.
 
     `unenrolled`: also while the installation asks for a second factor that the account doesn't have yet.
     """
 
     role: Role
-    reach: Reach
-    unenrolled: bool = False
+    scope: ActionScope
+    without_second_factor: bool = False
 
 
 _DOMAIN, _ADMIN, _SUPER = Role.DOMAIN_ADMIN, Role.ADMIN, Role.SUPER_ADMIN
 
-POLICY: dict[str, Rule] = {
-    "account.read": Rule(_DOMAIN, Reach.ACCOUNT, unenrolled=True),
-    "account.change": Rule(_DOMAIN, Reach.CREDENTIALS),
-    "session.list": Rule(_DOMAIN, Reach.ACCOUNT),
-    "session.leave": Rule(_DOMAIN, Reach.CREDENTIALS, unenrolled=True),
-    "factor.enrol": Rule(_DOMAIN, Reach.CREDENTIALS, unenrolled=True),
-    "factor.change": Rule(_DOMAIN, Reach.CREDENTIALS),
-    "passkey.list": Rule(_DOMAIN, Reach.ACCOUNT, unenrolled=True),
-    "admin.list": Rule(_DOMAIN, Reach.LISTING),
-    "admin.write": Rule(_SUPER, Reach.GLOBAL),
-    "api_key.list": Rule(_DOMAIN, Reach.LISTING),
-    "api_key.write": Rule(_DOMAIN, Reach.GLOBAL),
-    "audit.list": Rule(_DOMAIN, Reach.LISTING),
-    "audit.verify": Rule(_SUPER, Reach.GLOBAL),
-    "audit.export": Rule(_SUPER, Reach.GLOBAL),
-    "domain.list": Rule(_DOMAIN, Reach.LISTING),
-    "domain.read": Rule(_DOMAIN, Reach.DOMAIN),
-    "domain.create": Rule(_ADMIN, Reach.GLOBAL),
-    "domain.write": Rule(_ADMIN, Reach.DOMAIN),
-    "dkim.read": Rule(_DOMAIN, Reach.DOMAIN),
-    "mailbox.list": Rule(_DOMAIN, Reach.LISTING),
-    "mailbox.read": Rule(_DOMAIN, Reach.DOMAIN),
-    "mailbox.write": Rule(_DOMAIN, Reach.DOMAIN),
-    "alias.list": Rule(_DOMAIN, Reach.LISTING),
-    "alias.read": Rule(_DOMAIN, Reach.DOMAIN),
-    "alias.write": Rule(_DOMAIN, Reach.DOMAIN),
-    "routing.explain": Rule(_DOMAIN, Reach.DOMAIN),
-    "message.list": Rule(_DOMAIN, Reach.LISTING),
-    "message.read": Rule(_DOMAIN, Reach.DOMAIN),
-    "message.raw_inbound": Rule(_ADMIN, Reach.DOMAIN),
-    "suspension.list": Rule(_ADMIN, Reach.LISTING),
-    "suspension.read": Rule(_ADMIN, Reach.DOMAIN),
-    "suspension.lift": Rule(_ADMIN, Reach.DOMAIN),
-    "queue.list": Rule(_ADMIN, Reach.GLOBAL),
-    "health.read": Rule(_SUPER, Reach.GLOBAL),
-    "queue.write": Rule(_ADMIN, Reach.GLOBAL),
-    "event.list": Rule(_ADMIN, Reach.LISTING),
-    "event.read": Rule(_ADMIN, Reach.DOMAIN),
-    "webhook.list": Rule(_ADMIN, Reach.LISTING),
-    "webhook.read": Rule(_ADMIN, Reach.DOMAIN),
-    "webhook.write": Rule(_ADMIN, Reach.DOMAIN),
-    "send": Rule(_DOMAIN, Reach.DOMAIN),
-    "sandbox": Rule(_SUPER, Reach.GLOBAL),
+POLICY: dict[str, PolicyRule] = {
+    "account.read": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True),
+    "account.change": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS),
+    "session.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT),
+    "session.leave": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS, without_second_factor=True),
+    "factor.enrol": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS, without_second_factor=True),
+    "factor.change": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS),
+    "passkey.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True),
+    "admin.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "admin.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "api_key.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "api_key.write": PolicyRule(_DOMAIN, ActionScope.GLOBAL),
+    "audit.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "audit.verify": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "audit.export": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "domain.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "domain.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "domain.create": PolicyRule(_ADMIN, ActionScope.GLOBAL),
+    "domain.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "dkim.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "alias.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "routing.explain": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "message.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "message.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "message.raw_inbound": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING),
+    "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "suspension.lift": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "queue.list": PolicyRule(_ADMIN, ActionScope.GLOBAL),
+    "health.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "queue.write": PolicyRule(_ADMIN, ActionScope.GLOBAL),
+    "event.list": PolicyRule(_ADMIN, ActionScope.LISTING),
+    "event.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "webhook.list": PolicyRule(_ADMIN, ActionScope.LISTING),
+    "webhook.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "webhook.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "send": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "sandbox": PolicyRule(_SUPER, ActionScope.GLOBAL),
 }
 
 
@@ -134,10 +134,10 @@ class Principal:
     admin_id: UUID | None
     label: str  # email of the admin, or the name of a key, command or process
     role: Role
-    actor: Actor
+    actor: ActorType
     assigned: frozenset[UUID] = frozenset()
     scope: frozenset[UUID] | None = None
-    bar: Bar | None = None
+    blocked_by: BlockReason | None = None
     session_id: UUID | None = None
     key_id: UUID | None = None
     ip_address: str | None = None
@@ -155,17 +155,17 @@ class Principal:
 def allow(who: Principal, action: str) -> None:
     """Refuse where the role or the kind of credential bars `action` altogether, whatever its object."""
     rule = POLICY[action]
-    if who.bar is Bar.NETWORK:
-        raise Forbidden("Calls are not allowed from this network.", reason=who.bar.value)
-    if who.bar is Bar.SECOND_FACTOR and not rule.unenrolled:
-        raise Forbidden("Your role needs a second factor: enrol one first.", reason=who.bar.value)
+    if who.blocked_by is BlockReason.NETWORK:
+        raise Forbidden("Calls are not allowed from this network.", reason=who.blocked_by.value)
+    if who.blocked_by is BlockReason.SECOND_FACTOR and not rule.without_second_factor:
+        raise Forbidden("Your role needs a second factor: enrol one first.", reason=who.blocked_by.value)
     if who.role.rank < rule.role.rank:
         raise Forbidden
     if who.key_id is None:
         return
-    if rule.reach is Reach.CREDENTIALS:
+    if rule.scope is ActionScope.CREDENTIALS:
         raise Forbidden("This call needs a session, not an API key.")
-    if rule.reach is Reach.GLOBAL and who.scope is not None:
+    if rule.scope is ActionScope.GLOBAL and who.scope is not None:
         raise ApiKeyDomainScope
 
 

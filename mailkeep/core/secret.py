@@ -60,7 +60,7 @@ class Vault:
 
     def sign(self, purpose: str, data: bytes) -> str:
         """HMAC-SHA256 over `data`, in base64url."""
-        return to_text(hmac.digest(self._key(purpose), data, "sha256"))
+        return encode_base64url(hmac.digest(self._key(purpose), data, "sha256"))
 
     def verify(self, purpose: str, data: bytes, signature: str) -> bool:
         """Whether `signature` is ours, compared in constant time; never raises on odd text."""
@@ -84,18 +84,18 @@ def is_signed_publicly(public_key: bytes, data: bytes, signature: bytes) -> bool
     return True
 
 
-def to_text(data: bytes) -> str:
+def encode_base64url(data: bytes) -> str:
     """Base64url without padding."""
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def from_text(text: str) -> bytes | None:
+def decode_base64url(text: str) -> bytes | None:
     """The reverse of `to_text`; None for anything that `to_text` would not have written."""
     try:
         data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except ValueError:
         return None
-    return data if to_text(data) == text else None
+    return data if encode_base64url(data) == text else None
 
 
 def new_token() -> str:

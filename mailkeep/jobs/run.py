@@ -12,8 +12,8 @@ from uuid import UUID
 import structlog
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.jobs.adaptive_concurrency import Pace
-from mailkeep.jobs.wakeup import Bell
+from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
+from mailkeep.jobs.wakeup import Wakeup
 
 log = structlog.get_logger("mailkeep.jobs")
 
@@ -26,17 +26,17 @@ _AWAY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ClaimLimits:
     """What a claim may take: `most` in all, of a lane `each` but of those in `lanes`; the one after `after` first."""
 
-    most: int
-    each: int
-    lanes: Mapping[UUID, int]
+    total: int
+    per_key: int
+    by_key: Mapping[UUID, int]
     after: UUID
 
 
 @dataclass(frozen=True, slots=True)
-class Queue(Generic[T]):
+class JobQueue(Generic[T]):
     """Jobs of one kind: how they are claimed, which lane one stands in, and how it is done.
 
     `work` answers whether it went well, which widens the lane's room or narrows it. It settles the job, also when it
@@ -44,78 +44,78 @@ class Queue(Generic[T]):
     """
 
     name: str
-    claim: Callable[[Room], Awaitable[Sequence[T]]]
-    lane: Callable[[T], UUID]
+    claim: Callable[[ClaimLimits], Awaitable[Sequence[T]]]
+    key: Callable[[T], UUID]
     work: Callable[[T], Awaitable[bool]]
 
 
 class Worker(Generic[T]):
     """One worker of a queue, with at most `slots` jobs under way."""
 
-    def __init__(self, queue: Queue[T], *, slots: int, pace: Pace) -> None:
+    def __init__(self, queue: JobQueue[T], *, slots: int, concurrency: AdaptiveConcurrency) -> None:
         self._queue = queue
         self._slots = slots
-        self._pace = pace
+        self._concurrency = concurrency
         self._tasks: set[asyncio.Task[None]] = set()
-        self._busy: Counter[UUID] = Counter()
+        self._running: Counter[UUID] = Counter()
         self._after = UUID(int=0)
-        self._ring = asyncio.Event()
+        self._wake = asyncio.Event()
         self._found_at = 0.0
         self._stopping = False
 
     async def fill(self) -> int:
         """Claim and begin what is due, as far as there is room; how many that was."""
-        begun = 0
+        started = 0
         while not self._stopping and (free := self._slots - len(self._tasks)) > 0:
-            lanes = self._pace.left(self._busy)
-            jobs = await self._queue.claim(Room(free, self._pace.start, lanes, self._after))
+            free_by_key = self._concurrency.free_slots(self._running)
+            jobs = await self._queue.claim(ClaimLimits(free, self._concurrency.initial, free_by_key, self._after))
             for job in jobs:
-                self._begin(job)
-            begun += len(jobs)
+                self._start(job)
+            started += len(jobs)
             if len(jobs) < free:
                 break
-        return begun
+        return started
 
-    def _begin(self, job: T) -> None:
-        lane = self._queue.lane(job)
-        self._after = lane
-        self._busy[lane] += 1
-        task = asyncio.create_task(self._work(job, lane))
+    def _start(self, job: T) -> None:
+        key = self._queue.key(job)
+        self._after = key
+        self._running[key] += 1
+        task = asyncio.create_task(self._work(job, key))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, job: T, lane: UUID) -> None:
+    async def _work(self, job: T, key: UUID) -> None:
         try:
             well = await self._queue.work(job)
-            self._pace.went(lane, well=well)
+            self._concurrency.record(key, succeeded=well)
         except Unavailable:
             log.warning("a job's end was not written: it comes again", queue=self._queue.name)
         except Exception:
             log.exception("a job stumbled", queue=self._queue.name)
         finally:
-            self._busy[lane] -= 1
-            if not self._busy[lane]:
-                del self._busy[lane]
-            self._ring.set()
+            self._running[key] -= 1
+            if not self._running[key]:
+                del self._running[key]
+            self._wake.set()
 
     async def drain(self) -> int:
         """Do all that is due now, and return when it is done; how many jobs that was."""
         done = 0
-        while (begun := await self.fill()) or self._tasks:
-            done += begun
-            await self.settled()
+        while (started := await self.fill()) or self._tasks:
+            done += started
+            await self.wait_until_idle()
         return done
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Return when nothing is under way."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    async def run(self, bell: Bell) -> None:
+    async def run(self, wakeup: Wakeup) -> None:
         """Do what is due, again and again, until `stop`; needs no database to begin or go on."""
         while not self._stopping:
             try:
-                await self._round(bell)
+                await self._round(wakeup)
             except Unavailable:
                 log.info("waiting for the database", queue=self._queue.name)
                 await self._pause(_AWAY_SECONDS)
@@ -123,8 +123,8 @@ class Worker(Generic[T]):
                 log.exception("a queue stumbled", queue=self._queue.name)
                 await self._pause(_AWAY_SECONDS)
 
-    async def _round(self, bell: Bell) -> None:
-        self._ring.clear()
+    async def _round(self, wakeup: Wakeup) -> None:
+        self._wake.clear()
         now = asyncio.get_running_loop().time
         if await self.fill():
             self._found_at = now()
@@ -134,25 +134,25 @@ class Worker(Generic[T]):
         if self._tasks and now() - self._found_at < _AWAKE_SECONDS:
             await self._pause(_LINGER_SECONDS)
             return
-        await bell.listen()
+        await wakeup.listen()
         if len(self._tasks) < self._slots and await self.fill():
-            await bell.awake()
+            await wakeup.stop_listening()
             return
-        await bell.rung(self._ring, POLL_SECONDS)
+        await wakeup.wait(self._wake, POLL_SECONDS)
 
     async def _pause(self, seconds: float) -> None:
         try:
             async with asyncio.timeout(seconds):
-                await self._ring.wait()
+                await self._wake.wait()
         except TimeoutError:
             return
 
     async def stop(self, grace_seconds: float) -> None:
         """Begin nothing more, let what is under way end within `grace_seconds`, and break off the rest."""
         self._stopping = True
-        self._ring.set()
+        self._wake.set()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=grace_seconds)
         for task in self._tasks:
             task.cancel()
-        await self.settled()
+        await self.wait_until_idle()

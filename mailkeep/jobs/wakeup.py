@@ -12,7 +12,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Conn, Database
 
 
-class Bell:
+class Wakeup:
     """The bell of a queue, for one worker.
 
     `listen`, then look at the queue once more, then `rung`: whatever is committed after that look rings, but for what
@@ -34,22 +34,22 @@ class Bell:
                 self._conn.add_notify_handler(lambda _: None)  # or psycopg keeps them all
             await self._execute("SELECT pg_advisory_lock_shared(hashtextextended(%(name)s, 0))")
 
-    async def rung(self, ring: asyncio.Event, seconds: float) -> None:
+    async def wait(self, event: asyncio.Event, seconds: float) -> None:
         """Sleep until it rings, which sets `ring`, or somebody else does, at most so many seconds; be awake then."""
         loop = asyncio.get_running_loop()
         number = self._conn.fileno() if self._conn is not None else None
         if number is not None:
-            loop.add_reader(number, ring.set)
+            loop.add_reader(number, event.set)
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):  # `wait_for` loses a cancellation that comes with a ring
-                    await ring.wait()
+                    await event.wait()
         finally:
             if number is not None:
                 loop.remove_reader(number)
-        await self.awake()
+        await self.stop_listening()
 
-    async def awake(self) -> None:
+    async def stop_listening(self) -> None:
         """Say that this worker looks by itself."""
         with suppress(Unavailable):
             await self._execute("SELECT pg_advisory_unlock_shared(hashtextextended(%(name)s, 0))")

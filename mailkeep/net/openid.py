@@ -23,7 +23,7 @@ import structlog
 
 from mailkeep.core.identity_provider import OidcProvider, is_loopback_name
 from mailkeep.core.network import Network
-from mailkeep.core.secret import to_text
+from mailkeep.core.secret import encode_base64url
 from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest, OutboundResponse
 from mailkeep.net.openid_token import (
     ExpectedClaims,
@@ -251,7 +251,7 @@ class OpenIdClient:
 
 def code_challenge(verifier: str) -> str:
     """The S256 code challenge of a verifier (RFC 7636 §4.2)."""
-    return to_text(hashlib.sha256(verifier.encode()).digest())
+    return encode_base64url(hashlib.sha256(verifier.encode()).digest())
 
 
 def _endpoint(document: Mapping[str, Any], name: str, provider: OidcProvider) -> str:

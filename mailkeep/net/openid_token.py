@@ -20,7 +20,7 @@ from joserfc import jws
 from joserfc.errors import JoseError, SecurityWarning
 from joserfc.jwk import ECKey, OKPKey, RSAKey, import_key
 
-from mailkeep.core.secret import from_text, to_text
+from mailkeep.core.secret import decode_base64url, encode_base64url
 
 Key = RSAKey | ECKey | OKPKey
 
@@ -103,7 +103,7 @@ def _read_key(jwk: dict[str, Any]) -> PublicKey | None:
         return None
     # Only what the public key is made of, so that a provider that publishes its private key does not make us hold it.
     members = {name: jwk[name] for name in ("kty", "n", "e", "crv", "x", "y") if isinstance(jwk.get(name), str)}
-    modulus = from_text(members.get("n", "")) or b""
+    modulus = decode_base64url(members.get("n", "")) or b""
     if kind == "RSA" and not _MIN_RSA_BITS <= int.from_bytes(modulus, "big").bit_length() <= _MAX_RSA_BITS:
         return None
     try:
@@ -119,7 +119,7 @@ def parse_header(token: str) -> TokenHeader:
     """The header of a token; refused where its algorithm is none of ours, or it is no plain ID token."""
     if len(token) > _MAX_TOKEN or not token.isascii() or token.count(".") != 2:
         raise InvalidToken("malformed")
-    raw = from_text(token.partition(".")[0])
+    raw = decode_base64url(token.partition(".")[0])
     header = _json_object(raw) if raw is not None else None
     if header is None:
         raise InvalidToken("malformed")
@@ -172,7 +172,7 @@ def verify_token(token: str, head: TokenHeader, key: PublicKey, expected: Expect
         raise InvalidToken("subject")
     if expected.access_token is not None and "at_hash" in claims:
         digest = hashlib.new(_ALGORITHMS[head.algorithm][2], expected.access_token.encode()).digest()
-        if claims["at_hash"] != to_text(digest[: len(digest) // 2]):
+        if claims["at_hash"] != encode_base64url(digest[: len(digest) // 2]):
             raise InvalidToken("at_hash")
     return claims
 

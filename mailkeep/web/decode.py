@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec import UNSET, Struct, inspect as mi
 
-from mailkeep.core.errors import MAX_FAULTS, FieldFault, InvalidField, MissingFields, Refusal
+from mailkeep.core.errors import MAX_FIELD_ERRORS, FieldError, InvalidField, MissingFields, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.web.fields import DECODE_EACH, OneOf, Patch, variants
 from mailkeep.web.strict_json import parse_json
@@ -37,20 +37,20 @@ class _Faults:
     __slots__ = ("invalid", "missing")
 
     def __init__(self) -> None:
-        self.missing: list[FieldFault] = []
-        self.invalid: list[FieldFault] = []
+        self.missing: list[FieldError] = []
+        self.invalid: list[FieldError] = []
 
     def add(self, field: str, reason: str) -> None:
-        if len(self.invalid) < MAX_FAULTS:
+        if len(self.invalid) < MAX_FIELD_ERRORS:
             self.invalid.append({"field": field, "reason": reason})
 
     def miss(self, field: str, reason: str = "is required") -> None:
-        if len(self.missing) < MAX_FAULTS:
+        if len(self.missing) < MAX_FIELD_ERRORS:
             self.missing.append({"field": field, "reason": reason})
 
     def is_full(self) -> bool:
         """Whether nothing that is found in further items or entries would be told."""
-        return len(self.invalid) >= MAX_FAULTS or len(self.missing) >= MAX_FAULTS
+        return len(self.invalid) >= MAX_FIELD_ERRORS or len(self.missing) >= MAX_FIELD_ERRORS
 
     def refuse(self) -> None:
         if self.missing:

@@ -25,7 +25,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Struct
 
-from mailkeep.core.errors import InvalidJson, Refusal, Unavailable, rebuild
+from mailkeep.core.errors import InvalidJson, Refusal, Unavailable, rebuild_refusal
 from mailkeep.web.decode import read_json
 from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, type_name
 from mailkeep.web.string_views import JsonText, MappedBody, StringView, is_mostly_large_strings
@@ -223,7 +223,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         found: Any = super().find_class(module_name, global_name)
-        if found is UNSET or found is rebuild or (isinstance(found, type) and issubclass(found, _VALUES)):
+        if found is UNSET or found is rebuild_refusal or (isinstance(found, type) and issubclass(found, _VALUES)):
             return found
         raise pickle.UnpicklingError(f"{module_name}.{global_name} is no part of a body")
 

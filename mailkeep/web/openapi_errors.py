@@ -9,7 +9,7 @@ from msgspec import inspect as mi
 
 from mailkeep.core import errors
 from mailkeep.core.errors import Refusal
-from mailkeep.core.principal import POLICY, Reach, Role
+from mailkeep.core.principal import POLICY, ActionScope, Role
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.fields import variants
 
@@ -61,9 +61,9 @@ def _by_policy(endpoint: Endpoint) -> Iterable[type[Refusal]]:
         return
     yield from (errors.AuthRequired, errors.SessionInvalid, errors.ApiKeyInvalid, errors.Unavailable)
     rule = POLICY[endpoint.action]
-    if rule.role is not Role.DOMAIN_ADMIN or rule.reach in (Reach.DOMAIN, Reach.CREDENTIALS):
+    if rule.role is not Role.DOMAIN_ADMIN or rule.scope in (ActionScope.DOMAIN, ActionScope.CREDENTIALS):
         yield errors.Forbidden
-    if rule.reach in (Reach.DOMAIN, Reach.GLOBAL):
+    if rule.scope in (ActionScope.DOMAIN, ActionScope.GLOBAL):
         yield errors.ApiKeyDomainScope
 
 
@@ -94,7 +94,7 @@ def security_requirements(endpoint: Endpoint) -> list[dict[str, Any]]:
     if endpoint.action is None:
         return []
     session: dict[str, Any] = {"session": []}
-    only_session = POLICY[endpoint.action].reach is Reach.CREDENTIALS
+    only_session = POLICY[endpoint.action].scope is ActionScope.CREDENTIALS
     return [session] if only_session else [session, {"api_key": []}]
 
 
@@ -103,9 +103,9 @@ def scoped_key_rule(endpoint: Endpoint) -> str | None:
     if endpoint.action is None:
         return None
     return {
-        Reach.DOMAIN: "its domains only",
-        Reach.LISTING: "filtered to its domains",
-        Reach.GLOBAL: "refused",
-        Reach.ACCOUNT: "answered for its owner",
-        Reach.CREDENTIALS: "refused, as any key",
-    }[POLICY[endpoint.action].reach]
+        ActionScope.DOMAIN: "its domains only",
+        ActionScope.LISTING: "filtered to its domains",
+        ActionScope.GLOBAL: "refused",
+        ActionScope.ACCOUNT: "answered for its owner",
+        ActionScope.CREDENTIALS: "refused, as any key",
+    }[POLICY[endpoint.action].scope]

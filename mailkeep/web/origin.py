@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from mailkeep.core.errors import Forbidden
-from mailkeep.core.network import within
+from mailkeep.core.network import is_within
 from mailkeep.settings import Settings
 from mailkeep.web.endpoint import Call
 
@@ -20,7 +20,7 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 def client_address(request: Request, trusted: Sequence[str]) -> str:
     """The peer's address; behind trusted proxies the right-most X-Forwarded-For hop that is none of them."""
     peer = _plain(request.client.host if request.client else "")
-    if not trusted or not within(peer, trusted):
+    if not trusted or not is_within(peer, trusted):
         return peer
     hops = [hop.strip() for value in request.headers.getlist("x-forwarded-for") for hop in value.split(",")]
     for hop in reversed(hops):
@@ -29,7 +29,7 @@ def client_address(request: Request, trusted: Sequence[str]) -> str:
         except ValueError:
             break
         peer = _plain(hop)
-        if not within(peer, trusted):
+        if not is_within(peer, trusted):
             break
     return peer
 
@@ -40,7 +40,7 @@ def is_secure(request: Request, settings: Settings) -> bool:
         return True
     if request.headers.get("x-forwarded-proto", "").strip().lower() != "https":
         return False
-    return within(_plain(request.client.host if request.client else ""), settings.http.trusted_proxies)
+    return is_within(_plain(request.client.host if request.client else ""), settings.http.trusted_proxies)
 
 
 @lru_cache(maxsize=4096)

@@ -2,14 +2,14 @@ import asyncio
 
 import pytest
 
-from mailkeep.core.concurrency import Turns
+from mailkeep.core.concurrency import ConcurrencyLimit
 from mailkeep.core.errors import RateLimitExceeded
 
 
 class Crowd:
     """Tasks that take a turn each and keep it until they are told to end."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: ConcurrencyLimit) -> None:
         self.turns = turns
         self.inside: list[str] = []
         self.ends: dict[str, asyncio.Event] = {}
@@ -21,7 +21,7 @@ class Crowd:
         await asyncio.sleep(0)
 
     async def _stay(self, name: str, ahead: bool) -> None:
-        async with self.turns.take(ahead=ahead):
+        async with self.turns.acquire(priority=ahead):
             self.inside.append(name)
             await self.ends[name].wait()
             self.inside.remove(name)
@@ -33,7 +33,7 @@ class Crowd:
 
 
 async def test_a_few_at_once_the_others_in_their_order():
-    crowd = Crowd(Turns(2, 10))
+    crowd = Crowd(ConcurrencyLimit(2, 10))
     for name in "abcd":
         await crowd.come(name)
     assert crowd.inside == ["a", "b"]
@@ -50,7 +50,7 @@ async def test_a_few_at_once_the_others_in_their_order():
 
 
 async def test_more_than_may_wait_are_refused():
-    crowd = Crowd(Turns(1, 2))
+    crowd = Crowd(ConcurrencyLimit(1, 2))
     for name in "abcd":
         await crowd.come(name)
     with pytest.raises(RateLimitExceeded) as refused:
@@ -61,7 +61,7 @@ async def test_more_than_may_wait_are_refused():
 
 
 async def test_who_comes_ahead_is_let_in_first_and_never_refused():
-    crowd = Crowd(Turns(1, 1))
+    crowd = Crowd(ConcurrencyLimit(1, 1))
     for name, ahead in (("a", False), ("b", False), ("c", True), ("d", True)):
         await crowd.come(name, ahead=ahead)
     for name in "acdb":
@@ -71,7 +71,7 @@ async def test_who_comes_ahead_is_let_in_first_and_never_refused():
 
 
 async def test_a_turn_is_not_lost_with_who_waited_for_it():
-    crowd = Crowd(Turns(1, 5))
+    crowd = Crowd(ConcurrencyLimit(1, 5))
     for name in "abcd":
         await crowd.come(name)
     crowd.tasks["b"].cancel()
@@ -93,10 +93,10 @@ async def test_a_turn_is_not_lost_with_who_waited_for_it():
 
 
 async def test_a_turn_is_passed_on_by_who_fails():
-    turns = Turns(1, 5)
+    turns = ConcurrencyLimit(1, 5)
     for _ in range(3):
         with pytest.raises(ValueError, match="no"):
-            async with turns.take():
+            async with turns.acquire():
                 raise ValueError("no")
-    async with turns.take():
+    async with turns.acquire():
         pass

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.core.network import covers, parse_network, within
+from mailkeep.core.network import covers, is_within, parse_network
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_any_other_text_is_none(text: str):
     ],
 )
 def test_what_lies_within(address: str, networks: list[str], lies: bool):
-    assert within(address, networks) is lies
+    assert is_within(address, networks) is lies
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from mailkeep.core.errors import InvalidField
-from mailkeep.core.passkey import RelyingParty, read_made, read_used, relying_party, verify_made, verify_used
+from mailkeep.core.passkey import (
+    RelyingParty,
+    parse_assertion,
+    parse_registration,
+    relying_party,
+    verify_assertion,
+    verify_registration,
+)
 from tests.support.authenticator import AT, ED, SoftKey, b64, bomb, unb64
 
 PARTY = RelyingParty("localhost", "http://localhost:8080")
@@ -44,9 +51,9 @@ def test_the_relying_party_is_the_public_addresss(url: str, party: RelyingParty 
 
 
 def test_a_key_that_was_made_verifies_its_uses():
-    made = verify_made(read_made(MADE), PARTY)
+    made = verify_registration(parse_registration(MADE), PARTY)
     assert (made.credential_id, made.sign_count, made.public_key) == (KEY.credential_id, 0, PUBLIC)
-    used = verify_used(read_used(USED), PARTY, made.public_key, user_verified=True)
+    used = verify_assertion(parse_assertion(USED), PARTY, made.public_key, user_verified=True)
     assert used is not None
     assert (used.sign_count, used.backed_up) == (1, False)
 
@@ -60,7 +67,10 @@ def test_what_comes_as_attestation_is_not_looked_at():
     ):
         whole = cbor2.dumps({"fmt": fmt, "attStmt": statement, "authData": KEY.made_data()})
         response = MADE["response"] | {"attestationObject": b64(whole)}
-        assert verify_made(read_made(MADE | {"response": response}), PARTY).credential_id == KEY.credential_id
+        assert (
+            verify_registration(parse_registration(MADE | {"response": response}), PARTY).credential_id
+            == KEY.credential_id
+        )
 
 
 def data_of(attestation: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +79,7 @@ def data_of(attestation: dict[str, Any]) -> dict[str, Any]:
 
 def outcome(credential: dict[str, Any]) -> object:
     try:
-        return verify_made(read_made(credential), PARTY)
+        return verify_registration(parse_registration(credential), PARTY)
     except InvalidField as refused:
         return refused
 
@@ -109,7 +119,7 @@ CBOR = st.recursive(
 @MANY
 @given(JSON, st.sampled_from(["id", "type", "response", "clientDataJSON", "attestationObject", "signature"]))
 def test_any_json_is_read_or_refused(value: Any, name: str):
-    for credential, read in ((MADE, read_made), (USED, read_used)):
+    for credential, read in ((MADE, parse_registration), (USED, parse_assertion)):
         response = credential["response"] | ({name: value} if name not in credential else {})
         whole = credential | {"response": response} | ({name: value} if name in credential else {})
         with suppress(InvalidField):
@@ -147,6 +157,6 @@ def test_no_bytes_pass_for_a_use(data: bytes, flags: int, signature: bytes, publ
     true = unb64(USED["response"]["authenticatorData"])
     for given_data in (data, true[:32] + bytes([flags]) + data):
         response = USED["response"] | {"authenticatorData": b64(given_data), "signature": b64(signature)}
-        shown = read_used(USED | {"response": response})
-        assert verify_used(shown, PARTY, public_key, user_verified=False) is None
-        assert verify_used(shown, PARTY, PUBLIC, user_verified=False) is None
+        shown = parse_assertion(USED | {"response": response})
+        assert verify_assertion(shown, PARTY, public_key, user_verified=False) is None
+        assert verify_assertion(shown, PARTY, PUBLIC, user_verified=False) is None

@@ -12,9 +12,9 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
-from mailkeep.jobs.adaptive_concurrency import Pace
-from mailkeep.jobs.run import Queue, Room, Worker
-from mailkeep.jobs.wakeup import Bell
+from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
+from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.wakeup import Wakeup
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 Job = tuple[UUID, str]
@@ -28,18 +28,18 @@ class Jobs:
         self.done: list[str] = []
         self.cancelled: list[str] = []
         self.let_go = asyncio.Event()
-        self.claims: list[Room] = []
+        self.claims: list[ClaimLimits] = []
         self.away = 0
 
-    async def claim(self, room: Room) -> Sequence[Job]:
+    async def claim(self, room: ClaimLimits) -> Sequence[Job]:
         self.claims.append(room)
         if self.away:
             self.away -= 1
             raise Unavailable
         taken: list[Job] = []
         for job in list(self.waiting):
-            left = room.lanes.get(job[0], room.each) - sum(1 for lane, _ in taken if lane == job[0])
-            if len(taken) < room.most and left > 0:
+            left = room.by_key.get(job[0], room.per_key) - sum(1 for lane, _ in taken if lane == job[0])
+            if len(taken) < room.total and left > 0:
                 taken.append(job)
                 self.waiting.remove(job)
         return taken
@@ -60,7 +60,9 @@ class Jobs:
 
 def worker_of(jobs: Jobs, slots: int = 10, start: int = 2) -> Worker[Job]:
     return Worker(
-        Queue("tests", jobs.claim, lambda job: job[0], jobs.work), slots=slots, pace=Pace(start=start, most=4)
+        JobQueue("tests", jobs.claim, lambda job: job[0], jobs.work),
+        slots=slots,
+        concurrency=AdaptiveConcurrency(initial=start, maximum=4),
     )
 
 
@@ -79,7 +81,7 @@ async def test_a_slow_lane_leaves_the_others_their_slots():
     assert jobs.done == ["b0", "b1", "b2"]
     assert len(jobs.waiting) == 3
     jobs.let_go.set()
-    await worker.settled()
+    await worker.wait_until_idle()
 
 
 async def test_there_are_never_more_at_once_than_slots():
@@ -118,7 +120,7 @@ async def test_it_goes_on_when_the_database_is_back(database_urls: Urls):
     await db.open()
     jobs = Jobs((ONE, "a"))
     jobs.away = 1
-    worker, bell = worker_of(jobs), Bell(db, "tests")
+    worker, bell = worker_of(jobs), Wakeup(db, "tests")
     running = asyncio.create_task(worker.run(bell))
     while not jobs.done:
         await asyncio.sleep(0.02)
@@ -132,14 +134,14 @@ async def test_it_goes_on_when_the_database_is_back(database_urls: Urls):
 async def test_a_bell_is_rung_for_who_sleeps_only(database_urls: Urls):
     db = Database(database_urls.app, min_size=1, max_size=2, timeout=30)
     await db.open()
-    bell, ring = Bell(db, "tests"), asyncio.Event()
+    bell, ring = Wakeup(db, "tests"), asyncio.Event()
 
     async def wake() -> None:
         async with db.autocommit() as conn:
             await conn.execute("SELECT wake_workers('tests')")
 
     await bell.listen()
-    sleeping = asyncio.create_task(bell.rung(ring, 60))
+    sleeping = asyncio.create_task(bell.wait(ring, 60))
     await asyncio.sleep(0.1)
     await wake()
     await asyncio.wait_for(sleeping, 30)
@@ -147,7 +149,7 @@ async def test_a_bell_is_rung_for_who_sleeps_only(database_urls: Urls):
     ring.clear()
     await wake()
     await bell.listen()
-    await bell.rung(ring, 0.2)
+    await bell.wait(ring, 0.2)
     assert not ring.is_set(), "it was awake when it was called"
     await bell.close()
     await db.close()

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from mailkeep.mail.daemons import render
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.settings import load_settings
 
-PLACES = Places(Path("/var/lib/mailkeep"), Path("/run/mailkeep/0123456789ab"))
-FACTS = render.Facts(
-    places=PLACES,
+PLACES = InstancePaths(Path("/var/lib/mailkeep"), Path("/run/mailkeep/0123456789ab"))
+FACTS = render.DaemonConfig(
+    paths=PLACES,
     database_folder=PLACES.run / "pg",
     database="mailkeep",
     hostname="mx.example.test",
@@ -101,7 +101,7 @@ def test_other_servers_mail_alone_has_its_sender_rewritten_and_its_spam_held_bac
     assert [name for name, told in master.items() if "milter_header_checks" in told] == ["inbound-cleanup"]
     assert not [name for name, told in master.items() if "canonical_maps" in told and name != "bounce-cleanup"]
     marked = [name for name, told in master.items() if "policy_context=expanding/" in told]
-    assert marked == [name for name, told in master.items() if FACTS.places.scan_socket.as_posix() in told] == ["25"]
+    assert marked == [name for name, told in master.items() if FACTS.paths.scan_socket.as_posix() in told] == ["25"]
     assert "cleanup_service_name=inbound-cleanup" in master["25"]
     assert values(files["main.cf"])["smtpd_relay_restrictions"].endswith(", reject_unauth_destination")
     assert r"@mx\.example\.test)$/" in files["rewritten_senders"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from tests.prove.checks import Checks
 from tests.stack.harness import PASSWORD, Stack, eventually
 
@@ -30,7 +30,7 @@ def prove(stack: Stack, checks: Checks, install: Callable[[str, str], None]) -> 
     stack.make_mailbox(domain, "alice", password=PASSWORD)
     install(ADDRESS, f'require "copy"; redirect :copy "{FRIEND}";')
     stream = _Stream(stack)
-    places = Places(stack.data_dir, run_folder(stack.data_dir))
+    places = InstancePaths(stack.data_dir, run_folder(stack.data_dir))
     killed: Counter[str] = Counter()
     with stream.flowing():
         for _ in range(_ROUNDS):
@@ -94,7 +94,7 @@ class _Stream:
             self._stop.set()
             thread.join(60)
 
-    def settle(self, places: Places) -> None:
+    def settle(self, places: InstancePaths) -> None:
         def settled() -> bool:
             kept = self.copies(self.stack.mail_of(ADDRESS))
             sent = self.copies(self.stack.caught(FRIEND))
@@ -109,7 +109,7 @@ class _Stream:
         return Counter(line.removeprefix(b"Subject: ").decode() for line in lines)
 
 
-def _kill(places: Places, name: str) -> bool:
+def _kill(places: InstancePaths, name: str) -> bool:
     """Kill a process of this instance, as soon as there is one."""
     deadline = time.monotonic() + 15
     while time.monotonic() < deadline:
@@ -122,13 +122,13 @@ def _kill(places: Places, name: str) -> bool:
     return False
 
 
-def _pid(places: Places, name: str) -> int | None:
+def _pid(places: InstancePaths, name: str) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int((places.run / "pids" / f"{name}.pid").read_text().split()[0])
     return None
 
 
-def _find(places: Places, name: str) -> int | None:
+def _find(places: InstancePaths, name: str) -> int | None:
     if name in ("reinjection", "postfix", "dovecot"):
         return _pid(places, name)
     master = _pid(places, "dovecot")

@@ -31,7 +31,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.processes.node import Node, rotation_of
 from mailkeep.run.runtime.context import attached
 from tests.stack import names
@@ -184,7 +184,7 @@ def _let_clients_come_from_afar(data: Path, ports: dict[str, int], relayhost: st
     To the filter whoever comes from loopback is one of us, whom it asks nobody about. `relayhost` stands for MX
     records: Postfix connects to it itself, as to any server.
     """
-    conf = Places(data, run_folder(data)).postfix_conf
+    conf = InstancePaths(data, run_folder(data)).postfix_conf
     if relayhost:
         with (conf / "main.cf").open("a") as main:
             main.write(f"relayhost = {relayhost}\n")
@@ -375,7 +375,7 @@ class Stack:
 async def reconcile(data_dir: Path) -> None:
     """As the node's agent does every ten minutes: what two looks at the queue do not find is unknown."""
     async with attached(data_dir, "tests") as app:
-        node = Node(app, Places(data_dir, run_folder(data_dir)), grace=timedelta(0))
+        node = Node(app, InstancePaths(data_dir, run_folder(data_dir)), grace=timedelta(0))
         for _ in range(2):
             await node.settle_once()
 
@@ -383,7 +383,7 @@ async def reconcile(data_dir: Path) -> None:
 async def rotate(data_dir: Path) -> None:
     """Rotate all logs, as the node's agent does once a day, and compress what was rotated before."""
     async with attached(data_dir, "tests") as app:
-        rotation = rotation_of(app, Places(data_dir, run_folder(data_dir)))
+        rotation = rotation_of(app, InstancePaths(data_dir, run_folder(data_dir)))
         os.utime(data_dir / "log" / ".rotated", (0, 0))
         await rotation.look(time.time())
 
@@ -391,7 +391,7 @@ async def rotate(data_dir: Path) -> None:
 async def compress(data_dir: Path) -> None:
     """Compress the rotated logs that nobody needs any more, as the node's agent does every half minute."""
     async with attached(data_dir, "tests") as app:
-        await rotation_of(app, Places(data_dir, run_folder(data_dir))).compress()
+        await rotation_of(app, InstancePaths(data_dir, run_folder(data_dir))).compress()
 
 
 def trusting() -> ssl.SSLContext:

@@ -18,7 +18,7 @@ from mailkeep.core.errors import (
     Unavailable,
 )
 from mailkeep.core.page import Page
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Database
 from mailkeep.settings import Settings
@@ -32,8 +32,8 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ADA = UUID("01890000-0000-7000-8000-0000000000a1")
 BOB = UUID("01890000-0000-7000-8000-0000000000b0")
 KEYS = {
-    "svc_ada": Principal(ADA, "ada", Role.SUPER_ADMIN, Actor.API_KEY, key_id=ADA),
-    "svc_bob": Principal(BOB, "bob", Role.DOMAIN_ADMIN, Actor.API_KEY, key_id=BOB),
+    "svc_ada": Principal(ADA, "ada", Role.SUPER_ADMIN, ActorType.API_KEY, key_id=ADA),
+    "svc_bob": Principal(BOB, "bob", Role.DOMAIN_ADMIN, ActorType.API_KEY, key_id=BOB),
 }
 
 

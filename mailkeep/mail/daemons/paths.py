@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class InstancePaths:
     """`data` is the data directory, `run` the short folder of sockets (a socket's path has 107 bytes)."""
 
     data: Path
@@ -69,49 +69,49 @@ class Places:
         return self.data / "tls"
 
     @property
-    def for_postfix(self) -> Path:
+    def postfix_sockets(self) -> Path:
         """The folder of sockets that Postfix connects to: it and root may enter."""
         return self.run / "mta"
 
     @property
     def lmtp_socket(self) -> Path:
         """Where the lmtp agent takes mail from Postfix."""
-        return self.for_postfix / "lmtp.sock"
+        return self.postfix_sockets / "lmtp.sock"
 
     @property
-    def handed_over(self) -> Path:
+    def lmtp_journal(self) -> Path:
         """What the lmtp agent has handed to Dovecot and nobody has filed yet."""
         return self.data / "lmtp" / "handed-over"
 
     @property
     def policy_socket(self) -> Path:
         """Where the policy agent is asked by Postfix."""
-        return self.for_postfix / "policy.sock"
+        return self.postfix_sockets / "policy.sock"
 
     @property
     def relay_socket(self) -> Path:
         """Where the process `relay` takes mail for relays from Postfix."""
-        return self.for_postfix / "relay.sock"
+        return self.postfix_sockets / "relay.sock"
 
     @property
-    def for_programs(self) -> Path:
+    def program_sockets(self) -> Path:
         """The folder of the socket for local programs: everybody may enter."""
         return self.run / "local"
 
     @property
     def sendmail_socket(self) -> Path:
         """Where local programs hand in mail (`mailkeep sendmail`)."""
-        return self.for_programs / "sendmail.sock"
+        return self.program_sockets / "sendmail.sock"
 
     @property
     def senders_socket(self) -> Path:
         """Where the policy agent is asked for rewritten senders, and whom they lead back to."""
-        return self.for_postfix / "senders.sock"
+        return self.postfix_sockets / "senders.sock"
 
     @property
     def auth_socket(self) -> Path:
         """Where Dovecot checks passwords for Postfix."""
-        return self.for_postfix / "auth.sock"
+        return self.postfix_sockets / "auth.sock"
 
     @property
     def dovecot_lmtp(self) -> Path:
@@ -119,19 +119,19 @@ class Places:
         return self.run / "dovecot-lmtp"
 
     @property
-    def dovecot_answering(self) -> Path:
+    def dovecot_lmtp_verified(self) -> Path:
         """Dovecot's listener for mail whose sender has proved who it is: Sieve answers it."""
         return self.run / "dovecot-answering"
 
     @property
-    def for_dovecot(self) -> Path:
+    def dovecot_sockets(self) -> Path:
         """The folder of the socket that Dovecot's sessions connect to: the mailboxes' account and root may enter."""
         return self.run / "sessions"
 
     @property
     def usage_socket(self) -> Path:
         """Where Dovecot tells what a mailbox holds."""
-        return self.for_dovecot / "usage.sock"
+        return self.dovecot_sockets / "usage.sock"
 
     @property
     def dovecot_run(self) -> Path:
@@ -139,29 +139,29 @@ class Places:
         return self.run / "dovecot"
 
     @property
-    def for_filter(self) -> Path:
+    def filter_sockets(self) -> Path:
         """The folder of Rspamd's sockets."""
         return self.run / "filter"
 
     @property
     def scan_socket(self) -> Path:
         """The milter for incoming mail."""
-        return self.for_filter / "scan.sock"
+        return self.filter_sockets / "scan.sock"
 
     @property
     def sign_socket(self) -> Path:
         """The milter for outbound mail."""
-        return self.for_filter / "sign.sock"
+        return self.filter_sockets / "sign.sock"
 
     @property
     def controller_socket(self) -> Path:
         """Where Rspamd learns, and is asked for figures."""
-        return self.for_filter / "controller.sock"
+        return self.filter_sockets / "controller.sock"
 
     @property
     def keys_socket(self) -> Path:
         """Where Rspamd asks for DKIM keys."""
-        return self.for_filter / "keys.sock"
+        return self.filter_sockets / "keys.sock"
 
     @property
     def redis_socket(self) -> Path:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.settings import Settings, parse_dns_servers
 
@@ -48,14 +48,14 @@ _NEVER = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic",
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class DaemonConfig:
     """What only a start knows: where things lie, which accounts there are, which port and token the listener of
     logins has, and where the certificate is.
 
     `lmtp_socket` is whom Postfix delivers to; `policy_socket` None: nobody is asked before a submission.
     """
 
-    places: Places
+    paths: InstancePaths
     database_folder: Path
     database: str
     hostname: str
@@ -74,7 +74,7 @@ Files = Mapping[str, str]
 """Texts by file name, below the daemon's configuration folder."""
 
 
-def postfix(settings: Settings, facts: Facts) -> Files:
+def postfix(settings: Settings, facts: DaemonConfig) -> Files:
     """main.cf, master.cf and the maps."""
     values = _common(facts) | _postfix(settings, facts)
     headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
@@ -86,16 +86,16 @@ def postfix(settings: Settings, facts: Facts) -> Files:
     return files
 
 
-def dovecot(settings: Settings, facts: Facts) -> Files:
+def dovecot(settings: Settings, facts: DaemonConfig) -> Files:
     """dovecot.conf, its questions to the database, and the Sieve scripts beside everybody's own."""
-    places, ports = facts.places, settings.ports
+    places, ports = facts.paths, settings.ports
     values = _common(facts) | {
         "listen": ", ".join(settings.server.addresses) or "*, ::",
         "dovecot_run": str(places.dovecot_run),
         "dovecot_state": str(places.data / "dovecot" / "state"),
         "dovecot_conf": str(places.dovecot_conf),
         "dovecot_lmtp": str(places.dovecot_lmtp),
-        "dovecot_answering": str(places.dovecot_answering),
+        "dovecot_answering": str(places.dovecot_lmtp_verified),
         "sieve_before": str(places.dovecot_conf / "before.sieve"),
         "mail_root": str(places.mail_root),
         "usage_socket": str(places.usage_socket),
@@ -115,18 +115,18 @@ def dovecot(settings: Settings, facts: Facts) -> Files:
     return {name: _filled(f"dovecot/{name}", values) for name in names}
 
 
-def rspamd(settings: Settings, facts: Facts) -> Files:
+def rspamd(settings: Settings, facts: DaemonConfig) -> Files:
     """What differs from Debian's configuration, as Rspamd looks for it below its LOCAL_CONFDIR."""
     asked = settings.filter
     values = _common(facts) | {
-        "keys_socket": str(facts.places.keys_socket),
+        "keys_socket": str(facts.paths.keys_socket),
         "reject_score": f"{asked.reject_score:g}" if asked.reject_score else "null",
         "spam_score": f"{asked.spam_score:g}",
         "greylist_score": "4" if asked.greylisting else "null",
         "greylisting": "true" if asked.greylisting else "false",
         "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings)),
         "max_message": str(settings.limits.largest_message_bytes),
-        "redis_socket": str(facts.places.redis_socket),
+        "redis_socket": str(facts.paths.redis_socket),
         "hyperscan_cache": str(HYPERSCAN_CACHE),
     }
     root = TEMPLATES / "rspamd"
@@ -151,15 +151,15 @@ def _longest_retry(settings: Settings) -> int:
     return max(settings.outbound.first_retry_seconds, settings.outbound.longest_retry_seconds)
 
 
-def redis(facts: Facts) -> Files:
+def redis(facts: DaemonConfig) -> Files:
     """redis.conf."""
-    places = facts.places
+    places = facts.paths
     values = {"redis_socket": str(places.redis_socket), "redis_data": str(places.redis_data)}
     return {"redis.conf": _filled("redis.conf", values)}
 
 
-def _common(facts: Facts) -> dict[str, str]:
-    places = facts.places
+def _common(facts: DaemonConfig) -> dict[str, str]:
+    places = facts.paths
     return {
         "hostname": facts.hostname,
         "log": str(places.log),
@@ -179,8 +179,8 @@ def _common(facts: Facts) -> dict[str, str]:
     }
 
 
-def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
-    places, ports, outbound = facts.places, settings.ports, settings.outbound
+def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
+    places, ports, outbound = facts.paths, settings.ports, settings.outbound
     addresses = [ipaddress.ip_address(text) for text in settings.server.addresses]
     v4 = [str(address) for address in addresses if address.version == 4]
     v6 = [str(address) for address in addresses if address.version == 6]
@@ -218,7 +218,7 @@ def _postfix(settings: Settings, facts: Facts) -> dict[str, str]:
     }
 
 
-def _drawn(purpose: str, facts: Facts) -> str:
+def _drawn(purpose: str, facts: DaemonConfig) -> str:
     """Letters that nobody guesses, others at each start."""
     return hashlib.sha256(f"{purpose} {facts.logins_token}".encode()).hexdigest()[:16]
 

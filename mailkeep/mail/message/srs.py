@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from mailkeep.core.secret import Vault, from_text
+from mailkeep.core.secret import Vault, decode_base64url
 from mailkeep.settings import Settings
 
 DAYS = 21
@@ -82,7 +82,7 @@ class Rewriter:
         return self._hash(*parts) == given.lower()
 
     def _hash(self, *parts: str) -> str:
-        signed = from_text(self.vault.sign("srs", "=".join(parts).lower().encode()))
+        signed = decode_base64url(self.vault.sign("srs", "=".join(parts).lower().encode()))
         assert signed is not None
         return b32encode(signed)[:6].decode().lower()
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import typer
 
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, table
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def operator() -> Principal:
         name = pwd.getpwuid(uid).pw_name
     except KeyError:
         name = str(uid)
-    return Principal(None, f"cli:{name}", Role.SUPER_ADMIN, Actor.CLI)
+    return Principal(None, f"cli:{name}", Role.SUPER_ADMIN, ActorType.CLI)
 
 
 def _shown(admin: Admin) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mailkeep.db.instance import run_folder
 from mailkeep.features.operations.health import rules
 from mailkeep.features.operations.health.model import Component
 from mailkeep.mail.daemons.node_report import Certificate
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime import certificate, node_health
 from mailkeep.run.runtime.finding import Finding, Level
@@ -23,7 +23,7 @@ from mailkeep.settings import Settings
 
 async def examine(data_dir: Path, settings: Settings, at: datetime) -> list[Finding]:
     """The checks of a machine that can run the full profile."""
-    places = Places(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
+    places = InstancePaths(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
     findings = [_hostname(settings), *await _sending(settings)]
     if places:
         findings += [_certificate(settings, places, at), _queue(places)]
@@ -55,7 +55,7 @@ async def _sending(settings: Settings) -> list[Finding]:
     return findings
 
 
-def _certificate(settings: Settings, places: Places, at: datetime) -> Finding:
+def _certificate(settings: Settings, places: InstancePaths, at: datetime) -> Finding:
     name = "certificate"
     try:
         found = node_health.certificate_of(settings, places.tls, at)
@@ -82,7 +82,7 @@ def _first_certificate(settings: Settings, at: datetime) -> Finding:
     return _finding(name, f"It is valid until {iso(ends)}.", rules.certificates(valid, at))
 
 
-def _queue(places: Places) -> Finding:
+def _queue(places: InstancePaths) -> Finding:
     name = "queue"
     try:
         counts = postfix_queue.counts(places.postfix_queue)

@@ -147,7 +147,7 @@ async def _local(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
     import asyncio
 
     from mailkeep.core.errors import DomainNotFound, Failure
-    from mailkeep.core.secret import from_text
+    from mailkeep.core.secret import decode_base64url
     from mailkeep.features.directory.domains import rules, service as domains
     from mailkeep.features.record.events import jobs
     from mailkeep.run.cli import event_forwarder
@@ -171,7 +171,7 @@ async def _local(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
         domain_id = domain.id
     watching = asyncio.create_task(jobs.watch(app))
     stack.callback(watching.cancel)
-    drawn = from_text(app.vault.sign("listen", b""))
+    drawn = decode_base64url(app.vault.sign("listen", b""))
     assert drawn is not None
     secret = _secret(drawn)
     return event_forwarder.local(app, operator(), domain_id, _report(asked, secret, running.http)), secret

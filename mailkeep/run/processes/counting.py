@@ -26,7 +26,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import MailboxUsage, TrackedMailbox, maildir_of
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import count as dovecot_count
 
 log = structlog.get_logger("mailkeep.counting")
@@ -51,7 +51,7 @@ class Walk:
     """Counts who is due, and walks through all mailboxes, again and again."""
 
     app: App
-    places: Places
+    places: InstancePaths
     count: Count = dovecot_count.count
     _is_first: bool = True  # who has just begun does not know how long nobody listened
 

@@ -17,7 +17,7 @@ from mailkeep.features.mailflow.local_delivery.journal import Journal
 from mailkeep.features.mailflow.local_delivery.model import Brought
 from mailkeep.features.mailflow.local_delivery.rules import for_delivery, is_our_own, is_sender_proved, queue_id
 from mailkeep.features.mailflow.receiving.model import Arrived
-from mailkeep.jobs.ending import end
+from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.smtp.connection import Lost, Refused
@@ -102,7 +102,7 @@ async def serve(app: App, process: Process) -> None:
     """Take mail until told to end; a message under way may be finished."""
     hostname = app.settings.server.hostname or "localhost"
     dovecot = LmtpClient(process.places.dovecot_lmtp, hostname)
-    answering = LmtpClient(process.places.dovecot_answering, hostname)
+    answering = LmtpClient(process.places.dovecot_lmtp_verified, hostname)
     limits = Limits(
         message_size=app.settings.limits.message_size_bytes * 103 // 100 + (1 << 20),
         drain_size=app.settings.limits.message_size_bytes * 4,
@@ -119,7 +119,7 @@ async def serve(app: App, process: Process) -> None:
     )
     keeper = arrivals.Keeper(app)
     try:
-        journal = Journal(process.places.handed_over, app.clock)
+        journal = Journal(process.places.lmtp_journal, app.clock)
     except OSError as error:
         raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
     server = Server(LmtpHandler(app, dovecot, answering, keeper.note, journal), limits, "lmtp", hostname)
@@ -133,5 +133,5 @@ async def serve(app: App, process: Process) -> None:
     await server.close(_GRACE)
     await dovecot.close()
     await answering.close()
-    await end(writing)
+    await cancel_all(writing)
     journal.close()

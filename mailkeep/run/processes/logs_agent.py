@@ -14,7 +14,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import Position
 from mailkeep.features.mailflow.receiving.service import RejectionBound
-from mailkeep.jobs.ending import end
+from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.postfix.log_files import Piece, log_files, read_piece, single_lines
 from mailkeep.run.runtime.process import Process
 
@@ -125,4 +125,4 @@ async def serve(app: App, process: Process) -> None:
     task = asyncio.create_task(Follower(app, process.places.mail_log).run())
     process.ready()
     await process.ended.wait()
-    await end(task)
+    await cancel_all(task)

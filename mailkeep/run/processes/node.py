@@ -39,8 +39,8 @@ from mailkeep.features.mailflow.delivery_status.model import Missing
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as operations
 from mailkeep.features.record.node_tasks.service import Perform
-from mailkeep.jobs.ending import end
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.tool import run
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -68,7 +68,7 @@ class Node:
     """The agent; one on each node."""
 
     app: App
-    places: Places
+    places: InstancePaths
     settle_seconds: float = _SETTLE_SECONDS
     grace: timedelta = _GRACE
     session_ender: SessionEnder = field(init=False)
@@ -192,7 +192,7 @@ def _remove_where_empty(path: Path) -> None:
             path.unlink()
 
 
-def rotation_of(app: App, places: Places) -> Rotation:
+def rotation_of(app: App, places: InstancePaths) -> Rotation:
     """All logs of the instance. Postfix renames its own, and the agent `logs` reads that one to its end."""
 
     async def is_read(path: Path) -> bool:
@@ -230,4 +230,4 @@ async def serve(app: App, process: Process) -> None:
     running = [asyncio.create_task(work) for work in works]
     process.ready()
     await process.ended.wait()
-    await end(*running)
+    await cancel_all(*running)

@@ -32,7 +32,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Failure, MailboxSuspended, RateLimitExceeded, Refusal, Unavailable
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.routing import service as routing
@@ -235,7 +235,7 @@ class Policy:
         recipients = shown or ([single] if single else [])
         told = request.get("recipient_count", "")
         count = max(int(told) if told.isascii() and told.isdigit() and len(told) < 9 else 0, len(recipients), 1)
-        who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, Actor.SYSTEM, ip_address=client or None)
+        who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
         (refusal,) = await abuse.count(app, who, at, [Use(mailbox, home.id, count, written=sender)])
         if refusal:
             return action_for(refusal)

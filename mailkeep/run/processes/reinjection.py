@@ -30,7 +30,7 @@ from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import Failure, Refusal, Unavailable
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.jobs.ending import end
+from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.mail.dovecot.sieve_spool import Spooled, Unreadable
 from mailkeep.mail.message import delivery_notice
@@ -243,7 +243,7 @@ async def serve(app: App, process: Process) -> None:
             ]
             process.ready()
             await process.ended.wait()
-            await end(*running)
+            await cancel_all(*running)
     except OSError as error:
         raise Failure(f"The spool {spool} can't be used: {error}") from error
     await pool.close()

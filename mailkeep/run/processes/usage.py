@@ -25,8 +25,8 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.ids import parse_uuid
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import MailboxLogin, MailboxUsage
-from mailkeep.jobs.ending import end
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot.auth import Report, serve_reports
 from mailkeep.mail.dovecot.dict import Written, serve_dict
 from mailkeep.run.cli import install
@@ -52,7 +52,7 @@ class Keeper:
     """What Dovecot told and is not written yet."""
 
     app: App
-    places: Places
+    places: InstancePaths
     _told: dict[UUID, MailboxUsage] = field(default_factory=dict[UUID, MailboxUsage])
     _heard: OrderedDict[UUID, datetime] = field(default_factory=OrderedDict[UUID, datetime])
     _logins: dict[UUID, MailboxLogin] = field(default_factory=dict[UUID, MailboxLogin])
@@ -152,7 +152,7 @@ async def serve(app: App, process: Process) -> None:
     await process.ended.wait()
     told.close()
     reports.close()
-    await end(writing)
+    await cancel_all(writing)
     with suppress(Unavailable, TimeoutError):
         async with asyncio.timeout(1.0):
             await keeper.write()

@@ -39,7 +39,7 @@ from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
 from mailkeep.features.record.metrics import service as counters
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.connection import Relay
@@ -93,8 +93,8 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         await _open_way_out(app, wake, stack)
         address = await _listen(app, public, internal, stack)
         if app.mta:
-            places = Places(data_dir, run_folder(data_dir))
-            own_folder(places.for_programs, 0o755)
+            places = InstancePaths(data_dir, run_folder(data_dir))
+            own_folder(places.program_sockets, 0o755)
             await stack.enter_async_context(sendmail.listening(app, places.sendmail_socket))
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))

@@ -34,8 +34,8 @@ from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.mail.daemons import tool
-from mailkeep.mail.daemons.paths import Places
-from mailkeep.mail.daemons.render import Facts
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.cli import install
@@ -91,7 +91,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         settings = loaded.settings
         sockets = _listen(loaded, stack)
         open_vault(data_dir, loaded)
-        places = Places(data_dir, run_folder(data_dir))
+        places = InstancePaths(data_dir, run_folder(data_dir))
         supervisor = Supervisor(places.run / "pids")
         await supervisor.end_leftovers(["nursery", *services.ORDER, *process.MODULES])
         await ports.expect_free(settings)
@@ -135,14 +135,14 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
     return sockets
 
 
-def _listen_for_filter(places: Places, stack: contextlib.AsyncExitStack) -> socket.socket:
+def _listen_for_filter(places: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
     """Where Rspamd asks for keys; in a folder of `folders.make`."""
     listening = unix_socket.bind(places.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
     stack.callback(listening.close)
     return listening
 
 
-async def _reload(places: Places) -> None:
+async def _reload(places: InstancePaths) -> None:
     """Let Postfix and Dovecot read their files anew; one that is just being started does so by itself."""
     reloads = {
         "postfix": postfix_queue.reload(places.postfix_conf),
@@ -209,7 +209,7 @@ def _tell_what_is_out_of_reach() -> bool:
     return hidden is not None
 
 
-def find_facts(places: Places, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> Facts:
+def find_facts(places: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
     """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
     tokens = {name: secrets.token_urlsafe(32) for name in (usage.TOKEN_FILE,)}
     for name, token in tokens.items():
@@ -219,8 +219,8 @@ def find_facts(places: Places, loaded: LoadedSettings, sockets: Mapping[str, soc
     hostname = _hostname(settings)
     present = process.present()
     certificate_file, key_file = certificate.files(settings, places.tls, hostname, utc_now())
-    return Facts(
-        places=places,
+    return DaemonConfig(
+        paths=places,
         database_folder=places.run / "pg",
         database=DATABASE,
         hostname=hostname,

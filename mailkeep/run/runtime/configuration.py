@@ -15,7 +15,7 @@ from pathlib import Path
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import write_whole
 from mailkeep.mail.daemons import render
-from mailkeep.mail.daemons.render import Facts, Files
+from mailkeep.mail.daemons.render import DaemonConfig, Files
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime.child import ENVIRONMENT
 from mailkeep.settings import Settings
@@ -24,10 +24,10 @@ RSPAMD = "/etc/rspamd/rspamd.conf"
 _SECONDS = 60
 
 
-def put_in_place(settings: Settings, facts: Facts) -> None:
+def put_in_place(settings: Settings, facts: DaemonConfig) -> None:
     """Render, check and install the configuration of every daemon; Failure, with the checker's words, changes none."""
     _expect_addresses(settings.server.addresses)
-    places = facts.places
+    places = facts.paths
     parts = (
         (places.redis_conf, render.redis(facts), "_rspamd"),
         (places.rspamd_conf, render.rspamd(settings, facts), "_rspamd"),
@@ -48,7 +48,7 @@ def put_in_place(settings: Settings, facts: Facts) -> None:
     _compile(places.dovecot_conf, facts)
 
 
-def _compile(folder: Path, facts: Facts) -> None:
+def _compile(folder: Path, facts: DaemonConfig) -> None:
     """The Sieve scripts beside everybody's own, which deliveries and moves read as the mailboxes' account."""
     for script in render.SIEVE:
         compiled = (folder / script).with_suffix(".svbin")
@@ -57,13 +57,13 @@ def _compile(folder: Path, facts: Facts) -> None:
         os.chown(compiled, -1, grp.getgrnam(facts.mail_account).gr_gid)
 
 
-def rspamd_variables(facts: Facts, confdir: Path) -> list[str]:
+def rspamd_variables(facts: DaemonConfig, confdir: Path) -> list[str]:
     """What makes Debian's configuration ours: where it finds what lies over it, and where everything else goes."""
-    places = facts.places
+    places = facts.paths
     variables = {
         "LOCAL_CONFDIR": confdir,
         "DBDIR": places.rspamd_data,
-        "RUNDIR": places.for_filter,
+        "RUNDIR": places.filter_sockets,
         "LOGDIR": places.log,
     }
     return [f"--var={name}={value}" for name, value in variables.items()]
@@ -87,8 +87,8 @@ def _addresses() -> set[str]:
     return found
 
 
-def _check_rspamd(facts: Facts) -> None:
-    variables = rspamd_variables(facts, _draft(facts.places.rspamd_conf))
+def _check_rspamd(facts: DaemonConfig) -> None:
+    variables = rspamd_variables(facts, _draft(facts.paths.rspamd_conf))
     _check("rspamd", ["rspamadm", *variables, "configtest", "-c", RSPAMD])
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mailkeep.core.network import within
+from mailkeep.core.network import is_within
 from mailkeep.mail.smtp.server import source_of
 
 
@@ -35,7 +35,7 @@ class Door:
     def enter(self, address: str) -> bool:
         """Let a connection in, where there is room for it; then `leave` once it is over."""
         source = source_of(address)
-        crowded = self._sources[source] >= self.bounds.per_address and not within(address, self.bounds.trusted)
+        crowded = self._sources[source] >= self.bounds.per_address and not is_within(address, self.bounds.trusted)
         if crowded or self.inside >= self.bounds.connections:
             if not self._sources[source]:
                 del self._sources[source]

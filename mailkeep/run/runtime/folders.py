@@ -15,7 +15,7 @@ from pathlib import Path
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import own_folder
 from mailkeep.db.postgres_cluster import Account, can_reach
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import HYPERSCAN_CACHE
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.mail.mailbox.homes import separate_homes
@@ -26,7 +26,7 @@ from mailkeep.run.processes import usage
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
 
 
-def make(places: Places) -> None:
+def make(places: InstancePaths) -> None:
     """Make them, and take over what others had, while none of our processes runs: nobody may move what is handed over.
 
     Failure where an account can't get there.
@@ -45,7 +45,7 @@ def make(places: Places) -> None:
             )
 
 
-def _make_for_daemons(places: Places) -> None:
+def _make_for_daemons(places: InstancePaths) -> None:
     """Their configuration, and what they keep over restarts."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     for name in ("postfix", "dovecot", "rspamd", "redis"):
@@ -59,12 +59,12 @@ def _make_for_daemons(places: Places) -> None:
         os.chown(folder, owner.pw_uid, owner.pw_gid)
 
 
-def _make_for_content(places: Places) -> None:
+def _make_for_content(places: InstancePaths) -> None:
     """Mailboxes are the account's that Dovecot works as; content, and messages under way, our own processes'."""
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     separate_homes(places.mail_root)
     own = [(places.data / name, ours) for name in ("tmp", "content")]
-    for folder, owner in ((places.mail_root, mail), *own, (places.handed_over.parent, ours)):
+    for folder, owner in ((places.mail_root, mail), *own, (places.lmtp_journal.parent, ours)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         take_over(folder, owner)
@@ -86,17 +86,17 @@ def _make_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_pas
     bell.chmod(0o660)
 
 
-def _make_for_sockets(places: Places) -> None:
+def _make_for_sockets(places: InstancePaths) -> None:
     """What our own processes tell and listen on. Sockets for Postfix and Dovecot are of the group of their folder."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
-    for folder, mode in ((places.run / "pids", 0o700), (places.for_filter, 0o711)):
+    for folder, mode in ((places.run / "pids", 0o700), (places.filter_sockets, 0o711)):
         own_folder(folder, mode)
     for folder, mode, owner, group in (
         (places.run / "ready", 0o700, ours, ours.pw_gid),
-        (places.for_postfix, 0o2750, ours, postfix.pw_gid),
-        (places.for_dovecot, 0o2750, ours, mail.pw_gid),
-        (places.for_programs, 0o755, ours, ours.pw_gid),
+        (places.postfix_sockets, 0o2750, ours, postfix.pw_gid),
+        (places.dovecot_sockets, 0o2750, ours, mail.pw_gid),
+        (places.program_sockets, 0o755, ours, ours.pw_gid),
         (places.redis_socket.parent, 0o700, rspamd, rspamd.pw_gid),
     ):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -104,7 +104,7 @@ def _make_for_sockets(places: Places) -> None:
         folder.chmod(mode)
 
 
-def _link_well_known(places: Places) -> None:
+def _link_well_known(places: InstancePaths) -> None:
     """The socket for local programs under the name that they look for, unless another running instance has it."""
     with contextlib.suppress(OSError):
         if WELL_KNOWN.is_symlink() and (not WELL_KNOWN.exists() or WELL_KNOWN.readlink() == places.sendmail_socket):
@@ -112,13 +112,13 @@ def _link_well_known(places: Places) -> None:
         WELL_KNOWN.symlink_to(places.sendmail_socket)
 
 
-def sweep(places: Places) -> None:
+def sweep(places: InstancePaths) -> None:
     """Remove what lies in the run folder for as long as we run; the database's part is its own."""
     folders = (
-        places.for_postfix,
-        places.for_dovecot,
-        places.for_programs,
-        places.for_filter,
+        places.postfix_sockets,
+        places.dovecot_sockets,
+        places.program_sockets,
+        places.filter_sockets,
         places.redis_socket.parent,
         places.run / "pids",
         places.run / "ready",
@@ -130,7 +130,7 @@ def sweep(places: Places) -> None:
         if WELL_KNOWN.readlink() == places.sendmail_socket:
             WELL_KNOWN.unlink()
     tokens = [places.run / name for name in (usage.TOKEN_FILE,)]
-    for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, places.dovecot_answering, *tokens):
+    for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, places.dovecot_lmtp_verified, *tokens):
         path.unlink(missing_ok=True)
 
 

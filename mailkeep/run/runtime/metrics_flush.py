@@ -11,7 +11,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.record.metrics import service as counters
-from mailkeep.jobs.ending import end
+from mailkeep.jobs.cancellation import cancel_all
 
 log = structlog.get_logger("mailkeep.metrics")
 
@@ -25,7 +25,7 @@ async def flush_counters(app: App) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        await end(task)
+        await cancel_all(task)
         with contextlib.suppress(Unavailable):
             await counters.flush(app)
 

@@ -15,7 +15,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.mail.daemons import node_report
 from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SenderStatus, SendingAddress
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.net.guard import Address
 from mailkeep.net.resolver import DnsLookupError, Resolver
@@ -28,7 +28,7 @@ _LOOK_SECONDS = 10.0
 _DNS_EVERY = timedelta(minutes=5)
 
 
-async def keep_reporting(app: App, places: Places) -> None:
+async def keep_reporting(app: App, places: InstancePaths) -> None:
     """Write a report every ten seconds, with DNS looked up every five minutes, until cancelled."""
     sending: list[SendingAddress] | None = None
     looked_up: datetime | None = None

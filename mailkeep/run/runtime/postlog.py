@@ -14,7 +14,7 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 
 _PATIENCE = 12.0
 _LINE = b"mailkeep: is this written?"
@@ -51,7 +51,7 @@ async def keep_readable(log: Path, group: int) -> None:
 class Watch:
     """Looks at one instance's log again and again."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: InstancePaths) -> None:
         self._log = places.mail_log
         self._socket = places.postfix_queue / "public" / "postlog"
         self._seen = (0, 0)

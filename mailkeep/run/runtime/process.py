@@ -19,8 +19,8 @@ from pathlib import Path
 import uvloop
 
 from mailkeep.db.instance import run_folder, write_whole
-from mailkeep.jobs.ending import end
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import logs, privileges
 from mailkeep.run.runtime.context import Ground, ground, standing_on
 from mailkeep.run.runtime.metrics_flush import flush_counters
@@ -50,7 +50,7 @@ class Process:
     """What a process is told: where things lie, when to end, and the sockets that it was handed, by name."""
 
     name: str
-    places: Places
+    places: InstancePaths
     ended: asyncio.Event
     sockets: Mapping[str, socket.socket]
 
@@ -85,7 +85,7 @@ def run(name: str, data_dir: Path, descriptors: Mapping[str, int], standing: Sta
     What is root's alone is read first; all else is done as the account of `standing`.
     """
     found = ground(data_dir)
-    places = Places(data_dir, run_folder(data_dir))
+    places = InstancePaths(data_dir, run_folder(data_dir))
     if standing:
         privileges.become(standing)
     logs.configure(found.settings.log.level)
@@ -95,7 +95,9 @@ def run(name: str, data_dir: Path, descriptors: Mapping[str, int], standing: Sta
     return 0
 
 
-async def _run(name: str, found: Ground, places: Places, life: int, sockets: Mapping[str, socket.socket]) -> None:
+async def _run(
+    name: str, found: Ground, places: InstancePaths, life: int, sockets: Mapping[str, socket.socket]
+) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -110,7 +112,7 @@ async def _run(name: str, found: Ground, places: Places, life: int, sockets: Map
     reopening = asyncio.create_task(logs.keep_open(places.log / f"{name}.log"))
     async with standing_on(found, name, seals=name in _SEALS) as app, flush_counters(app):
         await module.serve(app, Process(name, places, ended, sockets))
-    await end(reopening)
+    await cancel_all(reopening)
 
 
 def present() -> list[str]:

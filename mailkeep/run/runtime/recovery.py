@@ -24,7 +24,7 @@ from mailkeep.app import App
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.mailflow.queue import service as queue
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime.services import greets
 
@@ -48,7 +48,7 @@ class _Flushed:
 class Recovery:
     """One instance's deferred queue. `serves` says whether all services that deliveries need work."""
 
-    def __init__(self, app: App, places: Places, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
+    def __init__(self, app: App, places: InstancePaths, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
         self._app, self._places = app, places
         self._serves = serves or self._services_answer
         self._seen: dict[str, int] = {}
@@ -115,7 +115,7 @@ class Recovery:
         if not await asyncio.to_thread(_has_room, places.postfix_queue, places.mail_root):
             return False
         return all(
-            await asyncio.gather(*map(greets, (places.lmtp_socket, places.dovecot_lmtp, places.dovecot_answering)))
+            await asyncio.gather(*map(greets, (places.lmtp_socket, places.dovecot_lmtp, places.dovecot_lmtp_verified)))
         )
 
 

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from mailkeep.mail.daemons.paths import Places
-from mailkeep.mail.daemons.render import Facts
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.dovecot import dict as dovecot_dict
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import configuration, privileges, process
@@ -34,17 +34,17 @@ _SOCKETS = {"keys": ["keys"], "usage": ["logins"], "api": ["public", "internal"]
 
 
 def all_parts(
-    settings: Settings, facts: Facts, nursery: Nursery, sockets: Mapping[str, socket.socket], *, reads_all: bool
+    settings: Settings, facts: DaemonConfig, nursery: Nursery, sockets: Mapping[str, socket.socket], *, reads_all: bool
 ) -> list[Part]:
     """Every part. `reads_all`: our own keep the right to read every file (`privileges`)."""
-    own = [_own(name, facts.places, nursery, sockets, reads_all) for name in process.present()]
-    first = Part("nursery", _FIRST, nursery.launch, facts.places.log / "nursery.log", nursery.ready)
+    own = [_own(name, facts.paths, nursery, sockets, reads_all) for name in process.present()]
+    first = Part("nursery", _FIRST, nursery.launch, facts.paths.log / "nursery.log", nursery.ready)
     return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(settings, facts), *own]
 
 
 def _own(
     name: str,
-    places: Places,
+    places: InstancePaths,
     nursery: Nursery,
     sockets: Mapping[str, socket.socket],
     reads_all: bool,
@@ -82,8 +82,8 @@ def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
     return launch
 
 
-def _redis(facts: Facts) -> Part:
-    places = facts.places
+def _redis(facts: DaemonConfig) -> Part:
+    places = facts.paths
     argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
     argv += ["redis-server", str(places.redis_conf / "redis.conf")]
     log = places.log / "redis.log"
@@ -96,8 +96,8 @@ def _redis(facts: Facts) -> Part:
     )
 
 
-def _rspamd(facts: Facts) -> Part:
-    places = facts.places
+def _rspamd(facts: DaemonConfig) -> Part:
+    places = facts.paths
     variables = configuration.rspamd_variables(facts, places.rspamd_conf)
     argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
     wanted = (places.scan_socket, places.sign_socket)
@@ -112,10 +112,10 @@ def _rspamd(facts: Facts) -> Part:
     )
 
 
-def _dovecot(facts: Facts) -> Part:
-    places = facts.places
+def _dovecot(facts: DaemonConfig) -> Part:
+    places = facts.paths
     argv = ["dovecot", "-F", "-c", str(places.dovecot_conf / "dovecot.conf")]
-    wanted = (places.dovecot_lmtp, places.dovecot_answering, places.auth_socket)
+    wanted = (places.dovecot_lmtp, places.dovecot_lmtp_verified, places.auth_socket)
     log = places.log / "dovecot.out.log"
     return Part(
         "dovecot",
@@ -126,8 +126,8 @@ def _dovecot(facts: Facts) -> Part:
     )
 
 
-def _postfix(settings: Settings, facts: Facts) -> Part:
-    places = facts.places
+def _postfix(settings: Settings, facts: DaemonConfig) -> Part:
+    places = facts.paths
     # What `postfix start-fg` runs in the end, but without the shell before it, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(places.postfix_conf)]
     watch = Watch(places)

@@ -20,7 +20,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.directory.mailbox_sessions import rules, service as mailbox_sessions
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sessions as dovecot_sessions
 from mailkeep.mail.dovecot.sessions import Session
 
@@ -48,7 +48,7 @@ class SessionEnder:
     """Ends sessions whenever it is woken."""
 
     app: App
-    places: Places
+    places: InstancePaths
     list_sessions: ListSessions = dovecot_sessions.open_sessions
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: dict[int, _Seen] = field(default_factory=dict[int, _Seen])

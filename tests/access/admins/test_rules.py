@@ -4,7 +4,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, InvalidField
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.access.admins import rules
 from mailkeep.features.access.admins.model import Admin, AdminChanges
 
@@ -30,7 +30,7 @@ def caller(name: str, scope: frozenset[UUID] | None = None) -> Principal:
     found = ACCOUNTS[name]
     key_id = None if scope is None else UUID(int=99)
     assigned = frozenset(found.domain_ids)
-    return Principal(found.id, name, found.role, Actor.SESSION, assigned, scope, key_id=key_id)
+    return Principal(found.id, name, found.role, ActorType.SESSION, assigned, scope, key_id=key_id)
 
 
 @pytest.mark.parametrize(

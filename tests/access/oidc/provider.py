@@ -16,7 +16,7 @@ from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from mailkeep.core.secret import to_text
+from mailkeep.core.secret import encode_base64url
 from mailkeep.net.openid import code_challenge
 from mailkeep.settings import OidcProvider, Settings
 from mailkeep.settings.tree import HttpSettings, OidcSettings
@@ -191,8 +191,8 @@ def settings_of(*providers: OidcProvider, networks: tuple[str, ...] = ("127.0.0.
 
 def by_hand(header: dict[str, Any], claims: dict[str, Any], sign: Callable[[bytes], bytes] = lambda _: b"") -> str:
     """A token as no library would make it; by default without a signature."""
-    signed = ".".join(to_text(json.dumps(part).encode()) for part in (header, claims))
-    return f"{signed}.{to_text(sign(signed.encode()))}"
+    signed = ".".join(encode_base64url(json.dumps(part).encode()) for part in (header, claims))
+    return f"{signed}.{encode_base64url(sign(signed.encode()))}"
 
 
 def question_of(location: str) -> dict[str, str]:

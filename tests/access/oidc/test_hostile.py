@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from joserfc import jwt
 
-from mailkeep.core.secret import to_text
+from mailkeep.core.secret import encode_base64url
 from mailkeep.net import openid
 from mailkeep.net.openid import OpenIdClient
 from tests.access.oidc.provider import (
@@ -109,7 +109,7 @@ def signature_of(key: PrivateKey | None) -> Callable[[bytes], bytes]:
 def altered(said: dict[str, Any]) -> str:
     """Signed for somebody else; the claims exchanged afterwards."""
     head, _, signature = jwt.encode({"alg": "RS256", "kid": "one"}, said | {"sub": "x"}, rsa_key()).split(".")
-    return ".".join((head, to_text(json.dumps(said).encode()), signature))
+    return ".".join((head, encode_base64url(json.dumps(said).encode()), signature))
 
 
 def own_key_in_header(said: dict[str, Any]) -> str:
@@ -127,7 +127,7 @@ def critical(said: dict[str, Any]) -> str:
 def small_key(provider: Provider) -> None:
     key = generate_private_key(65537, 1024)
     modulus = key.public_key().public_numbers().n.to_bytes(128, "big")
-    provider.keys = [{"kty": "RSA", "kid": "one", "n": to_text(modulus), "e": "AQAB"}]
+    provider.keys = [{"kty": "RSA", "kid": "one", "n": encode_base64url(modulus), "e": "AQAB"}]
     provider.make_token = lambda said: by_hand({"alg": "RS256", "kid": "one"}, said, signature_of(key))
 
 
@@ -185,7 +185,7 @@ TOKENS: list[tuple[str, Prepare, str]] = [
     ("a critical header", made(critical), "token_critical_header"),
     ("an access token", header(typ="at+jwt"), "token_type"),
     ("no token", made(lambda said: ""), "token_malformed"),
-    ("no JSON", made(lambda said: f"{to_text(b'{')}.{to_text(b'{}')}.x"), "token_malformed"),
+    ("no JSON", made(lambda said: f"{encode_base64url(b'{')}.{encode_base64url(b'{}')}.x"), "token_malformed"),
     ("five parts", made(lambda said: "a.b.c.d.e"), "token_malformed"),
     ("a token of 40 KB", claims(more="x" * 30_000), "token_malformed"),
 ]
@@ -216,7 +216,7 @@ def without_key_id(provider: Provider) -> None:
 GOOD: list[tuple[str, Prepare]] = [
     ("as it comes", claims()),
     ("audiences with our azp", claims(aud=[CLIENT_ID, "other"], azp=CLIENT_ID)),
-    ("the right hash of the access token", claims(at_hash=to_text(hashlib.sha256(b"at").digest()[:16]))),
+    ("the right hash of the access token", claims(at_hash=encode_base64url(hashlib.sha256(b"at").digest()[:16]))),
     ("a clock that is a minute ahead", claims(iat=at(59), nbf=at(59))),
     ("a clock that is a minute behind", claims(exp=at(-59), iat=at(-359))),
     ("a token without key id where there is one key", without_key_id),

@@ -199,7 +199,7 @@ class TestWhatIsRefused:
 
     async def test_an_unknown_one_takes_the_same_way_as_a_known_one(self, api: Api, monkeypatch: pytest.MonkeyPatch):
         tried: list[bytes] = []
-        verify_used = webauthn.verify_used
+        verify_used = webauthn.verify_assertion
 
         def noted(shown: Any, party: Any, public_key: bytes, *, user_verified: bool) -> Any:
             tried.append(public_key)

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.address import parse_address
 from mailkeep.core.errors import Conflict, InvalidField, MissingFields
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.directory.aliases import rules
 
 
@@ -97,7 +97,7 @@ def test_what_hits_nothing_is_not_refused(refuse: Callable[[list[str]], None]) -
 
 def test_only_a_domain_admin_must_name_the_domain() -> None:
     def caller(role: Role) -> Principal:
-        return Principal(None, "somebody", role, Actor.SESSION)
+        return Principal(None, "somebody", role, ActorType.SESSION)
 
     rules.require_domain(caller(Role.ADMIN))
     rules.require_domain(caller(Role.SUPER_ADMIN))

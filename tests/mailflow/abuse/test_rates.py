@@ -12,7 +12,7 @@ import pytest
 
 from mailkeep.core.address import parse_address
 from mailkeep.core.errors import RateLimitExceeded, Refusal
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service
 from mailkeep.features.mailflow.abuse.model import Use
 from mailkeep.mail.smtp.client import Lost
@@ -26,7 +26,7 @@ from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, reason
 
 SENDER, DOMAIN = 10, 25
-WHO = Principal(None, "somebody", Role.ADMIN, Actor.SESSION)
+WHO = Principal(None, "somebody", Role.ADMIN, ActorType.SESSION)
 
 
 @pytest.fixture

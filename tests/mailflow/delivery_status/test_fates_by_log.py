@@ -12,7 +12,7 @@ import pytest
 
 from mailkeep.core import failpoint
 from mailkeep.core.address import parse_address
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import Use
 from mailkeep.features.mailflow.delivery_status import service as fates
@@ -541,7 +541,7 @@ async def test_what_the_filter_refuses_to_a_mail_client_does_not_count(api: Api,
     """It was counted at the end of the message, before the filter answered: each retry counted again."""
     alice, at = f"alice@{EXAMPLE}", api.clock()
     await api.mailbox(alice)
-    who = Principal(None, alice, Role.DOMAIN_ADMIN, Actor.SYSTEM)
+    who = Principal(None, alice, Role.DOMAIN_ADMIN, ActorType.SYSTEM)
     use = Use(parse_address(alice), DOMAIN_IDS[EXAMPLE], 2, written=parse_address(alice))
     for queue_id in (_ID, _OTHER):
         assert await abuse.count(api.app, who, at, [use]) == [None]

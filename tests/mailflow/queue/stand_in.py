@@ -14,7 +14,7 @@ import pytest
 from mailkeep.app import App
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as operations
-from mailkeep.jobs.ending import end
+from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import Action, Queued, Waiting
@@ -68,5 +68,5 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued])
             patched.setattr(operations.answer, "__defaults__", (50.0,))  # the agent may stand still
             yield waiters
     finally:
-        await end(task, again=0.2)
+        await cancel_all(task, retry_seconds=0.2)
         app.settings = before

@@ -115,7 +115,7 @@ async def test_a_slow_receiver_holds_back_itself_only(hooks: Hooks):
             await asyncio.sleep(0.01)
     assert len(hooks.sink.at("/200/slow")) == 8
     gate.set()
-    await hooks.worker._worker.settled()
+    await hooks.worker._worker.wait_until_idle()
     await hooks.deliver()
     for webhook in (slow, quick):
         assert {each["state"] for each in await hooks.deliveries(webhook, limit=100)} == {"delivered"}
@@ -136,7 +136,7 @@ async def test_webhooks_take_turns(hooks: Hooks):
             await asyncio.sleep(0.01)
     assert begun < 20, "a webhook that is not known yet has a small room"
     gate.set()
-    await hooks.worker._worker.settled()
+    await hooks.worker._worker.wait_until_idle()
 
 
 async def test_one_that_fails_gets_less_and_less_at_a_time(hooks: Hooks):
@@ -146,6 +146,6 @@ async def test_one_that_fails_gets_less_and_less_at_a_time(hooks: Hooks):
     sizes: list[int] = []
     while begun := await hooks.worker._worker.fill():
         sizes.append(begun)
-        await hooks.worker._worker.settled()
+        await hooks.worker._worker.wait_until_idle()
     assert sizes[0] == 8
     assert set(sizes[1:]) == {1}

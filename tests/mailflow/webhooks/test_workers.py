@@ -73,7 +73,7 @@ async def asleep(hooks: Hooks, deliveries: Deliveries) -> None:
         WHERE l.locktype = 'advisory' AND l.mode = 'ShareLock' AND d.datname = current_database()
         """
     async with asyncio.timeout(60):
-        while worker._tasks or worker._ring.is_set() or not await hooks.api.sql(statement):
+        while worker._tasks or worker._wake.is_set() or not await hooks.api.sql(statement):
             await asyncio.sleep(0.02)
 
 

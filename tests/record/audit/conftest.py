@@ -14,13 +14,13 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.postgres import Urls
 from mailkeep.features.record.audit import jobs, service
 from mailkeep.features.record.audit.model import AuditAction, Target, Verdict
 from tests.support.client import Api
 
-CLERK = Principal(None, "clerk", Role.SUPER_ADMIN, Actor.SYSTEM)
+CLERK = Principal(None, "clerk", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 @dataclass

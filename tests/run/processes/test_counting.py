@@ -15,7 +15,7 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import Arrivals, MailboxUsage
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot.count import Holds
 from mailkeep.mail.mailbox.homes import MAILDIR
 from mailkeep.run.processes import counting
@@ -32,7 +32,7 @@ class Dovecot:
         self.api = api
         self.holds: dict[str, Holds] = {}
         self.asked: list[str] = []
-        self.walk = Walk(api.app, Places(api.app.data_dir, Path("/nowhere")), self.count)
+        self.walk = Walk(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")), self.count)
         self.meanwhile: MailboxUsage | None = None
 
     async def count(self, conf: Path, logins: Collection[str]) -> Mapping[str, Holds]:

@@ -12,7 +12,7 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot.auth import Report
 from mailkeep.mail.dovecot.dict import Written
 from mailkeep.run.processes.usage import Keeper
@@ -25,7 +25,7 @@ class Dovecot:
     """Tells a keeper."""
 
     def __init__(self, api: Api) -> None:
-        self.keeper = Keeper(api.app, Places(api.app.data_dir, Path("/nowhere")))
+        self.keeper = Keeper(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")))
 
     def says(self, mailbox_id: UUID | str, size: object, messages: object) -> None:
         """What a session tells of a mailbox."""

@@ -4,7 +4,7 @@ import subprocess
 import time
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from tests.stack.harness import Stack, eventually
 
 # Without the fields that every mail program writes: the filter adds that up. It learns from no fewer than eleven words.
@@ -21,7 +21,7 @@ MINUTES = (
 
 def learned(stack: Stack) -> list[int]:
     """How many messages the filter has learnt as spam, and as none: its own statistics lag behind."""
-    redis = Places(stack.data_dir, run_folder(stack.data_dir)).redis_socket
+    redis = InstancePaths(stack.data_dir, run_folder(stack.data_dir)).redis_socket
     argv = ["redis-cli", "-s", str(redis), "HMGET", "RS", "learns_spam", "learns_ham"]
     output = subprocess.run(argv, capture_output=True, text=True, check=True)
     return [int(line or 0) for line in output.stdout.split("\n")[:2]]

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from tests.stack.harness import HOSTNAME, PASSWORD, Stack, eventually
 from tests.support.instance import ROOT
 from tests.support.scratch import new_directory
@@ -24,7 +24,7 @@ def sendmail(
     stack: Stack, *arguments: str, message: bytes = b"Subject: Hello\n\nHello.\n", account: Any = NOBODY
 ) -> tuple[int, str]:
     """Exit code and standard error of the program, run by an account that reads nothing of the data directory."""
-    socket = Places(stack.data_dir, run_folder(stack.data_dir)).sendmail_socket
+    socket = InstancePaths(stack.data_dir, run_folder(stack.data_dir)).sendmail_socket
     # The program's own files may be out of the account's reach here: it is imported before.
     become = f"os.setgroups([]); os.setresgid(*[{account.pw_gid}] * 3); os.setresuid(*[{account.pw_uid}] * 3)"
     code = f"import os, sys; from mailkeep.run.cli.sendmail import main; {become}; sys.exit(main(sys.argv[1:]))"

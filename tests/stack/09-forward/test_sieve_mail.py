@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.mailbox import homes as mailbox_homes
 from tests.stack.harness import HOSTNAME, Stack, eventually, letter
 
 
-def places_of(stack: Stack) -> Places:
-    return Places(stack.data_dir, run_folder(stack.data_dir))
+def places_of(stack: Stack) -> InstancePaths:
+    return InstancePaths(stack.data_dir, run_folder(stack.data_dir))
 
 
 def make_mailbox_with_script(stack: Stack, domain: str, script: str) -> dict[str, Any]:

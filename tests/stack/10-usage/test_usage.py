@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import service_status
 from mailkeep.run.runtime.context import opened
 from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
@@ -268,7 +268,7 @@ def test_unreported_changes_are_counted(alone: Stack):
     alice = stack.make_mailbox(domain, "alice")
     stack.deliver(alice["address"])
     exact(stack, alice, 1)
-    socket = Places(stack.data_dir, run_folder(stack.data_dir)).usage_socket
+    socket = InstancePaths(stack.data_dir, run_folder(stack.data_dir)).usage_socket
     elsewhere = socket.with_name("figures.away")
     socket.rename(elsewhere)
     try:

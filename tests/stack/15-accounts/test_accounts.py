@@ -12,7 +12,7 @@ from psycopg.conninfo import make_conninfo
 
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres_cluster import APP, AUDIT, DATABASE, DOVECOT, OWNER, POSTFIX
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import privileges
 from tests.stack.harness import PASSWORD, Stack, eventually
@@ -21,8 +21,8 @@ OURS = ("api", "usage", "keys", "lmtp", "logs", "policy", "reinjection", "worker
 DAEMONS = ("postfix", "dovecot", "_rspamd", "postgres", install.MAIL_ACCOUNT, "nobody")
 
 
-def places_of(stack: Stack) -> Places:
-    return Places(stack.data_dir, run_folder(stack.data_dir))
+def places_of(stack: Stack) -> InstancePaths:
+    return InstancePaths(stack.data_dir, run_folder(stack.data_dir))
 
 
 def pid_of(stack: Stack, name: str) -> int:

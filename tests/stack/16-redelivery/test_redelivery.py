@@ -16,13 +16,13 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import service_status
 from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 
 
-def places_of(stack: Stack) -> Places:
-    return Places(stack.data_dir, run_folder(stack.data_dir))
+def places_of(stack: Stack) -> InstancePaths:
+    return InstancePaths(stack.data_dir, run_folder(stack.data_dir))
 
 
 def hand_over(stack: Stack, recipient: str, delivery: str, subject: str, headers: str = "", body: str = "Hi.") -> str:
@@ -122,14 +122,14 @@ def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(
         conn.execute("LOCK TABLE inbound_claims IN SHARE MODE")  # read and not written
         alone.deliver(address, "Once")
         assert eventually(lambda: subjects(alone, address) == ["Once"], what="Dovecot's copy")
-        assert open_lines(places.handed_over) == 1
+        assert open_lines(places.lmtp_journal) == 1
         os.kill(pid, signal.SIGKILL)
         eventually(lambda: pid_of(alone, "lmtp") not in (0, pid), 90, "the agent")
-        assert open_lines(places.handed_over) == 1
+        assert open_lines(places.lmtp_journal) == 1
     rows = eventually(lambda: alone.do("GET", f"/messages?direction=inbound&to={address}"), 120, "the history")
     assert [row["status"] for row in rows] == ["received"]
     assert subjects(alone, address) == ["Once"]
-    assert eventually(lambda: open_lines(places.handed_over) == 0, what="the end")
+    assert eventually(lambda: open_lines(places.lmtp_journal) == 0, what="the end")
 
 
 def pid_of(stack: Stack, name: str) -> int:

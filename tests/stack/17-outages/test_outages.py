@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons.paths import Places
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime import child, service_status
 from tests.stack.harness import Stack, eventually, letter
@@ -35,8 +35,8 @@ HOUR = (
 )
 
 
-def places(stack: Stack) -> Places:
-    return Places(stack.data_dir, run_folder(stack.data_dir))
+def places(stack: Stack) -> InstancePaths:
+    return InstancePaths(stack.data_dir, run_folder(stack.data_dir))
 
 
 def postfix(stack: Stack, command: str, *words: str, **more: Any) -> str:

@@ -16,11 +16,11 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from mailkeep.app import App
 from mailkeep.core.address import Address
-from mailkeep.core.concurrency import Turns
+from mailkeep.core.concurrency import ConcurrencyLimit
 from mailkeep.core.errors import DomainNotFound, NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.password import check_password
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import new_password
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import rules, store, wire
@@ -45,7 +45,7 @@ _DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$vffo+TurZnMSlB4oAFJnww$Lf2yMM9+3kGQj/K7
 _CONCURRENT_HASHES = min(4, os.cpu_count() or 1)
 _MAX_QUEUED = 400  # about 5 s on two cores
 
-hashing = Turns(_CONCURRENT_HASHES, _MAX_QUEUED)
+hashing = ConcurrencyLimit(_CONCURRENT_HASHES, _MAX_QUEUED)
 """Whoever hashes or verifies a password has a turn: bounds memory and CPU over all callers."""
 
 
@@ -59,7 +59,7 @@ _THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "hashing", _lower_priority)
 
 async def hash_password(password: str) -> str:
     """The Argon2id hash of a checked password."""
-    async with hashing.take(ahead=True):
+    async with hashing.acquire(priority=True):
         return await asyncio.get_running_loop().run_in_executor(_THREADS, _HASHER.hash, password)
 
 
@@ -212,7 +212,7 @@ async def ensure_first_admin(
     address = rules.parse_email(email or FIRST_ADMIN_EMAIL)
     chosen = check_password(password or new_password(), address.text)
     new = NewAdmin(address, await hash_password(chosen), Role.SUPER_ADMIN)
-    who = Principal(None, "first start", Role.SUPER_ADMIN, Actor.SYSTEM)
+    who = Principal(None, "first start", Role.SUPER_ADMIN, ActorType.SYSTEM)
     async with app.db.tx() as conn:
         await store.lock_roles(conn)
         if await store.exists_any(conn):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from mailkeep.core.errors import FieldFault, Forbidden, InvalidField
+from mailkeep.core.errors import FieldError, Forbidden, InvalidField
 from mailkeep.core.network import covers, parse_network
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.access.api_keys.model import DEFAULT_RATE_LIMIT, KEY_PREFIX, ApiKey, NewApiKey
@@ -45,7 +45,7 @@ def apply_parent_limits(wanted: NewApiKey, parent: ApiKey | None) -> NewApiKey:
 def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
     """Networks in CIDR form, or single addresses, in their shortest form, each once; INVALID_FIELD with all faults."""
     parsed = [parse_network(text) for text in texts]
-    faults: list[FieldFault] = [
+    faults: list[FieldError] = [
         {"field": f"allowed_networks[{index}]", "reason": "must be a network in CIDR form, as 192.0.2.0/24"}
         for index, network in enumerate(parsed)
         if network is None

@@ -22,7 +22,7 @@ from mailkeep.core.errors import (
     Unavailable,
 )
 from mailkeep.core.identity_provider import OidcProvider
-from mailkeep.core.principal import Actor, Principal, Role, allow
+from mailkeep.core.principal import ActorType, Principal, Role, allow
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
@@ -196,7 +196,7 @@ async def _newcomer(conn: Conn, call: Call, provider: OidcProvider, person: Pers
         None,
         f"oidc:{provider.id}",
         Role.SUPER_ADMIN,
-        Actor.SYSTEM,
+        ActorType.SYSTEM,
         ip_address=call.ip_address,
         user_agent=call.user_agent,
         request_id=call.request_id,
@@ -292,7 +292,7 @@ def _principal(call: Call, linking: Linking) -> Principal:
         admin_id=linking.admin_id,
         label=linking.email,
         role=Role(linking.role),
-        actor=Actor.SESSION,
+        actor=ActorType.SESSION,
         session_id=linking.session_id,
         ip_address=call.ip_address,
         user_agent=call.user_agent,

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection
 
 from mailkeep.core.errors import Conflict
-from mailkeep.core.passkey import Shown, Used
+from mailkeep.core.passkey import CredentialResponse, VerifiedAssertion
 from mailkeep.features.access.admins.model import NO_PASSWORD, Admin
 from mailkeep.features.access.passkeys.model import MOST, Passkey
 
@@ -40,7 +40,7 @@ def refuse_last_way_in(owner: Admin, password_hash: str) -> None:
         raise Conflict("You could not log in any more without this passkey.", reason="last_way_in")
 
 
-def is_owners(passkey: Passkey, shown: Shown, used: Used, *, alone: bool) -> bool:
+def is_owners(passkey: Passkey, shown: CredentialResponse, used: VerifiedAssertion, *, alone: bool) -> bool:
     """Whether a verified use fits what was registered: its account, and that it may be backed up or not (§7.2).
 
     A passkey that is to say who logs in must name its account.

@@ -14,7 +14,7 @@ from mailkeep.app import App
 from mailkeep.core import passkey as webauthn
 from mailkeep.core.errors import Conflict, InvalidCredentials, NotFound, Refusal, SessionInvalid, Unavailable
 from mailkeep.core.ids import uuid7
-from mailkeep.core.passkey import RelyingParty, Shown, Used
+from mailkeep.core.passkey import CredentialResponse, RelyingParty, VerifiedAssertion
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import token_hash
 from mailkeep.db.pool import Conn
@@ -56,11 +56,11 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
     `credential_taken`.
     """
     party, who, at = _party(app), call.caller(), app.clock()
-    shown = webauthn.read_made(credential)
+    shown = webauthn.parse_registration(credential)
     async with app.db.autocommit() as conn:
         if not await store.take_challenge(conn, _hash(shown), Purpose.REGISTER, _session_of(who), at):
             raise Conflict("No registration waits for this answer: begin again.", reason="no_challenge")
-    made = await asyncio.to_thread(webauthn.verify_made, shown, party)
+    made = await asyncio.to_thread(webauthn.verify_registration, shown, party)
     async with app.db.tx() as conn:
         admin_id = await _hold_own(conn, who)
         owner = await sessions.me(conn, who)
@@ -177,7 +177,7 @@ async def offer_login(app: App, call: Call, token: str | None) -> Offer:
 class _Try:
     """A use of a passkey, its challenge taken; `passkey` and `account` where the credential is known."""
 
-    shown: Shown
+    shown: CredentialResponse
     token: str | None
     account: Account | None
     passkey: Passkey | None
@@ -191,14 +191,14 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
     """
     sessions.refuse_network(app, call)
     party, at = _party(app), app.clock()
-    shown = webauthn.read_used(credential)
+    shown = webauthn.parse_assertion(credential)
     async with app.db.tx() as conn:
         tried = await _begin(conn, call, shown, token, at)
     if tried is None:
         raise SessionInvalid("This login is over, or its challenge was used: begin again.")
     key = tried.passkey.public_key if tried.passkey else rules.NOBODYS_KEY
     alone = token is None
-    used = await asyncio.to_thread(webauthn.verify_used, shown, party, key, user_verified=alone)
+    used = await asyncio.to_thread(webauthn.verify_assertion, shown, party, key, user_verified=alone)
     async with app.db.tx() as conn:
         # What is wrong is answered, not raised, until it is written down.
         opened = await _conclude(app, conn, call, tried, used, at)
@@ -208,7 +208,7 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
     return opened
 
 
-async def _begin(conn: Conn, call: Call, shown: Shown, token: str | None, at: datetime) -> _Try | None:
+async def _begin(conn: Conn, call: Call, shown: CredentialResponse, token: str | None, at: datetime) -> _Try | None:
     """Use up the challenge, and one of a waiting login's tries; None where either is over."""
     account = None
     if token is not None:
@@ -226,7 +226,7 @@ async def _begin(conn: Conn, call: Call, shown: Shown, token: str | None, at: da
 
 
 async def _conclude(
-    app: App, conn: Conn, call: Call, tried: _Try, used: Used | None, at: datetime
+    app: App, conn: Conn, call: Call, tried: _Try, used: VerifiedAssertion | None, at: datetime
 ) -> LoggedIn | Refusal:
     account, passkey, alone = tried.account, tried.passkey, tried.token is None
     if account is None or passkey is None or used is None:
@@ -259,7 +259,7 @@ async def _offer(
     return Offer(party, challenge, expires_at, own)
 
 
-def _hash(shown: Shown) -> bytes:
+def _hash(shown: CredentialResponse) -> bytes:
     return rules.challenge_hash(shown.challenge)
 
 

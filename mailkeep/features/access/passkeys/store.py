@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 
 from mailkeep.core.errors import Conflict
-from mailkeep.core.passkey import Used
+from mailkeep.core.passkey import VerifiedAssertion
 from mailkeep.db.pool import Conn, constraint_of
 from mailkeep.features.access.passkeys.model import Passkey, Purpose
 
@@ -78,7 +78,7 @@ async def delete_all(conn: Conn, admin_id: UUID) -> int:
     return cursor.rowcount
 
 
-async def note_use(conn: Conn, passkey_id: UUID, used: Used, at: datetime) -> bool:
+async def note_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: datetime) -> bool:
     """Compare and set the counter, and write the use; False where it has not risen (§7.2, step 22).
 
     Authenticators that don't count say 0 for ever.

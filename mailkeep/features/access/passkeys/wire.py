@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.passkey import ALGORITHMS
-from mailkeep.core.secret import to_text
+from mailkeep.core.secret import encode_base64url
 from mailkeep.features.access.passkeys.model import CHALLENGE_LIFETIME, Offer, Owner, Passkey, Registered
 from mailkeep.web.fields import Body, Text, Timestamp
 
@@ -203,7 +203,7 @@ def audit_fields(passkey: Passkey) -> dict[str, Any]:
     """What the audit log keeps of a passkey."""
     return {
         "name": passkey.name,
-        "credential_id": to_text(passkey.credential_id),
+        "credential_id": encode_base64url(passkey.credential_id),
         "aaguid": str(passkey.aaguid),
         "backup_eligible": passkey.backup_eligible,
     }
@@ -213,8 +213,8 @@ def registration_offer(offer: Offer, owner: Owner) -> RegistrationOffer:
     """What a browser makes a passkey with."""
     options = CreationOptions(
         rp=Party(offer.party.id, _SERVICE),
-        user=User(to_text(owner.id.bytes), owner.email, owner.email),
-        challenge=to_text(offer.challenge),
+        user=User(encode_base64url(owner.id.bytes), owner.email, owner.email),
+        challenge=encode_base64url(offer.challenge),
         pub_key_cred_params=[KeyParameter("public-key", number) for number in ALGORITHMS],
         timeout=_TIMEOUT,
         exclude_credentials=_descriptors(offer),
@@ -227,7 +227,7 @@ def registration_offer(offer: Offer, owner: Owner) -> RegistrationOffer:
 def login_offer(offer: Offer, *, alone: bool) -> LoginOffer:
     """What a browser logs in with; `alone`: without a password before it."""
     options = RequestOptions(
-        challenge=to_text(offer.challenge),
+        challenge=encode_base64url(offer.challenge),
         timeout=_TIMEOUT,
         rp_id=offer.party.id,
         allow_credentials=_descriptors(offer),
@@ -237,4 +237,6 @@ def login_offer(offer: Offer, *, alone: bool) -> LoginOffer:
 
 
 def _descriptors(offer: Offer) -> list[Descriptor]:
-    return [Descriptor("public-key", to_text(one.credential_id), list(one.transports)) for one in offer.passkeys]
+    return [
+        Descriptor("public-key", encode_base64url(one.credential_id), list(one.transports)) for one in offer.passkeys
+    ]

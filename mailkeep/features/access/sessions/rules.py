@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from mailkeep.core.address import AddressError, parse_address
-from mailkeep.core.network import within
-from mailkeep.core.principal import Bar, Role
+from mailkeep.core.network import is_within
+from mailkeep.core.principal import BlockReason, Role
 from mailkeep.core.secret import Vault
 from mailkeep.features.access.sessions.model import COOKIE, Account, Method
 
@@ -30,14 +30,14 @@ def known_key(email: str) -> str:
     return f"known:{account_key(email)[0]}"
 
 
-def network_bar(address: str, *allowed: Sequence[str]) -> Bar | None:
+def network_bar(address: str, *allowed: Sequence[str]) -> BlockReason | None:
     """What stands against a call from this address: each of the lists must have it, but for those that are empty."""
-    return None if all(not networks or within(address, networks) for networks in allowed) else Bar.NETWORK
+    return None if all(not networks or is_within(address, networks) for networks in allowed) else BlockReason.NETWORK
 
 
-def factor_bar(role: Role, second_factor: bool, required: Collection[str]) -> Bar | None:
+def factor_bar(role: Role, second_factor: bool, required: Collection[str]) -> BlockReason | None:
     """What stands against an account of this role while it has no second factor."""
-    return Bar.SECOND_FACTOR if role.value in required and not second_factor else None
+    return BlockReason.SECOND_FACTOR if role.value in required and not second_factor else None
 
 
 def methods_of(account: Account) -> tuple[Method, ...]:

@@ -21,7 +21,7 @@ from mailkeep.core.errors import (
 )
 from mailkeep.core.ids import uuid7
 from mailkeep.core.password import MAX_LENGTH, check_password, prepare_password
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
@@ -91,7 +91,7 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
     _count(call, key)
     call.who = replace(
         _person(call, key.name, key.role, key.admin_id, None),
-        actor=Actor.API_KEY,
+        actor=ActorType.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
         bar=rules.network_bar(call.ip_address, auth.allowed_networks, key.allowed_networks)
@@ -225,7 +225,7 @@ async def _try_password(
         # A flood of logins fills the queue for strangers only.
         ahead = admin_id is not None or await store.is_familiar(conn, key, source)
     # Counted while its turn to hash has come: of tries in parallel no more are under way than are hashed at once.
-    async with admins.hashing.take(ahead=ahead):
+    async with admins.hashing.acquire(priority=ahead):
         at = app.clock()
         async with app.db.tx() as conn:
             if admin_id is None:
@@ -301,7 +301,7 @@ def _person(call: Call, label: str, role: Role, admin_id: UUID | None, session_i
         admin_id=admin_id,
         label=label,
         role=role,
-        actor=Actor.SESSION,
+        actor=ActorType.SESSION,
         session_id=session_id,
         ip_address=call.ip_address,
         user_agent=call.user_agent,

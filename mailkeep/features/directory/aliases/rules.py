@@ -6,7 +6,7 @@ from collections.abc import Collection
 from unicodedata import normalize
 
 from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
-from mailkeep.core.errors import Conflict, FieldFault, InvalidField, MissingFields, invalid_field
+from mailkeep.core.errors import Conflict, FieldError, InvalidField, MissingFields, invalid_field
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS
 
@@ -15,7 +15,7 @@ def parse_new(
     source: str, destination: str, max_destinations: int = MAX_DESTINATIONS
 ) -> tuple[str, tuple[Address, ...]]:
     """Source (in NFC) and at most `most` destinations of an alias to make; INVALID_FIELD with all faults."""
-    faults: list[FieldFault] = []
+    faults: list[FieldError] = []
     parsed = (_parse_source(source, faults), _parse_destinations(destination, max_destinations, faults))
     if faults:
         raise InvalidField(faults)
@@ -24,14 +24,14 @@ def parse_new(
 
 def parse_destinations(text: str, max_destinations: int = MAX_DESTINATIONS) -> tuple[Address, ...]:
     """The addresses in `text`, trimmed, each once, in their order, at most `most`; INVALID_FIELD with all faults."""
-    faults: list[FieldFault] = []
+    faults: list[FieldError] = []
     parsed = _parse_destinations(text, max_destinations, faults)
     if faults:
         raise InvalidField(faults)
     return parsed
 
 
-def _parse_source(text: str, faults: list[FieldFault]) -> str:
+def _parse_source(text: str, faults: list[FieldError]) -> str:
     if not text:
         return text
     try:
@@ -43,7 +43,7 @@ def _parse_source(text: str, faults: list[FieldFault]) -> str:
     return normalize("NFC", text)
 
 
-def _parse_destinations(text: str, max_destinations: int, faults: list[FieldFault]) -> tuple[Address, ...]:
+def _parse_destinations(text: str, max_destinations: int, faults: list[FieldError]) -> tuple[Address, ...]:
     found: dict[str, Address] = {}
     written = dict.fromkeys(one.strip() for one in text.split(","))
     # More cannot be as few addresses but for the case of their letters: nothing of them is parsed.

@@ -15,7 +15,7 @@ from uuid import UUID
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.directory.mailboxes import store, wire
 from mailkeep.features.directory.mailboxes.model import TRASH_RETENTION, mail_folder, mail_root
@@ -25,7 +25,7 @@ from mailkeep.features.record.audit.model import AuditAction, Target
 log = structlog.get_logger("mailkeep.mailboxes")
 
 _BATCH = 100
-_SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, Actor.SYSTEM)
+_SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def purge_trash(app: App) -> int:

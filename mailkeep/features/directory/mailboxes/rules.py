@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from unicodedata import normalize
 
 from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
-from mailkeep.core.errors import Conflict, FieldFault, Forbidden, InvalidField, MissingFields, invalid_field
-from mailkeep.core.password_hash import fault_of
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.errors import Conflict, FieldError, Forbidden, InvalidField, MissingFields, invalid_field
+from mailkeep.core.password_hash import check_password_hash
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxForward, PasswordOrHash
 
 MAX_DESTINATIONS = 10
@@ -41,7 +41,7 @@ def address_in(local_part: str, domain_name: str) -> Address:
 
 def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
     """The addresses of a forward, trimmed, each once, at most ten; INVALID_FIELD with every fault."""
-    faults: list[FieldFault] = []
+    faults: list[FieldError] = []
     found: dict[str, Address] = {}
     for index, text in enumerate(texts):
         try:
@@ -71,7 +71,7 @@ def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
     if secret.password is not None and secret.password_hash is not None:
         raise invalid_field("password_hash", "must not stand beside password")
     if secret.password_hash is not None:
-        if fault := fault_of(secret.password_hash):
+        if fault := check_password_hash(secret.password_hash):
             raise invalid_field("password_hash", fault)
     elif required and not secret.password:
         raise MissingFields(["password"])
@@ -100,7 +100,7 @@ def display_suspender(who: Principal, label: str, rank: int | None) -> str:
     sees all administrators in GET /admins, and to that one itself; to others the role.
     """
     sees_all = who.scope is None and who.role is not Role.DOMAIN_ADMIN
-    itself = who.actor is Actor.SESSION and label == who.label
+    itself = who.actor is ActorType.SESSION and label == who.label
     if rank is None or sees_all or itself:
         return label
     return next((role.value for role in Role if role.rank == rank), "administrator")

@@ -13,7 +13,7 @@ from mailkeep.core.address import Address, parse_address
 from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
-from mailkeep.core.principal import Actor, Principal, Role, allow_on
+from mailkeep.core.principal import ActorType, Principal, Role, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.directory.domains import service as domains
@@ -147,7 +147,7 @@ async def _suspend_by_rules(
         None,
         "abuse rules",
         Role.SUPER_ADMIN,
-        Actor.SYSTEM,
+        ActorType.SYSTEM,
         ip_address=who.ip_address,
         user_agent=who.user_agent,
         request_id=who.request_id,

@@ -25,7 +25,7 @@ from mailkeep.features.mailflow.receiving.rules import HAM, unquoted
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient, Reply as Said
-from mailkeep.jobs.batches import Grouped
+from mailkeep.jobs.batches import BatchWriter
 from mailkeep.mail.message.parse import Unparsable
 from mailkeep.mail.message.parse_process import Apart
 from mailkeep.mail.smtp.connection import Lost, Refused
@@ -57,11 +57,11 @@ class Filing:
     app: App
     came: Came
     journal: Journal
-    _grouped: Grouped[Letter, None] = field(init=False)
+    _grouped: BatchWriter[Letter, None] = field(init=False)
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
 
     def __post_init__(self) -> None:
-        self._grouped = Grouped(partial(_file, self.app), most=_MOST, pace=_PACE, apart=True)
+        self._grouped = BatchWriter(partial(_file, self.app), max_batch=_MOST, min_interval=_PACE, retry_singly=True)
 
     def turn(self, queue_id: str) -> asyncio.Lock:
         """One try at a time for each message: Postfix may come again while nobody waits for an earlier one any more."""
@@ -69,7 +69,7 @@ class Filing:
 
     async def file(self, letter: Letter) -> None:
         """File a letter; committed when it answers. Raises `Unavailable`."""
-        await self._grouped.put(letter)
+        await self._grouped.add(letter)
 
 
 async def deliver(

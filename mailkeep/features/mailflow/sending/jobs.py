@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from mailkeep.app import App
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sending import store, writes
 from mailkeep.features.record.audit import service as audit
@@ -17,7 +17,7 @@ ABANDONED = timedelta(hours=1)
 _AFTER = timedelta(minutes=20)  # longer than a submission takes from its attempt to the MTA's word in the log
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _BATCH = 200
-_SYSTEM = Principal(None, "reconciliation", Role.SUPER_ADMIN, Actor.SYSTEM)
+_SYSTEM = Principal(None, "reconciliation", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def reconcile(app: App, before: datetime) -> int:

@@ -15,7 +15,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import MailboxSuspended, RateLimitExceeded, Refusal, Unavailable
-from mailkeep.core.principal import Actor, Principal, Role, allow
+from mailkeep.core.principal import ActorType, Principal, Role, allow
 from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.sessions import rules as auth_rules
 from mailkeep.features.directory.domains import service as domains
@@ -190,10 +190,10 @@ async def _key(app: App, raw: str) -> Principal:
         admin_id=key.admin_id,
         label=key.name,
         role=key.role,
-        actor=Actor.API_KEY,
+        actor=ActorType.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
-        bar=auth_rules.network_bar(_ADDRESS, networks, key.allowed_networks)
+        blocked_by=auth_rules.network_bar(_ADDRESS, networks, key.allowed_networks)
         or auth_rules.factor_bar(key.role, key.second_factor, app.settings.auth.require_second_factor),
         key_id=key.id,
         ip_address=_ADDRESS,
@@ -215,7 +215,7 @@ async def _by_account(app: App, account: pwd.struct_passwd, wanted: _Wanted) -> 
                 f"the account {account.pw_name} may not send as {each}: use {own}, an API key (--key-file), or the "
                 "setting sendmail.allowed",
             )
-    who = Principal(None, f"account {account.pw_name}", Role.DOMAIN_ADMIN, Actor.SYSTEM)
+    who = Principal(None, f"account {account.pw_name}", Role.DOMAIN_ADMIN, ActorType.SYSTEM)
     domain = await _domain(app, first, host)
     home = await _domain(app, own, host)
     use = Use(own, home.id if home else None, 1, written=first)

@@ -19,10 +19,10 @@ from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.webhooks import rules, service, store
 from mailkeep.features.mailflow.webhooks.model import TIMEOUT_SECONDS, Attempt, Claimed, Content, Outcome
-from mailkeep.jobs.adaptive_concurrency import Pace
-from mailkeep.jobs.batches import Grouped
-from mailkeep.jobs.run import Queue, Room, Worker
-from mailkeep.jobs.wakeup import Bell
+from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
+from mailkeep.jobs.batches import BatchWriter
+from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.wakeup import Wakeup
 
 log = structlog.get_logger("mailkeep.webhooks")
 
@@ -41,14 +41,14 @@ class Deliveries:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._settled = Grouped(self._settle)
+        self._settled = BatchWriter(self._settle)
         self._full = asyncio.Semaphore(_FULL_AT_A_TIME)
-        queue = Queue("webhooks", self._claim, _lane, self._work)
-        self._worker = Worker(queue, slots=_SLOTS, pace=Pace(start=_ROOM, most=_MOST_ROOM))
+        queue = JobQueue("webhooks", self._claim, _lane, self._work)
+        self._worker = Worker(queue, slots=_SLOTS, concurrency=AdaptiveConcurrency(initial=_ROOM, maximum=_MOST_ROOM))
 
     async def run(self) -> None:
         """Deliver until `stop` was called."""
-        bell = Bell(self._app.db, "webhooks")
+        bell = Wakeup(self._app.db, "webhooks")
         try:
             await self._worker.run(bell)
         finally:
@@ -62,10 +62,10 @@ class Deliveries:
         """Deliver what is due now; how many attempts that took."""
         return await self._worker.drain()
 
-    async def _claim(self, room: Room) -> Sequence[Claimed]:
+    async def _claim(self, room: ClaimLimits) -> Sequence[Claimed]:
         at = self._app.clock()
         async with self._app.db.autocommit() as conn:
-            found = await store.claim(conn, at, at + LEASE, room.after, (room.most, room.each, room.lanes))
+            found = await store.claim(conn, at, at + LEASE, room.after, (room.total, room.per_key, room.by_key))
         if found:
             failpoint.reach("webhook.claimed")
         return found
@@ -86,7 +86,7 @@ class Deliveries:
         if outcome is None:
             await self._give_back(job, None)
             return True
-        await self._settled.put(outcome)
+        await self._settled.add(outcome)
         return outcome.state == "delivered"
 
     async def _attempt(self, job: Claimed) -> Outcome | None:

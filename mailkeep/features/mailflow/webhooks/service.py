@@ -18,7 +18,7 @@ from mailkeep.core.clock import iso
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
-from mailkeep.core.principal import Actor, Principal, Role, allow_on
+from mailkeep.core.principal import ActorType, Principal, Role, allow_on
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
@@ -53,7 +53,7 @@ _READ, _WRITE = "webhook.read", "webhook.write"
 # A global webhook belongs to no domain, so that no scope holds it.
 _NO_DOMAIN = UUID(int=0)
 _PURPOSE = "webhook secret"
-_SYSTEM = Principal(None, "webhooks", Role.SUPER_ADMIN, Actor.SYSTEM)
+_SYSTEM = Principal(None, "webhooks", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def list_seen(conn: Conn, who: Principal) -> list[Webhook]:

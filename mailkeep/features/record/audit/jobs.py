@@ -16,7 +16,7 @@ from psycopg.errors import LockNotAvailable
 from mailkeep.app import App
 from mailkeep.core.clock import iso
 from mailkeep.core.ids import uuid7_floor
-from mailkeep.core.principal import Actor, Principal, Role
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.instance import write_whole
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.db.pool import Conn, Database
@@ -27,7 +27,7 @@ log = structlog.get_logger("mailkeep.audit")
 
 _BATCH = 500
 _LOOK_SECONDS, _LOOKS = 0.25, 40
-_SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, Actor.SYSTEM)
+_SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def seal(app: App) -> int:

@@ -121,7 +121,7 @@ async def record_refusal(app: App, call: Call, wrong: Refusal) -> None:
     )
     at = app.clock()
     await record_summaries(app, at)
-    if app.refusal_limit.take(who.key_id or who.admin_id, audit_action.action, who, at):
+    if app.refusal_limit.allow(who.key_id or who.admin_id, audit_action.action, who, at):
         async with app.db.tx() as conn:
             await record(conn, who, at, audit_action)
 
@@ -130,12 +130,12 @@ async def record_summaries(app: App, at: datetime | None) -> None:
     """Write an entry for each principal and minute before the one of `at` (None: all) that had more refused calls than
     are recorded one by one: how many more, and of which actions.
     """
-    minutes = app.refusal_limit.finished(at)
+    minutes = app.refusal_limit.pop_exceeded(at)
     if not minutes:
         return
     async with app.db.tx() as conn:
         for minute in minutes:
-            who, more = minute.latest, {"count": minute.beyond.total(), "actions": sorted(minute.beyond)}
+            who, more = minute.latest, {"count": minute.exceeded.total(), "actions": sorted(minute.exceeded)}
             audit_action = AuditAction("denied.summary", Target("admin", who.admin_id), more=more, outcome="denied")
             await record(conn, replace(who, request_id=None), at or app.clock(), audit_action)
 

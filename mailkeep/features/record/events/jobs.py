@@ -9,7 +9,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.record.events import store
-from mailkeep.jobs.wakeup import Bell
+from mailkeep.jobs.wakeup import Wakeup
 
 log = structlog.get_logger("mailkeep.events")
 
@@ -22,7 +22,7 @@ _PAUSE_SECONDS_A_STREAM = 0.002
 
 async def watch(app: App) -> None:
     """Wake the streams whenever the feed has moved, until cancelled. Without streams the database is left alone."""
-    bell = Bell(app.db, "events")
+    bell = Wakeup(app.db, "events")
     try:
         while True:
             await app.streams.wait_for_stream()
@@ -38,7 +38,7 @@ async def watch(app: App) -> None:
         await bell.close()
 
 
-async def _watch(app: App, bell: Bell) -> None:
+async def _watch(app: App, bell: Wakeup) -> None:
     seen, ring, pause = None, asyncio.Event(), _POLL_SECONDS
     while len(app.streams):
         await bell.listen()
@@ -49,7 +49,7 @@ async def _watch(app: App, bell: Bell) -> None:
             seen, pause = newest, _PENDING_SECONDS
         pause = min(2 * pause, _POLL_SECONDS) if pending else _POLL_SECONDS
         ring.clear()
-        await bell.rung(ring, pause)
+        await bell.wait(ring, pause)
         if ring.is_set():
             pause = _PENDING_SECONDS
         await asyncio.sleep(_PAUSE_SECONDS + _PAUSE_SECONDS_A_STREAM * len(app.streams))

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 
-async def end(*tasks: asyncio.Task[Any], again: float = 2.0) -> None:
+async def cancel_all(*tasks: asyncio.Task[Any], retry_seconds: float = 2.0) -> None:
     """Cancel tasks, and wait until they have ended; who has not after `again` seconds is cancelled once more.
 
     Before Python 3.12 a cancellation is lost on a task that has waited for a connection (`asyncio.wait_for`) and gets
@@ -16,4 +16,4 @@ async def end(*tasks: asyncio.Task[Any], again: float = 2.0) -> None:
     while left:
         for task in left:
             task.cancel()
-        _, left = await asyncio.wait(left, timeout=again)
+        _, left = await asyncio.wait(left, timeout=retry_seconds)

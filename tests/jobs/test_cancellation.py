@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from mailkeep.jobs.ending import end
+from mailkeep.jobs.cancellation import cancel_all
 
 
 async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
@@ -22,7 +22,7 @@ async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
     task = asyncio.create_task(deaf(2))
     other = asyncio.create_task(asyncio.sleep(60))
     await asyncio.sleep(0)
-    await asyncio.wait_for(end(task, other, again=0.01), 30)
+    await asyncio.wait_for(cancel_all(task, other, retry_seconds=0.01), 30)
     assert task.cancelled()
     assert other.cancelled()
     assert len(lost) == 3
@@ -31,5 +31,5 @@ async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
 async def test_what_has_ended_is_not_waited_for() -> None:
     task = asyncio.create_task(asyncio.sleep(0))
     await task
-    await end(task)
-    await end()
+    await cancel_all(task)
+    await cancel_all()

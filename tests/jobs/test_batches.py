@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.jobs.batches import Grouped
+from mailkeep.jobs.batches import BatchWriter
 
 
 async def test_what_comes_during_a_write_is_the_next_group():
@@ -21,11 +21,11 @@ async def test_what_comes_during_a_write_is_the_next_group():
         await going_on.wait()
         return [10 * item for item in items]
 
-    grouped = Grouped(write)
-    waiting = [asyncio.create_task(grouped.put(1))]
+    grouped = BatchWriter(write)
+    waiting = [asyncio.create_task(grouped.add(1))]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    waiting += [asyncio.create_task(grouped.put(number)) for number in (2, 3)]
+    waiting += [asyncio.create_task(grouped.add(number)) for number in (2, 3)]
     await asyncio.sleep(0)
     assert groups == [[1]]
     assert not any(task.done() for task in waiting)
@@ -41,8 +41,8 @@ async def test_a_group_has_at_most_so_many():
         groups.append(list(items))
         return items
 
-    grouped = Grouped(write, most=2)
-    await asyncio.gather(*(grouped.put(number) for number in range(5)))
+    grouped = BatchWriter(write, max_batch=2)
+    await asyncio.gather(*(grouped.add(number) for number in range(5)))
     assert groups == [[0, 1], [2, 3], [4]]
 
 
@@ -52,10 +52,10 @@ async def test_a_failed_write_fails_its_group_and_no_other():
             raise ValueError("one")
         return items
 
-    grouped = Grouped(write, most=2)
-    told = await asyncio.gather(*(grouped.put(number) for number in (1, 2, 3)), return_exceptions=True)
+    grouped = BatchWriter(write, max_batch=2)
+    told = await asyncio.gather(*(grouped.add(number) for number in (1, 2, 3)), return_exceptions=True)
     assert [type(each) for each in told] == [ValueError, ValueError, int]
-    await grouped.put(4)
+    await grouped.add(4)
 
 
 async def test_who_gives_up_waiting_is_left_out():
@@ -67,18 +67,18 @@ async def test_who_gives_up_waiting_is_left_out():
         await going_on.wait()
         return items
 
-    grouped = Grouped(write)
-    first, second = asyncio.create_task(grouped.put(1)), asyncio.create_task(grouped.put(2))
+    grouped = BatchWriter(write)
+    first, second = asyncio.create_task(grouped.add(1)), asyncio.create_task(grouped.add(2))
     while written != [1, 2]:
         await asyncio.sleep(0)
-    third = asyncio.create_task(grouped.put(3))
+    third = asyncio.create_task(grouped.add(3))
     await asyncio.sleep(0.01)
     third.cancel()
     going_on.set()
     await asyncio.gather(first, second)
     with pytest.raises(asyncio.CancelledError):
         await third
-    await grouped.put(4)
+    await grouped.add(4)
     assert written == [1, 2, 4]
 
 
@@ -94,13 +94,13 @@ async def test_what_fails_together_is_written_apart_unless_the_database_is_away(
             raise ValueError("two")
         return items
 
-    grouped = Grouped(write, apart=True)
-    told = await asyncio.gather(*(grouped.put(number) for number in (1, 2, 3)), return_exceptions=True)
+    grouped = BatchWriter(write, retry_singly=True)
+    told = await asyncio.gather(*(grouped.add(number) for number in (1, 2, 3)), return_exceptions=True)
     assert [1, ValueError, 3] == [type(each) if isinstance(each, Exception) else each for each in told]
     assert groups == [[1, 2, 3], [1], [2], [3]]
     groups.clear()
     away = True
-    told = await asyncio.gather(*(grouped.put(number) for number in (1, 2)), return_exceptions=True)
+    told = await asyncio.gather(*(grouped.add(number) for number in (1, 2)), return_exceptions=True)
     assert [type(each) for each in told] == [Unavailable, Unavailable]
     assert groups == [[1, 2]]
 
@@ -130,15 +130,15 @@ def test_who_comes_soon_after_a_group_waits_for_company_and_who_comes_alone_does
         return items
 
     async def come() -> float:
-        grouped = Grouped(write, pace=0.2)
-        await grouped.put(1)
-        soon = [asyncio.create_task(grouped.put(2))]
+        grouped = BatchWriter(write, min_interval=0.2)
+        await grouped.add(1)
+        soon = [asyncio.create_task(grouped.add(2))]
         await asyncio.sleep(0.05)
-        soon.append(asyncio.create_task(grouped.put(3)))
+        soon.append(asyncio.create_task(grouped.add(3)))
         await asyncio.gather(*soon)
         await asyncio.sleep(0.25)
         later = loop.time()
-        await grouped.put(4)
+        await grouped.add(4)
         return later
 
     try:
