@@ -24,12 +24,12 @@ from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
 from mailkeep.features.record.audit import jobs, service
-from mailkeep.features.record.audit.model import AuditAction, Filter, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditFilter, AuditTarget
 from mailkeep.settings import Settings
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, ActorType.SESSION, ip_address="192.0.2.1")
 ACTION = AuditAction(
-    "alias.create", Target("alias", uuid7(utc_now())), after={"source_local_part": "sales", "active": True}
+    "alias.create", AuditTarget("alias", uuid7(utc_now())), after={"source_local_part": "sales", "active": True}
 )
 FILL = """
     INSERT INTO audit_entries (id, created_at, actor_type, actor_label, action, resource_type, outcome, details)
@@ -92,7 +92,7 @@ async def measure_log(app: App, count: int) -> None:
     before, start, lines = peak(), time.perf_counter(), 0
     file = app.data_dir / "export.ndjson"
     with file.open("wb") as out:
-        async for piece in (await service.start_export(app, Filter(None))).lines():
+        async for piece in (await service.start_export(app, AuditFilter(None))).lines():
             lines += piece.count(b"\n")
             out.write(piece)
     took = time.perf_counter() - start

@@ -28,7 +28,7 @@ from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db import migrate, postgres
 from mailkeep.db.pool import Database
 from mailkeep.features.record.history import service as history
-from mailkeep.features.record.history.model import Filter
+from mailkeep.features.record.history.model import HistoryFilter
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Fate, Message, Recipient, Reply
 
@@ -120,7 +120,7 @@ def fill(url: str, size: int) -> None:
         conn.execute("VACUUM ANALYZE")
 
 
-async def wanted(db: Database) -> dict[str, Filter]:
+async def wanted(db: Database) -> dict[str, HistoryFilter]:
     """What is asked, by name; of messages in the middle of the history where one is named."""
     async with db.autocommit() as conn:
         cursor = await conn.execute(
@@ -135,34 +135,34 @@ async def wanted(db: Database) -> dict[str, Filter]:
     rare, some = domains[-1], domains[:3]
     week = utc_now() - timedelta(days=40)
     return {
-        "(all)": Filter(None),
-        "direction=inbound": Filter(None, direction="inbound"),
-        "direction=outbound": Filter(None, direction="outbound"),
-        "status=delivered": Filter(None, status="delivered"),
-        "status=failed (1 in 20,000)": Filter(None, status="failed"),
-        "status=lost (none)": Filter(None, status="lost"),
-        "domain_id": Filter(None, domain_id=domains[0]),
-        "domain_id (rare)": Filter(None, domain_id=rare),
-        "three domains seen": Filter(some),
-        "three domains, status=bounced": Filter(some, status="bounced"),
-        "mailbox_id": Filter(None, mailbox_id=domains[0]),
-        "message_id": Filter(None, message_id=one["message_id"]),
-        "queue_id": Filter(None, queue_id=one["queue_id"]),
-        "tag": Filter(None, tag="campaign-3"),
-        "tag (none)": Filter(None, tag="nothing"),
-        "since, until": Filter(None, since=week, until=week + timedelta(days=7)),
-        "from (a sender)": Filter(None, from_="shop3@d4"),
-        "to (one address)": Filter(None, to=one["to_"]),
-        "to (1 in 1,000)": Filter(None, to="@mail500.example"),
-        "to (nobody)": Filter(None, to="nobody@nowhere"),
-        "subject (1 in 4)": Filter(None, subject="newsletter"),
-        "subject (1 in 8,000)": Filter(None, subject="ZEBRA"),
-        "subject (one)": Filter(None, subject="unicorn"),
-        "subject (none)": Filter(None, subject="no such words"),
-        "subject, rare domain": Filter(None, subject="invoice", domain_id=rare),
-        "subject, status=bounced": Filter(None, subject="order", status="bounced"),
-        "q (two words)": Filter(None, q="invoice shop3@d4"),
-        "q (one)": Filter(None, q="unicorn year"),
+        "(all)": HistoryFilter(None),
+        "direction=inbound": HistoryFilter(None, direction="inbound"),
+        "direction=outbound": HistoryFilter(None, direction="outbound"),
+        "status=delivered": HistoryFilter(None, status="delivered"),
+        "status=failed (1 in 20,000)": HistoryFilter(None, status="failed"),
+        "status=lost (none)": HistoryFilter(None, status="lost"),
+        "domain_id": HistoryFilter(None, domain_id=domains[0]),
+        "domain_id (rare)": HistoryFilter(None, domain_id=rare),
+        "three domains seen": HistoryFilter(some),
+        "three domains, status=bounced": HistoryFilter(some, status="bounced"),
+        "mailbox_id": HistoryFilter(None, mailbox_id=domains[0]),
+        "message_id": HistoryFilter(None, message_id=one["message_id"]),
+        "queue_id": HistoryFilter(None, queue_id=one["queue_id"]),
+        "tag": HistoryFilter(None, tag="campaign-3"),
+        "tag (none)": HistoryFilter(None, tag="nothing"),
+        "since, until": HistoryFilter(None, since=week, until=week + timedelta(days=7)),
+        "from (a sender)": HistoryFilter(None, from_="shop3@d4"),
+        "to (one address)": HistoryFilter(None, to=one["to_"]),
+        "to (1 in 1,000)": HistoryFilter(None, to="@mail500.example"),
+        "to (nobody)": HistoryFilter(None, to="nobody@nowhere"),
+        "subject (1 in 4)": HistoryFilter(None, subject="newsletter"),
+        "subject (1 in 8,000)": HistoryFilter(None, subject="ZEBRA"),
+        "subject (one)": HistoryFilter(None, subject="unicorn"),
+        "subject (none)": HistoryFilter(None, subject="no such words"),
+        "subject, rare domain": HistoryFilter(None, subject="invoice", domain_id=rare),
+        "subject, status=bounced": HistoryFilter(None, subject="order", status="bounced"),
+        "q (two words)": HistoryFilter(None, q="invoice shop3@d4"),
+        "q (one)": HistoryFilter(None, q="unicorn year"),
     }
 
 

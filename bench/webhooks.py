@@ -83,7 +83,7 @@ async def emit(app: App, count: int) -> None:
 
 async def deliver(app: App, count: int) -> tuple[float, float, float]:
     """Deliveries a second of a worker that runs, CPU of it and of the database a delivery."""
-    worker = jobs.Deliveries(app)
+    worker = jobs.DeliveryWorker(app)
     before = time.process_time(), cpu_of_children(_self())
     start = time.perf_counter()
     task = asyncio.create_task(worker.run())

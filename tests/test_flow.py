@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mailkeep.features.mailflow.webhooks.jobs import Deliveries
+from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from tests.plugins.post import Post, letter
 from tests.support.client import EXAMPLE
 from tests.support.statements import Statement, traced
@@ -62,7 +62,7 @@ async def test_each_life_costs_the_statements_that_the_document_tells(
     await api.webhook(EXAMPLE)
     await api.sql("DELETE FROM webhook_deliveries")
     await key.post("/send", letter())
-    await lives("A delivery to a webhook", Deliveries(api.app).drain)
+    await lives("A delivery to a webhook", DeliveryWorker(api.app).drain)
     expected = documented()
     assert list(expected) == [title for title in expected if title in found]
     for title, statements in found.items():

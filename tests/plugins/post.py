@@ -63,7 +63,7 @@ class Post:
     async def run_queue(self, seconds: float = 0) -> None:
         """See to whatever is due after that many seconds."""
         self.api.clock.advance(seconds=seconds)
-        while await sandbox_service.run_due(self.api.app):
+        while await sandbox_service.deliver_due(self.api.app):
             pass
 
     async def run_forwards(self) -> None:

@@ -20,7 +20,7 @@ import { Icon } from '../ui/Icon'
 import { Facts, Page } from '../ui/Page'
 import { Time } from '../ui/Time'
 
-type Entry = Schema['AuditEntry']
+type Entry = Schema['AuditEntryResponse']
 
 const route = getRouteApi('/inside/audit')
 const FILTERS = ['action', 'admin', 'resource', 'domain', 'age'] as const
@@ -154,7 +154,7 @@ function Actions({ filter }: { filter: Readonly<Record<string, string>> }) {
   )
 }
 
-function Verdict({ of }: { of: Schema['Verification'] }) {
+function Verdict({ of }: { of: Schema['VerificationResponse'] }) {
   return (
     <div className="stack">
       <div className={`note ${of.ok ? 'note-good' : 'note-bad'}`} role="status">

@@ -13,7 +13,7 @@ import { Facts, Page } from '../ui/Page'
 
 const route = getRouteApi('/inside/sandbox/$id')
 
-type Content = Schema['SandboxContent']
+type Content = Schema['SandboxContentResponse']
 
 const FIRST = ['from', 'to', 'cc', 'reply-to', 'date']
 

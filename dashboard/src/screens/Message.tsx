@@ -17,7 +17,7 @@ import { Icon } from '../ui/Icon'
 import { Facts, Page, Section } from '../ui/Page'
 import { Time } from '../ui/Time'
 
-type Found = Schema['Message']
+type Found = Schema['MessageResponse']
 
 const route = getRouteApi('/inside/messages/$id')
 const UNSETTLED: readonly string[] = ['submitting', 'queued', 'deferred', 'partial']

@@ -14,7 +14,7 @@ import { Page } from '../ui/Page'
 import { Time } from '../ui/Time'
 import { Exact } from './messages/Exact'
 
-type Message = Schema['Message']
+type Message = Schema['MessageResponse']
 
 const route = getRouteApi('/inside/messages')
 

@@ -20,7 +20,7 @@ import { useReady } from '../ui/ready'
 import { Time } from '../ui/Time'
 import { sentQuery, useSteps } from './Start'
 
-type Message = Schema['Message']
+type Message = Schema['MessageResponse']
 
 /** What happened lately, and what needs somebody. */
 export function Overview() {
@@ -83,7 +83,7 @@ const ANEW = { refetchInterval: 30_000, retry: false } as const
 function useHealth() {
   const asked = useQuery({ queryKey: ['health'], queryFn: () => ask(client.GET('/health')), ...ANEW })
   // One that is down refuses, and says the same in the details.
-  const told = asked.error instanceof ApiError ? (asked.error.details as Partial<Schema['HealthTold']>) : asked.data
+  const told = asked.error instanceof ApiError ? (asked.error.details as Partial<Schema['HealthResponse']>) : asked.data
   const status = told?.status ?? (asked.error ? 'down' : null)
   return { isPending: asked.isPending, status, ailing: told?.checks?.filter((check) => check.status !== 'ok') ?? [] }
 }

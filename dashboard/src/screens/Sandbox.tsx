@@ -13,7 +13,7 @@ import { Icon } from '../ui/Icon'
 import { Page } from '../ui/Page'
 import { Time } from '../ui/Time'
 
-type Caught = Schema['SandboxMessage']
+type Caught = Schema['SandboxMessageResponse']
 
 const COLUMNS: readonly Column<Caught>[] = [
   {

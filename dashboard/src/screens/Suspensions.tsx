@@ -13,7 +13,7 @@ import { useChange } from '../ui/form'
 import { Page } from '../ui/Page'
 import { Time } from '../ui/Time'
 
-type Suspension = Schema['SenderSuspension']
+type Suspension = Schema['SuspensionResponse']
 
 const route = getRouteApi('/inside/suspensions')
 

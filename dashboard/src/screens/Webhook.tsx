@@ -135,7 +135,7 @@ function Trial({ webhook }: { webhook: Record_ }) {
 
 function Hazards({ webhook }: { webhook: Record_ }) {
   const [isAsked, setAsked] = useState(false)
-  const [made, setMade] = useState<Schema['WebhookMade'] | null>(null)
+  const [made, setMade] = useState<Schema['WebhookWithSecret'] | null>(null)
   const navigate = useNavigate()
   const rotate = useChange({
     change: () => ask(client.POST('/webhooks/{id}/rotate-secret', { params: { path: { id: webhook.id } } })),

@@ -85,7 +85,7 @@ export function Webhooks() {
 }
 
 function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [made, setMade] = useState<Schema['WebhookMade'] | null>(null)
+  const [made, setMade] = useState<Schema['WebhookWithSecret'] | null>(null)
   const navigate = useNavigate()
   return (
     <Modal opened={opened} onClose={onClose} onExitTransitionEnd={() => setMade(null)} title="New webhook" size="lg" closeOnClickOutside={false} {...(made && HOLDS_SECRET)}>
@@ -96,7 +96,7 @@ function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void 
 }
 
 /** The secret, this once. */
-export function WebhookSecret({ made, action, onDone }: { made: Schema['WebhookMade']; action: string; onDone: () => void }) {
+export function WebhookSecret({ made, action, onDone }: { made: Schema['WebhookWithSecret']; action: string; onDone: () => void }) {
   return (
     <div className="stack" data-holds-secret>
       <div className="note note-good" role="status">

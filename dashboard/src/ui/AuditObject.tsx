@@ -8,7 +8,7 @@ import { adminsQuery, keysQuery, webhooksQuery } from '../api/lists'
 import { useAccount } from './Allowed'
 import { domainsQuery } from './Domains'
 
-type Entry = Schema['AuditEntry']
+type Entry = Schema['AuditEntryResponse']
 type Details = Readonly<Record<string, unknown>>
 
 /**

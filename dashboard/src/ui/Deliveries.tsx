@@ -95,7 +95,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function Answer({ of }: { of: Schema['AttemptTold'] | undefined }) {
+function Answer({ of }: { of: Schema['WebhookAttemptResponse'] | undefined }) {
   if (!of) return <span className="soft">none yet</span>
   if (of.status === null && of.error === null) return <span className="soft">under way</span>
   return (

@@ -220,7 +220,7 @@ function useFound(typed: string): { things: readonly Command[]; messages: readon
     icon: 'inbox',
     run: () => void navigate({ to: PATHS.mailbox, params: { id: row.id } }),
   })
-  const messageCommand = (row: Schema['Message']): Command => ({
+  const messageCommand = (row: Schema['MessageResponse']): Command => ({
     id: row.id,
     label: row.subject || '(no subject)',
     hint: row.recipients[0]?.address ?? row.from,

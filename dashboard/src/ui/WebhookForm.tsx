@@ -11,7 +11,7 @@ type Subscription = Kind | '*'
 
 interface Props {
   webhook?: Webhook
-  onMade?: (made: Schema['WebhookMade']) => void
+  onMade?: (made: Schema['WebhookWithSecret']) => void
   onChanged?: () => void
   onCancel: () => void
 }

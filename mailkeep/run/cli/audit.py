@@ -10,7 +10,7 @@ import typer
 from mailkeep.run.cli.output import REFUSED, Answer, AsJson, DataDir, Marked, conclude, examples, opened, refuse_absent
 
 if TYPE_CHECKING:
-    from mailkeep.features.record.audit.model import Fault, Verdict
+    from mailkeep.features.record.audit.model import ChainFault, Verification
 
 
 def add_to(app: typer.Typer) -> None:
@@ -106,7 +106,7 @@ def _own_key(data_dir: Path | None) -> bytes | None:
     return context.open_vault(place, loaded).public_key(SIGNED)
 
 
-def _answer(verdict: Verdict, note: str | None) -> Answer:
+def _answer(verdict: Verification, note: str | None) -> Answer:
     from base64 import b64encode
 
     from mailkeep.core.clock import iso
@@ -135,7 +135,7 @@ def _answer(verdict: Verdict, note: str | None) -> Answer:
     return Answer(told, [*lines, note] if note else lines, 0 if verdict.ok else REFUSED)
 
 
-def _line(fault: Fault) -> str:
+def _line(fault: ChainFault) -> str:
     if fault.problem == "truncated":
         return (
             f"  the log was cut off: seal {fault.seal} is not in it (after restoring an older database, remove the "

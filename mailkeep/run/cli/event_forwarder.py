@@ -26,7 +26,7 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.webhooks import rules
-from mailkeep.features.mailflow.webhooks.model import TIMEOUT_SECONDS, Content
+from mailkeep.features.mailflow.webhooks.model import TIMEOUT_SECONDS, EventContent
 from mailkeep.features.mailflow.webhooks.signature import headers
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Filter, Place
@@ -73,7 +73,7 @@ class _End(msgspec.Struct):
 class Heard:
     """An event; `data` is what a delivery of it tells."""
 
-    content: Content
+    content: EventContent
     data: Mapping[str, Any]
 
 
@@ -81,7 +81,7 @@ class Heard:
 class Forwarded:
     """What became of an event: a status, or why there is none."""
 
-    content: Content
+    content: EventContent
     status: int | None
     duration_ms: int
     error: str | None
@@ -152,7 +152,7 @@ async def local(app: App, who: Principal, domain_id: UUID | None, report: Report
         async for page in events.follow(app, Follower(place, again, wanted, inf), start.position):
             for told in page:
                 data = await _whole(app, told.data) if told.kind == _FULL else told.data
-                yield Heard(Content(told.id, told.kind, told.message_id, "", told.created_at), data)
+                yield Heard(EventContent(told.id, told.kind, told.message_id, "", told.created_at), data)
 
 
 async def _whole(app: App, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -311,6 +311,6 @@ async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
 
 
 def _heard(event: _Event) -> Heard:
-    content = Content(event.id, event.kind, event.message_id, "", event.created_at)
+    content = EventContent(event.id, event.kind, event.message_id, "", event.created_at)
     # The content of a message stands in no feed.
     return Heard(content, {**event.data, "truncated": True} if event.kind == _FULL else event.data)

@@ -13,7 +13,7 @@ from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples,
 
 if TYPE_CHECKING:
     from mailkeep.app import App
-    from mailkeep.features.mailflow.queue.model import Action, Filter
+    from mailkeep.features.mailflow.queue.model import Action, QueueFilter
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[QUEUE_ID]...", help="Messages, by their queue ids.")]
 Recipient = Annotated[str | None, typer.Option("--recipient", help="Part of a recipient's address.")]
@@ -43,9 +43,9 @@ def list_queue(
     as_json: AsJson = False,
 ) -> None:
     """Show what waits, and the last word about each recipient."""
-    from mailkeep.features.mailflow.queue.model import Filter
+    from mailkeep.features.mailflow.queue.model import QueueFilter
 
-    conclude(as_json, _list(data_dir, Filter(state=state, recipient=recipient, sender=sender), limit))
+    conclude(as_json, _list(data_dir, QueueFilter(state=state, recipient=recipient, sender=sender), limit))
 
 
 def act(
@@ -59,11 +59,11 @@ def act(
     as_json: AsJson = False,
 ) -> None:
     """Flush, hold, release or delete messages: by id, by address, or all."""
-    from mailkeep.features.mailflow.queue.model import Filter
+    from mailkeep.features.mailflow.queue.model import QueueFilter
 
     if bool(ids) + bool(recipient or sender) + everything != 1:
         raise typer.BadParameter("name queue ids, an address to look for, or --all")
-    wanted = None if ids else Filter(recipient=recipient, sender=sender)
+    wanted = None if ids else QueueFilter(recipient=recipient, sender=sender)
     conclude(as_json, _act(data_dir, action, (ids or [], wanted), dry_run))
 
 
@@ -91,7 +91,7 @@ async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
         yield app
 
 
-async def _list(data_dir: Path | None, wanted: Filter, limit: int) -> Answer:
+async def _list(data_dir: Path | None, wanted: QueueFilter, limit: int) -> Answer:
     from mailkeep.core.clock import iso, iso_or_none
     from mailkeep.core.page import PageRequest
     from mailkeep.features.mailflow.queue import service
@@ -130,13 +130,15 @@ async def _list(data_dir: Path | None, wanted: Filter, limit: int) -> Answer:
     return Answer({"messages": rows, "more": page.next_key is not None}, [*lines, *more])
 
 
-async def _act(data_dir: Path | None, action: Action, named: tuple[list[str], Filter | None], dry_run: bool) -> Answer:
+async def _act(
+    data_dir: Path | None, action: Action, named: tuple[list[str], QueueFilter | None], dry_run: bool
+) -> Answer:
     from mailkeep.features.mailflow.queue import service
-    from mailkeep.features.mailflow.queue.model import Selection
+    from mailkeep.features.mailflow.queue.model import QueueSelection
     from mailkeep.run.cli.accounts import operator
 
     ids, wanted = named
     async with _opened(data_dir) as app:
-        affected = await service.act(app, operator(), action, Selection(ids, wanted), dry_run=dry_run)
+        affected = await service.act(app, operator(), action, QueueSelection(ids, wanted), dry_run=dry_run)
     said = f"{action}: would be done to {affected} messages." if dry_run else f"{action}: done to {affected} messages."
     return Answer({"affected": affected, "dry_run": dry_run}, [said])

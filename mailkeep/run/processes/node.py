@@ -38,7 +38,7 @@ from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import Missing
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as operations
-from mailkeep.features.record.node_tasks.service import Perform
+from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.tool import run
@@ -124,16 +124,16 @@ class Node:
             self._asked.clear()
             _remove_where_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
             try:
-                while await operations.perform_next(self.app, performers):
+                while await operations.run_next(self.app, performers):
                     pass
             except Unavailable:
                 pass  # what waits is found again when the database is back
             except Exception:
                 log.exception("an operation stumbled")
 
-    def _performers(self) -> Mapping[str, Perform]:
+    def _performers(self) -> Mapping[str, TaskHandler]:
         original = srs.rewriter(self.app.vault, self.app.settings).original
-        return queue.performers(self.places.postfix_conf, self.places.postfix_queue, original)
+        return queue.task_handlers(self.places.postfix_conf, self.places.postfix_queue, original)
 
     async def _forget(self) -> None:
         self._stale, self._forgotten = False, asyncio.get_running_loop().time()
@@ -161,7 +161,7 @@ class Node:
             await asyncio.sleep(self.settle_seconds)
             try:
                 await self.settle_once()
-                await operations.tidy(self.app)
+                await operations.clean_up(self.app)
             except Unavailable:
                 log.info("waiting for the database", task="settling")
             except Exception:

@@ -38,7 +38,7 @@ from mailkeep.features.directory.mailbox_sessions import service as mailbox_sess
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.abuse.model import Use
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import Submission
 from mailkeep.features.mailflow.receiving import service as receiving
@@ -121,7 +121,7 @@ class Policy:
         action = await self._judge(request, transaction.shown)
         if action != DUNNO and routes:
             async with self._app.db.autocommit() as conn:
-                await abuse.take_back_forwards(conn, [request.get("queue_id", "")])
+                await abuse.uncount_forwards(conn, [request.get("queue_id", "")])
         return action
 
     async def _may_submit(self, request: Mapping[str, str]) -> bool:
@@ -236,7 +236,7 @@ class Policy:
         told = request.get("recipient_count", "")
         count = max(int(told) if told.isascii() and told.isdigit() and len(told) < 9 else 0, len(recipients), 1)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
-        (refusal,) = await abuse.count(app, who, at, [Use(mailbox, home.id, count, written=sender)])
+        (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, home.id, count, written=sender)])
         if refusal:
             return action_for(refusal)
         await self._note(request, login, recipients, client, at)

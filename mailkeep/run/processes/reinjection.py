@@ -199,7 +199,7 @@ class Submitter:
     async def _take_back(self, spooled: Spooled) -> None:
         with suppress(Unavailable):
             async with self.app.db.autocommit() as conn:
-                await abuse.take_back_forwards(conn, [_charge_id(spooled)])
+                await abuse.uncount_forwards(conn, [_charge_id(spooled)])
 
 
 def _charge_id(spooled: Spooled) -> str:

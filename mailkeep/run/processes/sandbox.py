@@ -35,8 +35,8 @@ class SandboxHandler:
         envelope = session.envelope
         assert envelope is not None
         try:
-            caught = await service.take(self._app, envelope.mail_from, list(envelope.rcpt_to), message)
-        except service.Unsigned as unsigned:
+            caught = await service.accept(self._app, envelope.mail_from, list(envelope.rcpt_to), message)
+        except service.NoSigningKey as unsigned:
             return Reply(451, "4.7.1", f"No DKIM key of {unsigned.domain} is at hand")
         self._wake.set()
         return Reply(250, "2.0.0", f"Ok: queued as {caught.queue_id}")

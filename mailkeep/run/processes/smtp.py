@@ -115,7 +115,7 @@ class InboundHandler:
         if self._copies(session):
             with contextlib.suppress(Unavailable):
                 async with self._app.db.autocommit() as conn:
-                    await abuse.take_back_forwards(conn, [queue_id])
+                    await abuse.uncount_forwards(conn, [queue_id])
 
     def _received(self, session: Session, queue_id: str, at: datetime) -> bytes:
         """The trace field (RFC 5321 §4.4); `with` as RFC 3848 has it."""

@@ -13,7 +13,7 @@ import structlog
 import uvloop
 
 from mailkeep.app import App
-from mailkeep.features.mailflow.webhooks.jobs import Deliveries
+from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.run.runtime import logs
 from mailkeep.run.runtime.context import attached
 from mailkeep.run.runtime.metrics_flush import flush_counters
@@ -40,7 +40,7 @@ class Process(Protocol):
 @contextlib.asynccontextmanager
 async def delivering(app: App) -> AsyncGenerator[None]:
     """Deliver for as long as the block lasts; what is under way then may end within seconds, or is given back."""
-    deliveries = Deliveries(app)
+    deliveries = DeliveryWorker(app)
     task = asyncio.create_task(deliveries.run())
     try:
         yield

@@ -79,7 +79,7 @@ class Recovery:
         }
         if any(self._seen.get(key) != due for key, due in found.items()):
             listing = await postfix_queue.listing(self._places.postfix_conf)
-            self._waiting = await queue.waiting_for_us(self._app, listing, str(self._places.lmtp_socket))
+            self._waiting = await queue.list_local_deferrals(self._app, listing, str(self._places.lmtp_socket))
             self._seen = found
         due = [key for key in self._waiting if key in found and self._may_try(key, now)][:_MOST]
         if not due:

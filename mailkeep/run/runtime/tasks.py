@@ -78,7 +78,7 @@ async def run_refusal_summaries(app: App) -> None:
 
 async def run_audit_pruning(app: App) -> None:
     """Prune the audit log, until cancelled."""
-    await every(_HOUSEKEEPING_SECONDS, "pruning the audit log", lambda: audit.let_go(app))
+    await every(_HOUSEKEEPING_SECONDS, "pruning the audit log", lambda: audit.prune(app))
 
 
 async def run_housekeeping(app: App) -> None:

@@ -14,7 +14,7 @@ from mailkeep.core.address import parse_address
 from mailkeep.core.errors import RateLimitExceeded, Refusal
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service
-from mailkeep.features.mailflow.abuse.model import Use
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.mail.smtp.client import Lost
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.runtime.tasks import housekeeping
@@ -49,15 +49,15 @@ async def counts(api: Api) -> dict[str, int]:
     return {row["subject"].removesuffix(f"@{EXAMPLE}"): row["n"] for row in rows}
 
 
-def use(sender: str, recipients: int) -> Use:
-    return Use(parse_address(f"{sender}@{EXAMPLE}"), DOMAIN_IDS[EXAMPLE], recipients)
+def use(sender: str, recipients: int) -> SendCharge:
+    return SendCharge(parse_address(f"{sender}@{EXAMPLE}"), DOMAIN_IDS[EXAMPLE], recipients)
 
 
-async def count(api: Api, *uses: Use) -> list[Refusal | None]:
+async def count(api: Api, *uses: SendCharge) -> list[Refusal | None]:
     return await service.count(api.app, WHO, api.clock(), uses)
 
 
-async def wait(api: Api, wanted: Use) -> int | None:
+async def wait(api: Api, wanted: SendCharge) -> int | None:
     """Retry-After of a message that is over a rate."""
     [refusal] = await count(api, wanted)
     assert isinstance(refusal, RateLimitExceeded)
@@ -142,7 +142,7 @@ async def test_a_domain_that_goes_beyond_its_threshold_is_refused_only(post: Pos
     assert (await send(post, 3)).status == 200
     assert reason(await send(post)) == "domain_rate"
     assert (await post.api.sue.get("/abuse/suspensions")).data == []
-    assert await count(post.api, Use(parse_address(f"a@{OTHER}"), DOMAIN_IDS[OTHER], SENDER)) == [None]
+    assert await count(post.api, SendCharge(parse_address(f"a@{OTHER}"), DOMAIN_IDS[OTHER], SENDER)) == [None]
 
 
 async def test_the_hour_rolls_by_the_minute(api: Api):
@@ -280,7 +280,7 @@ async def test_taking_back_after_a_lift_never_counts_below_nothing(api: Api):
 
 
 async def test_a_domain_that_is_deleted_meanwhile_is_refused_without_a_trace(api: Api):
-    ghost = Use(parse_address("a@gone.test"), await api.domain("gone.test"), SENDER)
+    ghost = SendCharge(parse_address("a@gone.test"), await api.domain("gone.test"), SENDER)
     assert await count(api, ghost) == [None]
     await api.sql("DELETE FROM domains WHERE name = 'gone.test'")
     [refusal] = await count(api, ghost)

@@ -14,7 +14,7 @@ from mailkeep.core import failpoint
 from mailkeep.core.address import parse_address
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.abuse.model import Use
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import Submission
 from mailkeep.features.record.messages import service as messages
@@ -542,7 +542,7 @@ async def test_what_the_filter_refuses_to_a_mail_client_does_not_count(api: Api,
     alice, at = f"alice@{EXAMPLE}", api.clock()
     await api.mailbox(alice)
     who = Principal(None, alice, Role.DOMAIN_ADMIN, ActorType.SYSTEM)
-    use = Use(parse_address(alice), DOMAIN_IDS[EXAMPLE], 2, written=parse_address(alice))
+    use = SendCharge(parse_address(alice), DOMAIN_IDS[EXAMPLE], 2, written=parse_address(alice))
     for queue_id in (_ID, _OTHER):
         assert await abuse.count(api.app, who, at, [use]) == [None]
         noted = Submission(queue_id, alice, alice, ["a@far.test", "b@far.test"], "192.0.2.5", at)

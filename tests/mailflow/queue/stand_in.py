@@ -53,11 +53,11 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued])
     waiters = Waiters(messages)
     before = app.settings
     app.settings = replace(before, mta=replace(before.mta, mode="postfix"))
-    performers = queue.performers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).original)
+    performers = queue.task_handlers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).original)
 
     async def work() -> None:
         while True:
-            if not await operations.perform_next(app, performers):
+            if not await operations.run_next(app, performers):
                 await asyncio.sleep(0.01)
 
     task = asyncio.create_task(work())
@@ -65,7 +65,7 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued])
         with patch.context() as patched:
             patched.setattr(postfix_queue, "listing", waiters.listing)
             patched.setattr(postfix_queue, "act", waiters.act)
-            patched.setattr(operations.answer, "__defaults__", (50.0,))  # the agent may stand still
+            patched.setattr(operations.wait_for_result, "__defaults__", (50.0,))  # the agent may stand still
             yield waiters
     finally:
         await cancel_all(task, retry_seconds=0.2)

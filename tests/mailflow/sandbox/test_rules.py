@@ -8,9 +8,9 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.features.mailflow.sandbox.rules import Image, disposition, place, with_images
+from mailkeep.features.mailflow.sandbox.rules import InlineImage, attachment_index, content_disposition, embed_images
 
-PNG = Image("image/png", "iVBORw0KGgo=")
+PNG = InlineImage("image/png", "iVBORw0KGgo=")
 SHOWN = "data:image/png;base64,iVBORw0KGgo="
 
 
@@ -31,34 +31,34 @@ SHOWN = "data:image/png;base64,iVBORw0KGgo="
     ],
 )
 def test_what_is_named_by_cid_is_put_in_its_place(html: str, expected: str):
-    assert with_images(html, {"a@b": PNG, "page": Image("text/html", "PGI+")}) == expected
+    assert embed_images(html, {"a@b": PNG, "page": InlineImage("text/html", "PGI+")}) == expected
 
 
 def test_one_image_named_often_does_not_make_a_page_without_bounds():
-    large = Image("image/png", "A" * (4 << 20))
+    large = InlineImage("image/png", "A" * (4 << 20))
     html = '<img src="cid:large">' * 1000
-    shown = with_images(html, {"large": large})
+    shown = embed_images(html, {"large": large})
     assert shown.count("data:image/png") == 4
     assert shown.count("cid:large") == 996
 
 
 @given(st.text(max_size=200), st.text(min_size=1, max_size=20))
 def test_nothing_else_of_the_html_is_changed(html: str, content_id: str):
-    shown = with_images(html, {content_id: PNG})
+    shown = embed_images(html, {content_id: PNG})
     pieces = re.split(r"(?i)\bcid:[^\s\"'<>()\\]{1,800}", html)
     assert [piece for piece in pieces if piece not in shown] == []
-    assert with_images(html, {}) == html
+    assert embed_images(html, {}) == html
 
 
 @given(st.text(max_size=300))
 def test_a_name_is_one_parameter_that_is_read_back_as_it_was(name: str):
     name = name.encode("utf-8", "ignore").decode()
-    written = disposition(name)
+    written = content_disposition(name)
     assert re.fullmatch(r"attachment; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+", written)
     assert unquote(written.partition("''")[2]) == (name or "attachment")
 
 
 @given(st.text(max_size=8))
 def test_a_place_is_a_number_from_1(written: str):
-    found = place(written)
+    found = attachment_index(written)
     assert found is None or (str(found + 1) == written and 0 <= found < 9999)

@@ -189,7 +189,7 @@ async def test_a_message_that_was_taken_before_a_crash_is_recorded_once(post: Po
 
 async def test_sent_stands_before_delivered_whoever_begins_to_write_first(post: Post, monkeypatch: pytest.MonkeyPatch):
     await crash(post, after=Crash())
-    real, accepting = sandbox.store.done, list[asyncio.Task[int]]()
+    real, accepting = sandbox.store.remove_recipient, list[asyncio.Task[int]]()
 
     async def meanwhile(conn: Conn, caught: UUID, recipient: str) -> bool:
         done = await real(conn, caught, recipient)
@@ -199,7 +199,7 @@ async def test_sent_stands_before_delivered_whoever_begins_to_write_first(post: 
                 await asyncio.sleep(0.02)
         return done
 
-    monkeypatch.setattr(sandbox.store, "done", meanwhile)
+    monkeypatch.setattr(sandbox.store, "remove_recipient", meanwhile)
     await post.run_queue(seconds=10)
     await asyncio.wait_for(accepting[0], 60)
     async with asyncio.timeout(60):

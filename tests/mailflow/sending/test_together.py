@@ -17,7 +17,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Refusal
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.abuse.model import Verdict
+from mailkeep.features.mailflow.abuse.model import SendVerdict
 from mailkeep.features.mailflow.sending import store, writes
 from mailkeep.features.record.messages.model import Message
 from mailkeep.settings import Settings
@@ -144,7 +144,7 @@ async def test_a_call_of_another_minute_is_counted_in_its_own(post: Post, monkey
         begun.append(at)
         return await begin(app, who, at, attempts)
 
-    async def held(*args: Any) -> list[Verdict]:
+    async def held(*args: Any) -> list[SendVerdict]:
         groups.append(len(args[3]))
         await going_on.wait()
         return await write(*args)

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.features.mailflow.webhooks import service
-from mailkeep.features.mailflow.webhooks.jobs import Deliveries
+from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.settings import Settings
@@ -24,7 +24,7 @@ from tests.support.webhook_sink import Sink, sink, trusting
 class Hooks:
     api: Api
     sink: Sink
-    worker: Deliveries
+    worker: DeliveryWorker
 
     async def webhook(self, path: str = "/200", events: tuple[str, ...] = ("*",), **more: Any) -> dict[str, Any]:
         """A webhook of Sue's at a path of the sink, global unless a domain is named."""
@@ -72,4 +72,4 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def hooks(api: Api) -> AsyncIterator[Hooks]:
     async with sink("wrong", "expired", "self-signed") as receiver:
-        yield Hooks(api, receiver, Deliveries(api.app))
+        yield Hooks(api, receiver, DeliveryWorker(api.app))

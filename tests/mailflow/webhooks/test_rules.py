@@ -25,4 +25,4 @@ def test_an_excerpt_is_the_beginning(answer: bytes, text: str):
 
 
 def test_kinds_stand_once_in_the_order_given():
-    assert rules.each_once(["*", "mail.sent", "*"]) == ("*", "mail.sent")
+    assert rules.unique_kinds(["*", "mail.sent", "*"]) == ("*", "mail.sent")

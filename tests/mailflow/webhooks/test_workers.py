@@ -14,7 +14,7 @@ import pytest
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailflow.webhooks import jobs, service
-from mailkeep.features.mailflow.webhooks.jobs import LEASE, Deliveries
+from mailkeep.features.mailflow.webhooks.jobs import LEASE, DeliveryWorker
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.jobs import run
@@ -49,9 +49,9 @@ class running:  # noqa: N801
     """A worker at work."""
 
     def __init__(self, hooks: Hooks) -> None:
-        self.worker = Deliveries(hooks.api.app)
+        self.worker = DeliveryWorker(hooks.api.app)
 
-    async def __aenter__(self) -> Deliveries:
+    async def __aenter__(self) -> DeliveryWorker:
         self.task = asyncio.create_task(self.worker.run())
         return self.worker
 
@@ -65,7 +65,7 @@ async def emit_now(hooks: Hooks) -> None:
         await events.emit(conn, utc_now(), Event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {}))
 
 
-async def asleep(hooks: Hooks, deliveries: Deliveries) -> None:
+async def asleep(hooks: Hooks, deliveries: DeliveryWorker) -> None:
     """Return when it has nothing in hand and has said that it is about to sleep: whatever begins now wakes it."""
     worker = deliveries._worker
     statement = """
@@ -146,7 +146,7 @@ async def test_a_worker_that_slept_beyond_its_lease_changes_nothing(hooks: Hooks
     gate = hooks.sink.gates["/once"] = asyncio.Event()
     hooks.sink.statuses["/once"] = 500
     await hooks.emit()
-    sleeper = Deliveries(hooks.api.app)
+    sleeper = DeliveryWorker(hooks.api.app)
     draining = asyncio.create_task(sleeper.drain())
     async with asyncio.timeout(60):
         while not hooks.sink.posted:
@@ -166,7 +166,7 @@ async def test_two_workers_share_a_queue_and_post_each_event_once(hooks: Hooks):
     webhook = await hooks.webhook()
     for _ in range(60):
         await hooks.emit()
-    assert sum(await asyncio.gather(*(Deliveries(hooks.api.app).drain() for _ in range(3)))) == 60
+    assert sum(await asyncio.gather(*(DeliveryWorker(hooks.api.app).drain() for _ in range(3)))) == 60
     assert len({each.id for each in hooks.sink.posted}) == len(hooks.sink.posted) == 60
     assert {each["state"] for each in await hooks.deliveries(webhook, limit=100)} == {"delivered"}
 
@@ -177,7 +177,7 @@ async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_done(hook
     hooks.sink.gates["/200/later"] = asyncio.Event()
     await hooks.emit()
     hooks.api.app = replace(hooks.api.app)
-    worker = Deliveries(hooks.api.app)
+    worker = DeliveryWorker(hooks.api.app)
     running = asyncio.create_task(worker.run())
     async with asyncio.timeout(60):
         while not hooks.sink.posted:

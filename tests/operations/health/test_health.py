@@ -17,7 +17,7 @@ import pytest
 import mailkeep
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.operations.health import rules, service
-from mailkeep.features.operations.health.model import Check, Status
+from mailkeep.features.operations.health.model import HealthCheck, Status
 from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SendingAddress
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -36,7 +36,7 @@ from tests.support.client import Api
     ],
 )
 def test_the_whole_is_as_bad_as_its_worst_part(statuses: list[Status], whole: Status):
-    assert rules.overall([Check("part", status) for status in statuses]).status == whole
+    assert rules.overall_health([HealthCheck("part", status) for status in statuses]).status == whole
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_health_reports_too_few_inodes():
 
 def test_a_node_that_is_silent_is_degraded():
     report = NodeReport(NOW - timedelta(minutes=2), {"deferred": 0}, certificate(60), [])
-    assert {each.status for each in rules.from_node(report, "mx.example.test", NOW)} == {"degraded"}
+    assert {each.status for each in rules.node_components(report, "mx.example.test", NOW)} == {"degraded"}
 
 
 async def test_health_details_explain_each_component(api: Api):

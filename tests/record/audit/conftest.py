@@ -17,7 +17,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.postgres import Urls
 from mailkeep.features.record.audit import jobs, service
-from mailkeep.features.record.audit.model import AuditAction, Target, Verdict
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget, Verification
 from tests.support.client import Api
 
 CLERK = Principal(None, "clerk", Role.SUPER_ADMIN, ActorType.SYSTEM)
@@ -51,7 +51,7 @@ class Book:
         for _ in range(count):
             async with self.api.app.db.tx() as conn:
                 await service.record(
-                    conn, CLERK, at, AuditAction(action, Target("thing", None), after={"n": 1.5, "é": "\u2028"})
+                    conn, CLERK, at, AuditAction(action, AuditTarget("thing", None), after={"n": 1.5, "é": "\u2028"})
                 )
                 cursor = await conn.execute("SELECT id FROM audit_entries ORDER BY tx DESC, id DESC LIMIT 1")
                 row = await cursor.fetchone()
@@ -69,7 +69,7 @@ class Book:
         await jobs.seal(self.api.app)
         assert (await self.verify()).unsealed == 0
 
-    async def verify(self) -> Verdict:
+    async def verify(self) -> Verification:
         return await service.verify(self.api.app)
 
     async def by_hand(self, statement: LiteralString, **named: Any) -> None:
@@ -86,6 +86,6 @@ async def book(api: Api, database_server: Urls) -> AsyncIterator[Book]:
         yield Book(api, owner)
 
 
-def named(verdict: Verdict) -> dict[UUID | int | None, str]:
+def named(verdict: Verification) -> dict[UUID | int | None, str]:
     """What is wrong, by the id of the entry, else by the number of the seal."""
     return {fault.id if fault.seal is None else fault.seal: fault.problem for fault in verdict.faults}

@@ -11,7 +11,7 @@ import pytest
 
 from mailkeep.core.secret import Vault
 from mailkeep.features.record.audit import jobs, rules, service, store, wire
-from mailkeep.features.record.audit.model import SIGNED, START, AuditAction, Target
+from mailkeep.features.record.audit.model import SIGNED, START, AuditAction, AuditTarget
 from mailkeep.features.record.audit.service import HEAD_FILE
 from tests.record.audit.conftest import CLERK, Book, named
 from tests.support.client import Api
@@ -179,7 +179,7 @@ async def test_what_is_not_settled_is_not_sealed_and_nothing_is_skipped(book: Bo
     app = book.api.app
 
     async def entry(conn: object, n: int) -> None:
-        await service.record(conn, CLERK, app.clock(), AuditAction("thing.make", Target("thing", str(n))))  # type: ignore[arg-type]
+        await service.record(conn, CLERK, app.clock(), AuditAction("thing.make", AuditTarget("thing", str(n))))  # type: ignore[arg-type]
 
     async with app.db.tx() as slow:
         await entry(slow, 1)
@@ -204,11 +204,11 @@ async def test_many_writers_and_several_sealers_at_once(book: Book):
                 await sealed.wait()  # so there is more than one seal, whoever is slow
             async with app.db.tx() as conn:
                 await service.record(
-                    conn, CLERK, app.clock(), AuditAction("thing.make", Target("thing", f"{writer}.{n}"))
+                    conn, CLERK, app.clock(), AuditAction("thing.make", AuditTarget("thing", f"{writer}.{n}"))
                 )
                 await asyncio.sleep(0.002 * (writer % 3))
                 await service.record(
-                    conn, CLERK, app.clock(), AuditAction("thing.keep", Target("thing", f"{writer}.{n}"))
+                    conn, CLERK, app.clock(), AuditAction("thing.keep", AuditTarget("thing", f"{writer}.{n}"))
                 )
 
     async def seal() -> None:
@@ -246,7 +246,7 @@ async def test_tables_from_another_server_are_not_sealed_on(book: Book):
     app = book.api.app
     assert app.audit_db
     async with app.audit_db.tx() as conn:
-        [row] = await store.between(conn, START, (4_000_000_000, UUID(int=0)), 10)
+        [row] = await store.list_between(conn, START, (4_000_000_000, UUID(int=0)), 10)
         seal = rules.next_seal(None, app.clock(), row.position, [wire.leaf(row)])
         await store.insert_seal(conn, replace(seal, signature=app.vault.sign_publicly(SIGNED, seal.hash)))
     await book.write(1)

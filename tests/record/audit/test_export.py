@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.features.record.audit import service
-from mailkeep.features.record.audit.model import SIGNED, AuditAction, Filter, Target, Verdict
+from mailkeep.features.record.audit.model import SIGNED, AuditAction, AuditFilter, AuditTarget, Verification
 from mailkeep.web.endpoint import PREFIX
 from tests.record.audit.conftest import CLERK, Book, named
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, VAULT, Api, Client, cookie_of, token_of
@@ -37,7 +37,7 @@ def lines_of(data: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.splitlines()]
 
 
-def verdict_of(data: bytes, key: bytes | None = KEY) -> Verdict:
+def verdict_of(data: bytes, key: bytes | None = KEY) -> Verification:
     return service.verify_export(io.BytesIO(data), key)
 
 
@@ -45,7 +45,7 @@ async def hostile_entries(api: Api) -> None:
     for text in HOSTILE:
         async with api.app.db.tx() as conn:
             audit_action = AuditAction(
-                "thing.change", Target("thing", text), before={"name": text}, after={"password": "1", text: 1}
+                "thing.change", AuditTarget("thing", text), before={"name": text}, after={"password": "1", text: 1}
             )
             await service.record(conn, CLERK, api.clock(), audit_action)
 
@@ -223,7 +223,7 @@ def test_what_is_no_export_can_not_be_verified(data: bytes):
 async def test_an_export_is_of_one_moment(book: Book):
     """What is written while it streams is not in it; nothing of before is missing or there twice."""
     ids = await book.write(1200)
-    export = await service.start_export(book.api.app, Filter(None))
+    export = await service.start_export(book.api.app, AuditFilter(None))
     met: list[UUID] = []
     async for page in export.pages():
         await book.write(3)

@@ -45,9 +45,9 @@ async def prune(book: Book, at: datetime | None = None) -> int:
     clock.now = at or clock.now
     await book.write(1, "clerk.note")
     await book.seal()
-    await jobs.let_go(app)
+    await jobs.prune(app)
     clock.advance(days=1)
-    return await jobs.let_go(app)
+    return await jobs.prune(app)
 
 
 async def months_of(book: Book) -> list[str]:
@@ -137,9 +137,9 @@ async def test_what_is_being_verified_or_read_stays_for_now(book: Book):
     async with await psycopg.AsyncConnection.connect(url) as reader:
         await reader.execute("SELECT FROM audit_entries")
         book.api.clock.advance(days=1)
-        assert await asyncio.wait_for(jobs.let_go(app), 25) == 0
+        assert await asyncio.wait_for(jobs.prune(app), 25) == 0
     assert (await book.verify()).ok
-    assert await jobs.let_go(app) == 1
+    assert await jobs.prune(app) == 1
     assert (await book.verify()).ok
 
 
@@ -151,11 +151,11 @@ async def test_what_is_not_sealed_does_not_go(book: Book):
         # An open transaction is older than the entry that is to go.
         await conn.execute("SELECT pg_current_xact_id()")
         late = await book.write(1, at=month(2025, 1))
-        await jobs.let_go(app)
+        await jobs.prune(app)
         book.api.clock.now += timedelta(days=1)
-        assert await jobs.let_go(app) == 0
+        assert await jobs.prune(app) == 0
     assert late[0] in await kept(book)
     await book.seal()
-    assert await jobs.let_go(app) == 1
+    assert await jobs.prune(app) == 1
     await book.seal()
     assert (await book.verify()).ok

@@ -37,10 +37,10 @@ def chain(*sizes: int) -> tuple[list[Seal], list[list[Leaf]]]:
 
 
 def verdict(seals: list[Seal], batches: list[list[Leaf]]) -> dict[UUID | int | None, str]:
-    paper = rules.Paper(KEY)
+    paper = rules.ExportVerifier(KEY)
     for seal, leaves in zip(seals, batches, strict=True):
         for leaf in leaves:
-            paper.line(leaf, [seal] if leaf is leaves[-1] else [])
+            paper.add_line(leaf, [seal] if leaf is leaves[-1] else [])
     return {fault.id if fault.seal is None else fault.seal: fault.problem for fault in paper.end().faults}
 
 
@@ -58,7 +58,7 @@ def test_a_chain_that_holds():
     seals, batches = chain(3, 1, 2)
     assert verdict(seals, batches) == {}
     assert [seal.previous for seal in seals[1:]] == [seal.hash for seal in seals[:-1]]
-    assert list(rules.leaves_of(seals[0])) == batches[0]
+    assert list(rules.split_leaves(seals[0])) == batches[0]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_everything_that_a_seal_says_is_signed(changes: dict[str, object]):
     forged = replace(seal, **changes)
     assert not rules.is_genuine(forged, KEY)
     if "hash" not in changes and "signature" not in changes:
-        assert not rules.is_genuine(replace(forged, hash=rules.hash_of(forged)), KEY)
+        assert not rules.is_genuine(replace(forged, hash=rules.hash_seal(forged)), KEY)
 
 
 def test_a_seal_of_another_chain_does_not_fit():

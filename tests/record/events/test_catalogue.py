@@ -83,4 +83,7 @@ async def test_a_suspension_by_hand_is_told_as_well(post: Post):
 def test_a_disabled_webhook_is_told_as_the_catalogue_says():
     at = fixed_id(1)
     told: dict[str, Any] = dict.fromkeys(Webhook.__slots__)
-    held("system.webhook_disabled", webhook_rules.disabled_data(Webhook(**{**told, "id": at, "url": "https://x.test"})))
+    held(
+        "system.webhook_disabled",
+        webhook_rules.disable_event_data(Webhook(**{**told, "id": at, "url": "https://x.test"})),
+    )

@@ -7,7 +7,7 @@ from typing import Any
 from psycopg.sql import SQL
 
 from mailkeep.features.record.history import store
-from mailkeep.features.record.history.model import Filter
+from mailkeep.features.record.history.model import HistoryFilter
 from tests.record.messages.test_fates import accepted, begun, do, fate, outbound
 from tests.support.client import DOMAIN_IDS, OTHER, Api, Client
 
@@ -67,8 +67,8 @@ async def test_the_list_of_a_status_reads_no_more_than_its_page(api: Api):
     """By the plan: each list is read by an index in its order, also the one of messages whose recipients differ."""
     async with api.app.db.autocommit() as conn:
         await conn.execute("SET enable_seqscan TO off")
-        composed = store._in_order(Filter(None, status="bounced"), None, down=True)
-        named = store._named(Filter(None, status="bounced"), None) | {"rows": 51}
+        composed = store._in_order(HistoryFilter(None, status="bounced"), None, down=True)
+        named = store._arguments(HistoryFilter(None, status="bounced"), None) | {"rows": 51}
         cursor = await conn.execute(SQL("EXPLAIN ") + composed, named)
         plan = "\n".join(next(iter(row.values())) for row in await cursor.fetchall())
         await conn.execute("RESET enable_seqscan")

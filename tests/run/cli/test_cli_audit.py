@@ -18,7 +18,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.features.record.audit import rules, wire
-from mailkeep.features.record.audit.model import SIGNED, Entry, Recorded
+from mailkeep.features.record.audit.model import SIGNED, AuditEntry, ChainEntry
 from mailkeep.run.runtime import context
 from tests.run.cli.test_cli import Running, inside, instance, mailkeep
 from tests.support.client import START, VAULT
@@ -32,19 +32,19 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three entries under one seal, and a fourth that has none yet."""
     monkeypatch.chdir(tmp_path)  # where no data directory has a key
     monkeypatch.setattr(context, "FULL_DATA_DIR", tmp_path / "full")
-    entry = Entry(
+    entry = AuditEntry(
         id=uuid7(START), created_at=START, admin_id=None, actor_type="cli", actor_label="root", key_id=None,
         action="domain.create", resource_type="domain", resource_id="1", domain_id=None, domain_name="example.test",
         ip_address=None, user_agent=None, request_id=None, outcome="success", error_code=None,
         details={"after": {"name": "=é"}},
     )  # fmt: skip
-    rows = [Recorded(700 + number, replace(entry, id=uuid7(START))) for number in range(4)]
+    rows = [ChainEntry(700 + number, replace(entry, id=uuid7(START))) for number in range(4)]
     seal = rules.next_seal(None, START, rows[2].position, [wire.leaf(row) for row in rows[:3]])
     seal = replace(seal, signature=VAULT.sign_publicly(SIGNED, seal.hash))
     behind = [[], [], [seal], []]
     file = tmp_path / "audit.ndjson"
     lines = [
-        wire.with_seals(wire.exported(row), behind[n], VAULT.public_key(SIGNED), False) for n, row in enumerate(rows)
+        wire.with_seals(wire.export_line(row), behind[n], VAULT.public_key(SIGNED), False) for n, row in enumerate(rows)
     ]
     file.write_bytes(b"".join(line + b"\n" for line in lines))
     return file

@@ -69,7 +69,7 @@ export const aliases: Schema['AliasRecord'][] = [
 
 const STATUSES = ['delivered', 'bounced', 'deferred', 'received', 'queued'] as const
 
-export const messages: Schema['Message'][] = Array.from({ length: 30 }, (_, index) => {
+export const messages: Schema['MessageResponse'][] = Array.from({ length: 30 }, (_, index) => {
   const status = STATUSES[index % STATUSES.length] ?? 'queued'
   const isInbound = status === 'received'
   return {
@@ -108,7 +108,7 @@ export const messages: Schema['Message'][] = Array.from({ length: 30 }, (_, inde
 })
 
 /** Of the full profile, since a real server of the other is there at once by `make up`. */
-export const version: Schema['VersionTold'] = { version: '0.0.0', commit: null, api: 'v1', profile: 'full' }
+export const version: Schema['VersionResponse'] = { version: '0.0.0', commit: null, api: 'v1', profile: 'full' }
 
 export const queue: Schema['QueuedMessage'][] = (['deferred', 'hold', 'active'] as const).map((state, index) => ({
   queue_id: `4jW9T1${index}K2mz${index}`,

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { ask, askPage, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
 
-type Message = Schema['Message']
+type Message = Schema['MessageResponse']
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const NAMES = { message_id: 'Message-ID', queue_id: 'queue id', tag: 'tag', id: 'id' } as const

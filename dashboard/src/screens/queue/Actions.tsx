@@ -9,7 +9,7 @@ import { Confirm } from '../../ui/Confirm'
 import { useChange } from '../../ui/form'
 import { Icon, type IconName } from '../../ui/Icon'
 
-export type Filter = { [Name in keyof Schema['QueueFilter']]: NonNullable<Schema['QueueFilter'][Name]> }
+export type Filter = { [Name in keyof Schema['QueueFilterRequest']]: NonNullable<Schema['QueueFilterRequest'][Name]> }
 type Action = Schema['QueueAction']['action']
 /** What is meant: messages by their ids, or all that a filter means. */
 type Meant = Pick<Schema['QueueAction'], 'ids'> | { filter: Filter }

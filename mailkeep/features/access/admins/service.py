@@ -33,7 +33,7 @@ from mailkeep.features.access.admins.model import (
     NewAdmin,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 log = structlog.get_logger("mailkeep.admins")
 
@@ -243,5 +243,5 @@ async def _require(conn: Conn, admin_id: UUID) -> Admin:
     return admin
 
 
-def _target(admin: Admin) -> Target:
-    return Target("admin", admin.id)
+def _target(admin: Admin) -> AuditTarget:
+    return AuditTarget("admin", admin.id)

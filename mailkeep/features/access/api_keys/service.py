@@ -14,7 +14,7 @@ from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.api_keys import rules, store, wire
 from mailkeep.features.access.api_keys.model import KEY_PREFIX, PREFIX_LENGTH, ApiKey, AuthenticatedKey, NewApiKey
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 
 async def list_visible(conn: Conn, who: Principal) -> list[ApiKey]:
@@ -103,5 +103,5 @@ async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, coun
     return presented
 
 
-def _target(key: ApiKey) -> Target:
-    return Target("api_key", key.id)
+def _target(key: ApiKey) -> AuditTarget:
+    return AuditTarget("api_key", key.id)

@@ -32,7 +32,7 @@ from mailkeep.features.access.oidc.model import COOKIE, LIFETIME, Answer, End, F
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.model import LoggedIn, SecondFactorAsked
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.net.openid import InvalidCode, OutboundAccess, ProviderError, code_challenge
 from mailkeep.net.openid_token import InvalidToken
 from mailkeep.settings import parse_networks
@@ -225,7 +225,7 @@ async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, 
     await admins.set_oidc_provider(conn, admin_id, person.provider, at)
     before, after = {"oidc_provider": None}, {"oidc_provider": person.provider}
     more = {"issuer": person.issuer, "subject": person.subject}
-    await audit.record(conn, who, at, AuditAction("oidc.link", Target("admin", admin_id), before, after, more))
+    await audit.record(conn, who, at, AuditAction("oidc.link", AuditTarget("admin", admin_id), before, after, more))
 
 
 async def disconnect(app: App, call: Call) -> None:
@@ -253,7 +253,7 @@ async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> No
     await admins.set_oidc_provider(conn, admin_id, None, at)
     await admins.end_sessions(conn, who, at, admin_id)
     was, now = {"oidc_provider": before.oidc_provider}, {"oidc_provider": None}
-    await audit.record(conn, who, at, AuditAction("oidc.disconnect", Target("admin", admin_id), was, now))
+    await audit.record(conn, who, at, AuditAction("oidc.disconnect", AuditTarget("admin", admin_id), was, now))
 
 
 async def _asked(question: Awaitable[T]) -> T:
@@ -275,7 +275,7 @@ async def _record_refusal(app: App, call: Call, attempt: _Attempt, wrong: Refusa
         async with app.db.tx() as conn:
             if attempt.linking is not None:
                 more = {"provider": attempt.provider.id, "reason": reason}
-                target = Target("admin", attempt.linking.admin_id)
+                target = AuditTarget("admin", attempt.linking.admin_id)
                 audit_action = AuditAction("oidc.link", target, more=more, outcome="failed", error_code=wrong.code)
                 await audit.record(conn, _principal(call, attempt.linking), at, audit_action)
             elif not isinstance(wrong, AuthRequired):

@@ -25,7 +25,7 @@ from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.model import Account, LoggedIn
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call
 
 _CHALLENGE_BYTES = 32
@@ -45,7 +45,7 @@ async def offer_registration(app: App, call: Call, current_password: str | None)
         rules.refuse_more(owner)
         own = await store.list_of(conn, owner.id)
         offer = await _offer(conn, party, app.clock(), Purpose.REGISTER, _session_of(who), own)
-        await audit.record(conn, who, app.clock(), AuditAction("passkey.setup", Target("admin", owner.id)))
+        await audit.record(conn, who, app.clock(), AuditAction("passkey.setup", AuditTarget("admin", owner.id)))
     return offer, Owner(owner.id, owner.email)
 
 
@@ -82,7 +82,9 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
         await store.insert(conn, passkey)
         codes = None if owner.second_factor else await second_factors.new_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
-        audit_action = AuditAction("passkey.register", Target("passkey", passkey.id), after=wire.audit_fields(passkey))
+        audit_action = AuditAction(
+            "passkey.register", AuditTarget("passkey", passkey.id), after=wire.audit_fields(passkey)
+        )
         await audit.record(conn, who, at, audit_action)
     return Registered(passkey, codes)
 
@@ -100,7 +102,7 @@ async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passk
         await store.rename(conn, passkey_id, name)
         after = await _own(conn, admin_id, passkey_id)
         change = (wire.audit_fields(before), wire.audit_fields(after))
-        await audit.record_change(conn, who, app.clock(), "passkey.rename", Target("passkey", passkey_id), change)
+        await audit.record_change(conn, who, app.clock(), "passkey.rename", AuditTarget("passkey", passkey_id), change)
     return after
 
 
@@ -123,7 +125,9 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
         if owner.passkeys <= 1 and not owner.totp_enabled:
             await second_factors.forget_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
-        audit_action = AuditAction("passkey.delete", Target("passkey", passkey_id), before=wire.audit_fields(passkey))
+        audit_action = AuditAction(
+            "passkey.delete", AuditTarget("passkey", passkey_id), before=wire.audit_fields(passkey)
+        )
         await audit.record(conn, who, at, audit_action)
     return passkey
 
@@ -133,7 +137,9 @@ async def remove_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -
     removed = await store.delete_all(conn, admin_id)
     if removed:
         await admins.end_sessions(conn, who, at, admin_id)
-        audit_action = AuditAction("passkey.reset", Target("admin", admin_id), {"passkeys": removed}, {"passkeys": 0})
+        audit_action = AuditAction(
+            "passkey.reset", AuditTarget("admin", admin_id), {"passkeys": removed}, {"passkeys": 0}
+        )
         await audit.record(conn, who, at, audit_action)
     return removed
 
@@ -152,7 +158,7 @@ async def renew_recovery_codes(app: App, call: Call, current_password: str | Non
             raise Conflict("You have no passkey.", reason="no_passkey")
         codes = await second_factors.new_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
-        await audit.record(conn, who, at, AuditAction(action, Target("admin", admin_id)))
+        await audit.record(conn, who, at, AuditAction(action, AuditTarget("admin", admin_id)))
     return codes
 
 

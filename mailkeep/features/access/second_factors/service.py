@@ -19,7 +19,7 @@ from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.second_factors import rules, store
 from mailkeep.features.access.second_factors.model import ISSUER, RECOVERY_CODES, SETUP_LIFETIME, Factor, Proof, Setup
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 _PURPOSE = "totp"
 
@@ -97,7 +97,7 @@ async def setup(app: App, who: Principal) -> Setup:
         rules.refuse_enabled(await store.find(conn, admin_id))
         await store.replace(conn, admin_id, app.vault.seal(_PURPOSE, secret, admin_id.bytes), at)
         account = await admins.get(conn, who, admin_id)
-        await audit.record(conn, who, at, AuditAction("totp.setup", Target("admin", admin_id)))
+        await audit.record(conn, who, at, AuditAction("totp.setup", AuditTarget("admin", admin_id)))
     return Setup(totp.provisioning_uri(secret, account.email, ISSUER), at + SETUP_LIFETIME)
 
 
@@ -180,7 +180,7 @@ async def _hold(conn: Conn, admin_id: UUID) -> None:
 async def _record_wrong(conn: Conn, who: Principal, at: datetime, action: str, wrong: Refusal) -> None:
     """A wrong code is an entry; one that came too early stands in the metrics, as every 429."""
     if isinstance(wrong, TotpInvalid):
-        audit_action = AuditAction(action, Target("admin", who.admin_id), outcome="failed", error_code=wrong.code)
+        audit_action = AuditAction(action, AuditTarget("admin", who.admin_id), outcome="failed", error_code=wrong.code)
         await audit.record(conn, who, at, audit_action)
 
 

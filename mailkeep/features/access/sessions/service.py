@@ -42,7 +42,7 @@ from mailkeep.features.access.sessions.model import (
     Session,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, HttpResponse, Rate
 from mailkeep.web.limits import source_of
 
@@ -269,7 +269,7 @@ async def open_session(
     await store.remember_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCES_KEPT)
     who = _person(call, account.email, admin.role, account.id, session.id)
     more = {"method": method} if method else {}
-    await audit.record(conn, who, at, AuditAction("auth.login", Target("session", session.id), more=more))
+    await audit.record(conn, who, at, AuditAction("auth.login", AuditTarget("session", session.id), more=more))
     return LoggedIn(admin, session, rules.set_cookie(rules.sign_token(app.vault, token), lifetime))
 
 
@@ -292,7 +292,8 @@ async def record_failed_login(
     **more: str,
 ) -> None:
     """Write the entry of a failed login; `label` names who is said to try, `admin_id` the account, if it is known."""
-    failed = AuditAction("auth.login", Target("admin", admin_id), more=more, outcome="failed", error_code=wrong.code)
+    target = AuditTarget("admin", admin_id)
+    failed = AuditAction("auth.login", target, more=more, outcome="failed", error_code=wrong.code)
     await audit.record(conn, _person(call, label, Role.DOMAIN_ADMIN, None, None), at, failed)
 
 
@@ -333,7 +334,7 @@ async def end_session(conn: Conn, who: Principal, at: datetime, session_id: UUID
     """End one of the caller's own sessions; NOT_FOUND for any other."""
     if not await store.delete(conn, _own(who, SessionInvalid), session_id):
         raise NotFound
-    await audit.record(conn, who, at, AuditAction(action, Target("session", session_id)))
+    await audit.record(conn, who, at, AuditAction(action, AuditTarget("session", session_id)))
 
 
 async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
@@ -342,7 +343,7 @@ async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
     ended = len(await store.list_active(conn, admin_id, at))
     await store.delete_all(conn, admin_id, None)
     more = {"sessions_ended": ended}
-    await audit.record(conn, who, at, AuditAction("auth.logout_all", Target("admin", admin_id), more=more))
+    await audit.record(conn, who, at, AuditAction("auth.logout_all", AuditTarget("admin", admin_id), more=more))
     return ended
 
 
@@ -363,14 +364,12 @@ async def refuse_stale(app: App, call: Call, current: str | None, action: str) -
 
 
 async def prove_password(app: App, call: Call, current: str, action: str) -> None:
-    """INVALID_CREDENTIALS unless `current` is the caller's own password; a wrong one counts as a failed login of the
-    account, and many such get RATE_LIMIT_EXCEEDED.
-    """
+    """INVALID_CREDENTIALS (counted as a failed login) or RATE_LIMIT_EXCEEDED unless `current` is the own password."""
     admin_id = _own(call.caller(), SessionInvalid)
     _, right = await _try_password(app, call, f"password:{admin_id}", admin_id, current)
     if not right:
         wrong = InvalidCredentials("The current password is wrong.")
-        failed = AuditAction(action, Target("admin", admin_id), outcome="failed", error_code=wrong.code)
+        failed = AuditAction(action, AuditTarget("admin", admin_id), outcome="failed", error_code=wrong.code)
         async with app.db.tx() as conn:
             await audit.record(conn, call.caller(), app.clock(), failed)
         raise wrong

@@ -26,7 +26,7 @@ from mailkeep.features.directory.domains import rules as domain_rules, service a
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 T = TypeVar("T")
 
@@ -173,5 +173,5 @@ async def _require(conn: Conn, who: Principal, action: str, alias_id: UUID) -> A
     return alias
 
 
-def _target(alias: Alias, domain: Domain) -> Target:
-    return Target("alias", alias.id, domain.id, domain.name)
+def _target(alias: Alias, domain: Domain) -> AuditTarget:
+    return AuditTarget("alias", alias.id, domain.id, domain.name)

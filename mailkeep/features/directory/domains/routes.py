@@ -85,7 +85,7 @@ ENDPOINTS = (
         body=wire.DomainCreate,
         data=wire.DomainRecord,
         status=201,
-        recover=audit.made_before(_get),
+        recover=audit.answer_from_audit(_get),
         audit="domain.create",
         refusals=(DomainExists, ApiKeyDomainScope),
         examples=(Example(body={"name": "new.test", "description": "Our second name", "max_mailboxes": 50}),),

@@ -20,7 +20,7 @@ from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import rules, store, wire
 from mailkeep.features.directory.domains.model import Domain, DomainFilter, DomainUsage, NewDomain, NewRelay
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.settings import parse_networks
 
 NO_USAGE = DomainUsage()
@@ -159,5 +159,5 @@ def _require(domain: Domain | None, who: Principal, action: str, missing: type[R
     return domain
 
 
-def _target(domain: Domain) -> Target:
-    return Target("domain", domain.id, domain.id, domain.name)
+def _target(domain: Domain) -> AuditTarget:
+    return AuditTarget("domain", domain.id, domain.id, domain.name)

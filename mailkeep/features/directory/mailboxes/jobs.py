@@ -20,7 +20,7 @@ from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.directory.mailboxes import store, wire
 from mailkeep.features.directory.mailboxes.model import TRASH_RETENTION, mail_folder, mail_root
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 log = structlog.get_logger("mailkeep.mailboxes")
 
@@ -41,7 +41,7 @@ async def purge_trash(app: App) -> int:
         async with app.db.tx() as conn:
             gone = await store.delete_trash(conn, confirmed - TRASH_RETENTION, _BATCH)
             for mailbox in gone:
-                target = Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
+                target = AuditTarget("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
                 await audit.record(
                     conn, _SYSTEM, at, AuditAction("mailbox.purge", target, before=wire.audit_fields(mailbox))
                 )

@@ -117,7 +117,7 @@ ENDPOINTS = (
         body=wire.MailboxCreate,
         data=wire.MailboxRecord,
         status=201,
-        recover=audit.made_before(_get),
+        recover=audit.answer_from_audit(_get),
         audit="mailbox.create",
         refusals=(WeakPassword, DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
         examples=(Example(body=_NEW),),

@@ -35,7 +35,7 @@ from mailkeep.features.directory.mailboxes.model import (
     TrackedMailbox,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
@@ -326,5 +326,5 @@ def _require(mailbox: Mailbox | None, who: Principal, action: str, *, trashed: b
     return mailbox
 
 
-def _target(mailbox: Mailbox) -> Target:
-    return Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
+def _target(mailbox: Mailbox) -> AuditTarget:
+    return AuditTarget("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)

@@ -13,7 +13,7 @@ VerdictKind = Literal["counted", "suspended", "message_above_threshold", "sender
 
 
 @dataclass(frozen=True, slots=True)
-class Suspension:
+class SenderSuspension:
     """That sending is suspended for an address; `by_rank` is the administrator's, None where the rules did
     it.
     """
@@ -35,7 +35,7 @@ class Suspension:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class SendCharge:
     """A message that wants to go out: its sender, the sender's domain, and how many recipients it has.
 
     `written` is the address that it goes out under, where that may be another than the sender's: a suspension of it
@@ -49,7 +49,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class HourlyUse:
+class HourlyUsage:
     """Recipients that a domain has sent to, and external copies that it has forwarded, in one hour."""
 
     sent: int
@@ -57,7 +57,7 @@ class HourlyUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SendingStatus:
     """Whose mail an address is: its mailbox, if any; and whether the address is suspended itself."""
 
     mailbox: Address | None
@@ -65,7 +65,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Expansion:
+class ExternalCopies:
     """A recipient of a managed domain whose aliases and forwards lead outside: to how many addresses (`external`).
 
     `too_many`: routing refuses it, whatever the message's other recipients are.
@@ -82,7 +82,7 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SendVerdict:
     """Whether a message may go out; `retry_after` (seconds) where it is over a rate."""
 
     kind: VerdictKind

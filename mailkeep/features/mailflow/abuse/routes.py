@@ -19,14 +19,14 @@ async def _suspend(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
         mailbox = await service.suspend(conn, who, app.clock(), call.id(), call.body.reason)
-    return HttpResponse(wire.suspended_mailbox(mailbox, who))
+    return HttpResponse(wire.mailbox_suspension(mailbox, who))
 
 
 async def _unsuspend(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
         mailbox = await service.unsuspend(conn, who, app.clock(), call.id())
-    return HttpResponse(wire.suspended_mailbox(mailbox, who))
+    return HttpResponse(wire.mailbox_suspension(mailbox, who))
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
@@ -47,7 +47,7 @@ async def _get(app: App, call: Call) -> HttpResponse:
 async def _lift(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         lifted = await service.lift(conn, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.Lifted(f"{lifted.address} may send again.", lifted.id, lifted.address))
+    return HttpResponse(wire.LiftResponse(f"{lifted.address} may send again.", lifted.id, lifted.address))
 
 
 async def _thresholds(app: App, call: Call) -> HttpResponse:
@@ -71,7 +71,7 @@ ENDPOINTS = (
         description="A suspension that the abuse rules or a higher rank set stays as it is.",
         tag="Mailboxes",
         body=wire.SuspendBody,
-        data=wire.SuspendedMailbox,
+        data=wire.MailboxSuspensionResponse,
         audit="mailbox.suspend",
         resource="mailbox",
         refusals=(NotFound, ApiKeyDomainScope),
@@ -88,7 +88,7 @@ ENDPOINTS = (
             " begins anew."
         ),
         tag="Mailboxes",
-        data=wire.SuspendedMailbox,
+        data=wire.MailboxSuspensionResponse,
         audit="mailbox.unsuspend",
         resource="mailbox",
         refusals=(NotFound, ApiKeyDomainScope),
@@ -121,7 +121,7 @@ ENDPOINTS = (
         tag="Abuse",
         query=wire.SuspensionQuery,
         listing=Listing(("created_at", "address")),
-        data=list[wire.SenderSuspension],
+        data=list[wire.SuspensionResponse],
         refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
         examples=(Example(query={"domain_id": "{domain_id}", "limit": "20"}),),
     ),
@@ -132,7 +132,7 @@ ENDPOINTS = (
         action="suspension.read",
         summary="Get a suspension",
         tag="Abuse",
-        data=wire.SenderSuspension,
+        data=wire.SuspensionResponse,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{suspension_id}"}),),
     ),
@@ -144,7 +144,7 @@ ENDPOINTS = (
         summary="Lift a suspension",
         description="The address may send again at once, and what is counted for it begins anew.",
         tag="Abuse",
-        data=wire.Lifted,
+        data=wire.LiftResponse,
         audit="sender.unsuspend",
         resource="suspension",
         refusals=(NotFound, ApiKeyDomainScope),

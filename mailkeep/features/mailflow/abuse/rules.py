@@ -8,24 +8,24 @@ from uuid import UUID
 
 from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.mailflow.abuse.model import Expansion, Suspension, Use, Verdict
+from mailkeep.features.mailflow.abuse.model import ExternalCopies, SendCharge, SenderSuspension, SendVerdict
 from mailkeep.features.record.events.model import Event
 
 
-def takes_over(who: Principal, present: Suspension | None) -> bool:
+def takes_over(who: Principal, present: SenderSuspension | None) -> bool:
     """Whether a suspension by `who` replaces the present one: no rank weakens what stands above it."""
     return present is None or who.role.rank >= _rank(present)
 
 
-def refuse_lifting(who: Principal, present: Suspension) -> None:
+def refuse_lifting(who: Principal, present: SenderSuspension) -> None:
     """FORBIDDEN where a suspension by the rules or a higher rank would be lifted by less than an admin."""
     if who.role.rank < min(_rank(present), Role.ADMIN.rank):
         raise Forbidden("A suspension by the abuse rules or a higher rank is lifted by an admin.")
 
 
-def by_the_rules(suspension_id: UUID, use: Use, threshold: int, at: datetime) -> Suspension:
+def rate_suspension(suspension_id: UUID, use: SendCharge, threshold: int, at: datetime) -> SenderSuspension:
     """The suspension of a sender that went beyond its threshold of recipients per hour."""
-    return Suspension(
+    return SenderSuspension(
         id=suspension_id,
         domain_id=use.domain_id,
         address=use.sender.text,
@@ -38,7 +38,7 @@ def by_the_rules(suspension_id: UUID, use: Use, threshold: int, at: datetime) ->
     )
 
 
-def told(suspension: Suspension) -> Event:
+def suspension_event(suspension: SenderSuspension) -> Event:
     """What subscribers hear of a suspension."""
     data = {
         "address": suspension.address,
@@ -49,7 +49,7 @@ def told(suspension: Suspension) -> Event:
     return Event("system.suspension", suspension.domain_id, None, data)
 
 
-def refusal(use: Use, verdict: Verdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:
+def refusal(use: SendCharge, verdict: SendVerdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:
     """MAILBOX_SUSPENDED or RATE_LIMIT_EXCEEDED, None for a message that may go out."""
     match verdict.kind:
         case "counted":
@@ -69,7 +69,7 @@ def refusal(use: Use, verdict: Verdict, sender_threshold: int, domain_threshold:
     return RateLimitExceeded(text, retry_after=wait, reason=verdict.kind, limit=limit)
 
 
-def beyond_expansion(found: Iterable[Expansion], limit: int) -> Expansion | None:
+def find_over_limit(found: Iterable[ExternalCopies], limit: int) -> ExternalCopies | None:
     """The first of a message's recipients with which it has more than `limit` external copies."""
     total = 0
     for each in found:
@@ -79,7 +79,7 @@ def beyond_expansion(found: Iterable[Expansion], limit: int) -> Expansion | None
     return None
 
 
-def copies_by_domain(found: Iterable[Expansion]) -> dict[str, int]:
+def copies_by_domain(found: Iterable[ExternalCopies]) -> dict[str, int]:
     """How many copies each domain forwards."""
     copies: dict[str, int] = {}
     for each in found:
@@ -99,5 +99,5 @@ def forward_refusal(full: Mapping[str, int | None], limit: int) -> RateLimitExce
     return RateLimitExceeded(text, retry_after=max(1, wait), reason="forward_rate", limit=limit)
 
 
-def _rank(present: Suspension) -> int:
+def _rank(present: SenderSuspension) -> int:
     return Role.ADMIN.rank if present.by_rank is None else present.by_rank

@@ -21,9 +21,16 @@ from mailkeep.features.directory.domains.rules import DELIMITERS
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules, service as mailboxes
 from mailkeep.features.directory.mailboxes.model import Mailbox
 from mailkeep.features.mailflow.abuse import rules, store
-from mailkeep.features.mailflow.abuse.model import Expansion, HourlyUse, Standing, Suspension, Use, Verdict
+from mailkeep.features.mailflow.abuse.model import (
+    ExternalCopies,
+    HourlyUsage,
+    SendCharge,
+    SenderSuspension,
+    SendingStatus,
+    SendVerdict,
+)
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
 
 # Longer than counts matter, so that what is forgotten is touched by nobody.
@@ -31,7 +38,7 @@ _COUNTS_KEPT = timedelta(hours=2)
 _NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only who sees all domains
 
 
-async def count(app: App, who: Principal, at: datetime, uses: Sequence[Use]) -> list[Refusal | None]:
+async def count(app: App, who: Principal, at: datetime, uses: Sequence[SendCharge]) -> list[Refusal | None]:
     """Count messages that are about to be submitted; for each, in order, why it may not go out, or None.
 
     MAILBOX_SUSPENDED; RATE_LIMIT_EXCEEDED with `details.reason` message_above_threshold, domain_rate or sender_rate,
@@ -39,7 +46,7 @@ async def count(app: App, who: Principal, at: datetime, uses: Sequence[Use]) -> 
     """
     limits = app.settings.abuse
     async with app.db.autocommit() as conn:
-        uses = await of_mailboxes(conn, uses)
+        uses = await charge_mailboxes(conn, uses)
         verdicts = await store.count(conn, at, uses, limits, may_suspend=False)
     if any(verdict.kind == "sender_rate" for verdict in verdicts):
         async with app.db.tx() as conn:
@@ -48,17 +55,19 @@ async def count(app: App, who: Principal, at: datetime, uses: Sequence[Use]) -> 
     return refusals(app, uses, verdicts)
 
 
-async def of_mailboxes(conn: Conn, uses: Sequence[Use], *, heed_suspensions: bool = True) -> list[Use]:
+async def charge_mailboxes(
+    conn: Conn, uses: Sequence[SendCharge], *, heed_suspensions: bool = True
+) -> list[SendCharge]:
     """Messages by the senders that they count for: an address with a tag of a mailbox is that mailbox.
 
     Of an address that is suspended itself they count for the address, and are refused by that.
     """
     asked = {each.written or each.sender for each in uses if each.written or _may_have_tag(each.sender)}
-    found = await store.standings(conn, asked) if asked else {}
-    return [_of_mailbox(each, found, heed_suspensions) for each in uses]
+    found = await store.sending_statuses(conn, asked) if asked else {}
+    return [_charge_mailbox(each, found, heed_suspensions) for each in uses]
 
 
-def _of_mailbox(use: Use, found: Mapping[str, Standing], heed_suspensions: bool) -> Use:
+def _charge_mailbox(use: SendCharge, found: Mapping[str, SendingStatus], heed_suspensions: bool) -> SendCharge:
     address = use.written or use.sender
     standing = found.get(address.key)
     if standing is None:
@@ -73,12 +82,12 @@ def _may_have_tag(sender: Address) -> bool:
     return not DELIMITERS.isdisjoint(sender.local_part)
 
 
-def counted(app: App, uses: Sequence[Use]) -> dict[str, Any]:
+def count_arguments(app: App, uses: Sequence[SendCharge]) -> dict[str, Any]:
     """Messages (`of_mailboxes`) as the database's `count_sends` takes them, for a statement that does more."""
-    return store.counted(uses, app.settings.abuse)
+    return store.count_arguments(uses, app.settings.abuse)
 
 
-def refusals(app: App, uses: Sequence[Use], verdicts: Sequence[Verdict]) -> list[Refusal | None]:
+def refusals(app: App, uses: Sequence[SendCharge], verdicts: Sequence[SendVerdict]) -> list[Refusal | None]:
     """Why messages may not go out, or None, by the verdicts about them."""
     limits = app.settings.abuse
     return [
@@ -87,13 +96,13 @@ def refusals(app: App, uses: Sequence[Use], verdicts: Sequence[Verdict]) -> list
     ]
 
 
-async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
+async def uncount(conn: Conn, counted: Sequence[tuple[datetime, SendCharge]]) -> None:
     """Take back messages, each with the time at which it was counted, that were certainly not submitted.
 
     Their senders and domains are locked until the transaction ends: it comes last in it.
     """
     if counted:
-        uses = await of_mailboxes(conn, [use for _, use in counted], heed_suspensions=False)
+        uses = await charge_mailboxes(conn, [use for _, use in counted], heed_suspensions=False)
         await store.uncount(conn, [(at, use) for (at, _), use in zip(counted, uses, strict=True)])
 
 
@@ -102,12 +111,12 @@ async def forget_counts(conn: Conn, at: datetime) -> None:
     await store.forget_counts(conn, at - _COUNTS_KEPT)
 
 
-async def expansions(conn: Conn, addresses: Sequence[Address]) -> list[Expansion]:
+async def external_copies(conn: Conn, addresses: Sequence[Address]) -> list[ExternalCopies]:
     """The recipients among these that aliases and forwards of managed domains lead outside, in their order."""
-    return await store.expansions(conn, [f"{each.local_part}@{each.domain}" for each in addresses])
+    return await store.external_copies(conn, [f"{each.local_part}@{each.domain}" for each in addresses])
 
 
-beyond_expansion = rules.beyond_expansion
+find_over_limit = rules.find_over_limit
 copies_by_domain = rules.copies_by_domain
 
 
@@ -125,23 +134,23 @@ async def charge_forwards(app: App, at: datetime, charge_id: str | None, copies:
 
 async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit: int) -> bool:
     """Whether a domain may forward so many copies now. Nothing is counted."""
-    return await store.forwards_counted(conn, at, domain) + copies <= limit
+    return await store.hourly_forwards(conn, at, domain) + copies <= limit
 
 
-async def usage(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> HourlyUse:
+async def usage(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> HourlyUsage:
     """What a domain has sent and forwarded in the hour before `at`. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     domain = await domains.get(conn, who, "domain.list", domain_id)
     return await store.usage(conn, at, domain.name)
 
 
-async def take_back_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
+async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
     """Messages that were charged under these ids are not accepted."""
     if charge_ids:
         await store.uncount_forwards(conn, charge_ids)
 
 
 async def _suspend_by_rules(
-    conn: Conn, who: Principal, at: datetime, judged: Sequence[tuple[Use, Verdict]], threshold: int
+    conn: Conn, who: Principal, at: datetime, judged: Sequence[tuple[SendCharge, SendVerdict]], threshold: int
 ) -> None:
     actor = Principal(
         None,
@@ -155,16 +164,16 @@ async def _suspend_by_rules(
     for use, verdict in judged:
         if verdict.kind != "sender_rate":
             continue
-        suspension = rules.by_the_rules(uuid7(at), use, threshold, at)
-        if await store.put(conn, suspension):
+        suspension = rules.rate_suspension(uuid7(at), use, threshold, at)
+        if await store.upsert(conn, suspension):
             before, after = _audit_sender_fields(suspension, None), _audit_sender_fields(suspension, suspension)
             await audit.record(
                 conn, actor, at, AuditAction("sender.suspend", _target_sender(suspension), before, after)
             )
-            await events.emit(conn, at, rules.told(suspension))
+            await events.emit(conn, at, rules.suspension_event(suspension))
 
 
-async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRequest) -> Page[Suspension]:
+async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRequest) -> Page[SenderSuspension]:
     """A page of the suspensions that the caller may see; DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE for a domain asked
     for.
     """
@@ -173,19 +182,19 @@ async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRe
     return await store.page(conn, who.domains(), domain_id, asked)
 
 
-async def get(conn: Conn, who: Principal, suspension_id: UUID) -> Suspension:
+async def get(conn: Conn, who: Principal, suspension_id: UUID) -> SenderSuspension:
     """The suspension with this id. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     return await _get(conn, who, "suspension.read", suspension_id)
 
 
-async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) -> Suspension:
+async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) -> SenderSuspension:
     """Lift a suspension, whether or not its address has a mailbox; what is counted for the sender begins anew.
 
     NOT_FOUND, API_KEY_DOMAIN_SCOPE; FORBIDDEN where a higher-ranked administrator owns the address.
     """
     seen = await _get(conn, who, "suspension.lift", suspension_id)
     mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, parse_address(seen.address)))
-    present = await store.find_locked(conn, seen.address_key)
+    present = await store.lock_and_find(conn, seen.address_key)
     if present is None or present.id != suspension_id:
         raise NotFound
     rules.refuse_lifting(who, present)
@@ -195,7 +204,7 @@ async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) ->
     return present
 
 
-async def _get(conn: Conn, who: Principal, action: str, suspension_id: UUID) -> Suspension:
+async def _get(conn: Conn, who: Principal, action: str, suspension_id: UUID) -> SenderSuspension:
     found = await store.find_by_id(conn, suspension_id)
     if found is None:
         raise NotFound
@@ -207,9 +216,9 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
     """Suspend sending for a mailbox's address; answers the mailbox as it is then. NOT_FOUND, FORBIDDEN."""
     mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
     address = mailbox.address
-    present = await store.find_locked(conn, address.key)
+    present = await store.lock_and_find(conn, address.key)
     if rules.takes_over(who, present):
-        suspension = Suspension(
+        suspension = SenderSuspension(
             id=uuid7(at),
             domain_id=mailbox.domain_id,
             address=address.text,
@@ -220,19 +229,19 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
             by_rank=who.role.rank,
             created_at=at,
         )
-        await store.put(conn, suspension)
+        await store.upsert(conn, suspension)
         audit_action = AuditAction(
             "mailbox.suspend", _target(mailbox), _audit_fields(present), _audit_fields(suspension)
         )
         await audit.record(conn, who, at, audit_action)
-        await events.emit(conn, at, rules.told(suspension))
+        await events.emit(conn, at, rules.suspension_event(suspension))
     return await mailboxes.get(conn, who, mailbox_id)
 
 
 async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) -> Mailbox:
     """Lift the suspension of a mailbox's address; answers the mailbox as it is then. NOT_FOUND, FORBIDDEN."""
     mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
-    present = await store.find_locked(conn, mailbox.address.key)
+    present = await store.lock_and_find(conn, mailbox.address.key)
     if present is not None:
         rules.refuse_lifting(who, present)
         await store.delete(conn, present.address_key)
@@ -241,19 +250,19 @@ async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) 
     return await mailboxes.get(conn, who, mailbox_id)
 
 
-def _audit_fields(suspension: Suspension | None) -> dict[str, object]:
+def _audit_fields(suspension: SenderSuspension | None) -> dict[str, object]:
     if suspension is None:
         return {"suspended": None}
     return {"suspended": {"reason": suspension.reason, "by": suspension.by_label}}
 
 
-def _target(mailbox: Mailbox) -> Target:
-    return Target("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
+def _target(mailbox: Mailbox) -> AuditTarget:
+    return AuditTarget("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
 
 
-def _audit_sender_fields(of: Suspension, suspension: Suspension | None) -> dict[str, object]:
+def _audit_sender_fields(of: SenderSuspension, suspension: SenderSuspension | None) -> dict[str, object]:
     return {"address": of.address} | _audit_fields(suspension)
 
 
-def _target_sender(suspension: Suspension) -> Target:
-    return Target("suspension", suspension.id, suspension.domain_id, suspension.domain_name)
+def _target_sender(suspension: SenderSuspension) -> AuditTarget:
+    return AuditTarget("suspension", suspension.id, suspension.domain_id, suspension.domain_name)

@@ -11,7 +11,14 @@ from mailkeep.core.address import Address
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.abuse.model import Expansion, HourlyUse, Standing, Suspension, Use, Verdict
+from mailkeep.features.mailflow.abuse.model import (
+    ExternalCopies,
+    HourlyUsage,
+    SendCharge,
+    SenderSuspension,
+    SendingStatus,
+    SendVerdict,
+)
 from mailkeep.settings.tree import AbuseSettings
 
 _SELECT = """
@@ -20,7 +27,7 @@ _SELECT = """
 """
 
 
-async def put(conn: Conn, suspension: Suspension) -> bool:
+async def upsert(conn: Conn, suspension: SenderSuspension) -> bool:
     """Set the suspension of an address, in the place of one that it has; False where its domain is gone."""
     cursor = await conn.execute(
         """
@@ -33,7 +40,7 @@ async def put(conn: Conn, suspension: Suspension) -> bool:
         SET id = excluded.id, address = excluded.address, reason = excluded.reason, by_kind = excluded.by_kind,
             by_label = excluded.by_label, by_rank = excluded.by_rank, created_at = excluded.created_at
         """,
-        {name: getattr(suspension, name) for name in Suspension.__slots__},
+        {name: getattr(suspension, name) for name in SenderSuspension.__slots__},
     )
     return cursor.rowcount == 1
 
@@ -44,13 +51,13 @@ async def delete(conn: Conn, address_key: str) -> None:
     await conn.execute("DELETE FROM send_counts WHERE subject = %(key)s", {"key": address_key})
 
 
-async def find(conn: Conn, address_key: str) -> Suspension | None:
+async def find(conn: Conn, address_key: str) -> SenderSuspension | None:
     """The suspension of an address."""
     cursor = await conn.execute(_SELECT + " WHERE s.address_key = %(key)s", {"key": address_key})
     return _suspension(await cursor.fetchone())
 
 
-async def find_locked(conn: Conn, address_key: str) -> Suspension | None:
+async def lock_and_find(conn: Conn, address_key: str) -> SenderSuspension | None:
     """The suspension of an address; no other writer of this address goes on until the transaction ends, and nothing
     is counted for it.
     """
@@ -58,13 +65,15 @@ async def find_locked(conn: Conn, address_key: str) -> Suspension | None:
     return await find(conn, address_key)
 
 
-async def find_by_id(conn: Conn, suspension_id: UUID) -> Suspension | None:
+async def find_by_id(conn: Conn, suspension_id: UUID) -> SenderSuspension | None:
     """The suspension with this id."""
     cursor = await conn.execute(_SELECT + " WHERE s.id = %(id)s", {"id": suspension_id})
     return _suspension(await cursor.fetchone())
 
 
-async def page(conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, asked: PageRequest) -> Page[Suspension]:
+async def page(
+    conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, asked: PageRequest
+) -> Page[SenderSuspension]:
     """A page of the suspensions in `domains` (None: in all), or in one domain."""
     found = await fetch_page(
         conn,
@@ -76,10 +85,10 @@ async def page(conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, a
         asked,
         {"created_at": "s.id", "id": "s.id", "address": "s.address"},
     )
-    return Page([Suspension(**row) for row in found.rows], found.next_key)
+    return Page([SenderSuspension(**row) for row in found.rows], found.next_key)
 
 
-async def standings(conn: Conn, addresses: Collection[Address]) -> dict[str, Standing]:
+async def sending_statuses(conn: Conn, addresses: Collection[Address]) -> dict[str, SendingStatus]:
     """How these addresses stand, by their keys."""
     asked = list(addresses)
     cursor = await conn.execute(
@@ -96,14 +105,14 @@ async def standings(conn: Conn, addresses: Collection[Address]) -> dict[str, Sta
         },
     )
     return {
-        row["key"]: Standing(row["local_part"] and Address(row["local_part"], row["domain"]), row["suspended"])
+        row["key"]: SendingStatus(row["local_part"] and Address(row["local_part"], row["domain"]), row["suspended"])
         for row in await cursor.fetchall()
     }
 
 
 async def count(
-    conn: Conn, at: datetime, uses: Sequence[Use], limits: AbuseSettings, *, may_suspend: bool
-) -> list[Verdict]:
+    conn: Conn, at: datetime, uses: Sequence[SendCharge], limits: AbuseSettings, *, may_suspend: bool
+) -> list[SendVerdict]:
     """Judge messages in their order, and count those that may go out: one statement, however many.
 
     Without `may_suspend` it is to be run in autocommit, and counts nothing where a sender is to be suspended.
@@ -116,22 +125,22 @@ async def count(
                          %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, place)
         ORDER BY c.place
         """,
-        counted(uses, limits) | {"at": at, "may_suspend": may_suspend},
+        count_arguments(uses, limits) | {"at": at, "may_suspend": may_suspend},
     )
-    return [Verdict(**row) for row in await cursor.fetchall()]
+    return [SendVerdict(**row) for row in await cursor.fetchall()]
 
 
-def counted(uses: Sequence[Use], limits: AbuseSettings) -> dict[str, Any]:
+def count_arguments(uses: Sequence[SendCharge], limits: AbuseSettings) -> dict[str, Any]:
     """What the database's `count_sends` is told of messages, beside the time."""
-    return _used(uses) | {"sender_limit": limits.sender_per_hour, "domain_limit": limits.domain_per_hour}
+    return _charge_columns(uses) | {"sender_limit": limits.sender_per_hour, "domain_limit": limits.domain_per_hour}
 
 
-async def uncount(conn: Conn, counted: Sequence[tuple[datetime, Use]]) -> None:
+async def uncount(conn: Conn, counted: Sequence[tuple[datetime, SendCharge]]) -> None:
     """Take back messages, each counted at its time. Locks senders and domains: it comes last in a transaction."""
     uses = [use for _, use in counted]
     await conn.execute(
         "SELECT uncount_sends(%(at)s::timestamptz[], %(senders)s::text[], %(recipients)s::integer[])",
-        _used(uses) | {"at": [at for at, _ in counted]},
+        _charge_columns(uses) | {"at": [at for at, _ in counted]},
     )
 
 
@@ -141,7 +150,7 @@ async def forget_counts(conn: Conn, before: datetime) -> None:
     await conn.execute("DELETE FROM forward_charges WHERE charged_at < %(before)s", {"before": before})
 
 
-async def expansions(conn: Conn, addresses: Sequence[str]) -> list[Expansion]:
+async def external_copies(conn: Conn, addresses: Sequence[str]) -> list[ExternalCopies]:
     """Those of these addresses (A-labels) that lead outside from a managed domain, in their order."""
     cursor = await conn.execute(
         """
@@ -157,7 +166,7 @@ async def expansions(conn: Conn, addresses: Sequence[str]) -> list[Expansion]:
         """,
         {"addresses": list(addresses)},
     )
-    return [Expansion(**row) for row in await cursor.fetchall()]
+    return [ExternalCopies(**row) for row in await cursor.fetchall()]
 
 
 async def count_forwards(
@@ -182,7 +191,7 @@ async def count_forwards(
     return {row["domain"]: row["retry_after"] for row in await cursor.fetchall()}
 
 
-async def forwards_counted(conn: Conn, at: datetime, domain: str) -> int:
+async def hourly_forwards(conn: Conn, at: datetime, domain: str) -> int:
     """How many copies a domain has forwarded in the hour before `at`."""
     cursor = await conn.execute("SELECT forwarded_copies(%(at)s, %(domain)s) AS counted", {"at": at, "domain": domain})
     row = await cursor.fetchone()
@@ -190,7 +199,7 @@ async def forwards_counted(conn: Conn, at: datetime, domain: str) -> int:
     return row["counted"]
 
 
-async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUse:
+async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUsage:
     """How many recipients and copies count for a domain at `at`."""
     cursor = await conn.execute(
         """
@@ -204,7 +213,7 @@ async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUse:
     )
     row = await cursor.fetchone()
     assert row is not None
-    return HourlyUse(**row)
+    return HourlyUsage(**row)
 
 
 async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
@@ -212,9 +221,9 @@ async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
     await conn.execute("SELECT uncount_forwards(%(ids)s::text[])", {"ids": list(charge_ids)})
 
 
-def _used(uses: Sequence[Use]) -> dict[str, Any]:
+def _charge_columns(uses: Sequence[SendCharge]) -> dict[str, Any]:
     return {"senders": [use.sender.key for use in uses], "recipients": [use.recipients for use in uses]}
 
 
-def _suspension(row: dict[str, Any] | None) -> Suspension | None:
-    return Suspension(**row) if row else None
+def _suspension(row: dict[str, Any] | None) -> SenderSuspension | None:
+    return SenderSuspension(**row) if row else None

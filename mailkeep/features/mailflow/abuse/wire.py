@@ -12,7 +12,7 @@ from mailkeep.core.errors import MissingFields, invalid_field
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.mailboxes import rules
 from mailkeep.features.directory.mailboxes.model import Mailbox
-from mailkeep.features.mailflow.abuse.model import HourlyUse, Suspension
+from mailkeep.features.mailflow.abuse.model import HourlyUsage, SenderSuspension
 from mailkeep.settings.tree import AbuseSettings
 from mailkeep.web.fields import Body, Query, Timestamp
 
@@ -36,7 +36,7 @@ class SuspensionRecord(Struct, frozen=True):
     at: Timestamp
 
 
-class SuspendedMailbox(Struct, frozen=True):
+class MailboxSuspensionResponse(Struct, frozen=True):
     """A mailbox and the suspension of its address, null where it may send."""
 
     id: UUID
@@ -45,10 +45,10 @@ class SuspendedMailbox(Struct, frozen=True):
     suspended: SuspensionRecord | None
 
 
-def suspended_mailbox(mailbox: Mailbox, who: Principal) -> SuspendedMailbox:
+def mailbox_suspension(mailbox: Mailbox, who: Principal) -> MailboxSuspensionResponse:
     """A mailbox with its suspension, as it is answered to this caller."""
     found = mailbox.suspension
-    return SuspendedMailbox(
+    return MailboxSuspensionResponse(
         id=mailbox.id,
         domain_id=mailbox.domain_id,
         address=str(mailbox.address),
@@ -57,21 +57,21 @@ def suspended_mailbox(mailbox: Mailbox, who: Principal) -> SuspendedMailbox:
     )
 
 
-class SuspendedBy(Struct, frozen=True):
+class SuspensionAuthor(Struct, frozen=True):
     """Who suspended: the abuse rules, or an administrator by its email (a key by its name); to scoped keys by role."""
 
     kind: Literal["rules", "admin"]
     label: str
 
 
-class SenderSuspension(Struct, frozen=True):
+class SuspensionResponse(Struct, frozen=True):
     """The suspension of a sender address, with or without a mailbox."""
 
     id: UUID
     domain_id: UUID | None
     address: str
     reason: str
-    by: SuspendedBy
+    by: SuspensionAuthor
     at: Timestamp
 
 
@@ -81,7 +81,7 @@ class SuspensionQuery(Query, frozen=True):
     domain_id: UUID | None = None
 
 
-class Lifted(Struct, frozen=True):
+class LiftResponse(Struct, frozen=True):
     """That a suspension is lifted."""
 
     message: str
@@ -89,14 +89,14 @@ class Lifted(Struct, frozen=True):
     address: str
 
 
-def suspension(found: Suspension, who: Principal) -> SenderSuspension:
+def suspension(found: SenderSuspension, who: Principal) -> SuspensionResponse:
     """A suspension as it is answered to this caller."""
-    return SenderSuspension(
+    return SuspensionResponse(
         id=found.id,
         domain_id=found.domain_id,
         address=found.address,
         reason=found.reason,
-        by=SuspendedBy(found.by_kind, rules.display_suspender(who, found.by_label, found.by_rank)),
+        by=SuspensionAuthor(found.by_kind, rules.display_suspender(who, found.by_label, found.by_rank)),
         at=iso(found.created_at),
     )
 
@@ -143,7 +143,7 @@ class Thresholds(Struct, frozen=True):
     values: ThresholdValues
 
 
-def thresholds(asked: ThresholdQuery, limits: AbuseSettings, used: HourlyUse | None) -> Thresholds:
+def thresholds(asked: ThresholdQuery, limits: AbuseSettings, used: HourlyUsage | None) -> Thresholds:
     """Thresholds with a domain's use, as they are answered."""
     return Thresholds(
         scope=asked.scope,

@@ -11,7 +11,7 @@ from uuid import UUID
 from mailkeep.core.address import AddressError, normalize_domain, parse_address
 from mailkeep.core.ids import parse_uuid, uuid7
 from mailkeep.features.directory.domains.model import Domain
-from mailkeep.features.mailflow.abuse.model import Use
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status.model import (
     End,
     Expansion,
@@ -69,13 +69,13 @@ def is_refused_at_end(line: log.Line) -> bool:
     return isinstance(line.fact, log.Rejected) and line.fact.stage == "END-OF-MESSAGE"
 
 
-def counted(noted: Iterable[Submission]) -> list[tuple[datetime, Use]]:
+def counted(noted: Iterable[Submission]) -> list[tuple[datetime, SendCharge]]:
     """What the policy agent has counted for these messages, each with its time."""
-    found: list[tuple[datetime, Use]] = []
+    found: list[tuple[datetime, SendCharge]] = []
     for each in noted:
         mailbox = parse_address(each.login)
         sender = parse_address(each.sender) if each.sender else mailbox
-        found.append((each.created_at, Use(mailbox, None, len(each.recipients), written=sender)))
+        found.append((each.created_at, SendCharge(mailbox, None, len(each.recipients), written=sender)))
     return found
 
 

@@ -95,7 +95,7 @@ async def take_in(app: App, name: str, piece: Piece, bound: RejectionBound) -> P
         if rejected := [(when, rejection) for when, rejection in found if bound.take(rejection.source, when)]:
             await receiving.file_rejected(conn, rejected)
         unaccepted = {line.queue_id for _, line in timed if line.queue_id and rules.is_refused_at_end(line)}
-        await abuse.take_back_forwards(conn, unaccepted)
+        await abuse.uncount_forwards(conn, unaccepted)
         await abuse.uncount(conn, rules.counted(await store.take_submissions(conn, unaccepted)))
         failpoint.reach("log.learnt")
     app.counters.include(counted.drain())

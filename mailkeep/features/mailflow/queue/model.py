@@ -12,7 +12,7 @@ Action = Literal["flush", "hold", "release", "delete"]
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class QueueFilter:
     """Which messages; `sender` and `recipient` match substrings without case, `domain` that of a recipient whole."""
 
     queue_id: str | None = None
@@ -25,15 +25,15 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class QueueSelection:
     """What an action is done to: the messages with these ids, else those that the filter means."""
 
     ids: Sequence[str] = ()
-    filter: Filter | None = None
+    filter: QueueFilter | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Recipient:
+class QueueRecipient:
     """Who is not delivered to, and the last word about it; empty before the first try."""
 
     address: str
@@ -41,7 +41,7 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class QueueEntry:
     """A message in the queue; `size` in bytes."""
 
     queue_id: str
@@ -49,12 +49,12 @@ class Queued:
     arrived_at: datetime
     size: int
     sender: str
-    recipients: list[Recipient]
+    recipients: list[QueueRecipient]
     next_attempt_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class QueueSlice:
     """Which part of the list, in the order of arrival: up to `most` beyond `after` (arrival, queue id)."""
 
     most: int

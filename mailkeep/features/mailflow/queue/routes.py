@@ -17,13 +17,13 @@ async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     query: wire.QueueQuery = call.query
     page = await service.page(app, wire.filter_of(query), call.page)
-    return HttpResponse([wire.queued(each) for each in page.rows], page)
+    return HttpResponse([wire.message(each) for each in page.rows], page)
 
 
 async def _act(app: App, call: Call) -> HttpResponse:
     body: wire.QueueAction = call.body
     affected = await service.act(app, call.caller(), body.action, wire.selection(body), dry_run=body.dry_run)
-    return HttpResponse(wire.Affected(affected, body.dry_run))
+    return HttpResponse(wire.QueueActionResponse(affected, body.dry_run))
 
 
 ENDPOINTS = (
@@ -55,7 +55,7 @@ ENDPOINTS = (
         ),
         tag="Queue",
         body=wire.QueueAction,
-        data=wire.Affected,
+        data=wire.QueueActionResponse,
         refusals=(ApiKeyDomainScope,),
         examples=(Example(body={"action": "flush", "filter": {"domain": "elsewhere.test"}, "dry_run": True}),),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from mailkeep.features.mailflow.queue.model import Cut, Filter, Queued, Recipient, Selection
+from mailkeep.features.mailflow.queue.model import QueueEntry, QueueFilter, QueueRecipient, QueueSelection, QueueSlice
 from mailkeep.mail.postfix import queue as postfix_queue
 
 # What Postfix says of a recipient that it could not try because of this server itself: its look-ups, its processes,
@@ -23,13 +23,13 @@ _SUSPENDED = "delivery temporarily suspended: "
 _MAILBOX_STATE = re.compile(r" said: 4\d\d[ -]4\.2\.[12] ")
 
 
-def queued(found: postfix_queue.Queued) -> Queued:
+def queue_entry(found: postfix_queue.Queued) -> QueueEntry:
     """A message as Postfix tells of it."""
-    recipients = [Recipient(each.address, each.delay_reason) for each in found.recipients]
-    return Queued(found.queue_id, found.queue_name, found.arrived_at, found.message_size, found.sender, recipients)
+    recipients = [QueueRecipient(each.address, each.delay_reason) for each in found.recipients]
+    return QueueEntry(found.queue_id, found.queue_name, found.arrived_at, found.message_size, found.sender, recipients)
 
 
-def selected(found: Iterable[postfix_queue.Queued], wanted: Selection) -> list[postfix_queue.Queued]:
+def select(found: Iterable[postfix_queue.Queued], wanted: QueueSelection) -> list[postfix_queue.Queued]:
     """The messages of a queue that a selection means."""
     if wanted.filter is None:
         ids = set(wanted.ids)
@@ -37,7 +37,7 @@ def selected(found: Iterable[postfix_queue.Queued], wanted: Selection) -> list[p
     return [each for each in found if matches(each, wanted.filter)]
 
 
-def matches(found: postfix_queue.Queued, wanted: Filter) -> bool:
+def matches(found: postfix_queue.Queued, wanted: QueueFilter) -> bool:
     """Whether a filter means a message."""
     if wanted.queue_id is not None and found.queue_id != wanted.queue_id:
         return False
@@ -55,7 +55,7 @@ def matches(found: postfix_queue.Queued, wanted: Filter) -> bool:
     return wanted.domain is None or any(each.endswith("@" + wanted.domain.casefold()) for each in addresses)
 
 
-def cut(found: Iterable[postfix_queue.Queued], part: Cut) -> list[postfix_queue.Queued]:
+def take_slice(found: Iterable[postfix_queue.Queued], part: QueueSlice) -> list[postfix_queue.Queued]:
     """A part of a list, in its order, and one more where there is more."""
 
     def key(each: postfix_queue.Queued) -> tuple[object, str]:
@@ -68,7 +68,7 @@ def cut(found: Iterable[postfix_queue.Queued], part: Cut) -> list[postfix_queue.
     return ordered[: part.most + 1]
 
 
-def waits_for_us(message: postfix_queue.Queued, managed: Collection[str], agent: str) -> bool:
+def is_local_deferral(message: postfix_queue.Queued, managed: Collection[str], agent: str) -> bool:
     """Whether a deferred message waits because of a service of this server, not because of a remote server.
 
     `managed` are the domains among its recipients that have their mailboxes here, `agent` is the LMTP agent's socket,

@@ -16,7 +16,7 @@ QueueId = Annotated[str, Meta(max_length=40, pattern=r"^[0-9A-Za-z]{5,40}$")]
 State = Literal["incoming", "active", "deferred", "hold"]
 
 
-class Recipient(Struct, frozen=True):
+class QueueRecipientResponse(Struct, frozen=True):
     """Who is not delivered to yet; `reason` is the last word about it, empty before the first try."""
 
     address: str
@@ -31,7 +31,7 @@ class QueuedMessage(Struct, frozen=True):
     arrived_at: Timestamp
     size: int
     sender: str
-    recipients: list[Recipient]
+    recipients: list[QueueRecipientResponse]
     next_attempt_at: Timestamp | None
 
 
@@ -47,7 +47,7 @@ class QueueQuery(Query, frozen=True):
     until: datetime | None = None
 
 
-class QueueFilter(Body, frozen=True):
+class QueueFilterRequest(Body, frozen=True):
     """The filters of the list; none of them means every message."""
 
     queue_id: QueueId | None = None
@@ -64,20 +64,20 @@ class QueueAction(Body, frozen=True):
 
     action: Literal["flush", "hold", "release", "delete"]
     ids: Annotated[list[QueueId], Meta(max_length=1000)] | UnsetType = UNSET
-    filter: QueueFilter | UnsetType = UNSET
+    filter: QueueFilterRequest | UnsetType = UNSET
     dry_run: bool = False
 
 
-class Affected(Struct, frozen=True):
+class QueueActionResponse(Struct, frozen=True):
     """How many messages the action was, or in a dry run would be, done to."""
 
     affected: int
     dry_run: bool
 
 
-def filter_of(given: QueueQuery | QueueFilter) -> model.Filter:
+def filter_of(given: QueueQuery | QueueFilterRequest) -> model.QueueFilter:
     """The filter that is meant."""
-    return model.Filter(
+    return model.QueueFilter(
         queue_id=given.queue_id,
         state=given.state,
         sender=given.sender or None,
@@ -88,18 +88,18 @@ def filter_of(given: QueueQuery | QueueFilter) -> model.Filter:
     )
 
 
-def selection(given: QueueAction) -> model.Selection:
+def selection(given: QueueAction) -> model.QueueSelection:
     """What an action is to be done to. MISSING_FIELDS for neither ids nor a filter, INVALID_FIELD for both at once."""
     if isinstance(given.filter, UnsetType):
         if isinstance(given.ids, UnsetType) or not given.ids:
             raise MissingFields(["ids"])
-        return model.Selection(ids=given.ids)
+        return model.QueueSelection(ids=given.ids)
     if not isinstance(given.ids, UnsetType):
         raise invalid_field("filter", "stands beside ids: name one of them")
-    return model.Selection(filter=filter_of(given.filter))
+    return model.QueueSelection(filter=filter_of(given.filter))
 
 
-def queued(found: model.Queued) -> QueuedMessage:
+def message(found: model.QueueEntry) -> QueuedMessage:
     """A message as it is answered."""
     return QueuedMessage(
         queue_id=found.queue_id,
@@ -107,6 +107,6 @@ def queued(found: model.Queued) -> QueuedMessage:
         arrived_at=iso(found.arrived_at),
         size=found.size,
         sender=found.sender,
-        recipients=[Recipient(each.address, each.reason) for each in found.recipients],
+        recipients=[QueueRecipientResponse(each.address, each.reason) for each in found.recipients],
         next_attempt_at=iso_or_none(found.next_attempt_at),
     )

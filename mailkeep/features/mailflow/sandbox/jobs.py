@@ -17,7 +17,7 @@ async def run_queue(app: App, wake: asyncio.Event, poll_seconds: float = 0.5) ->
     """See to due recipients until cancelled; `wake` is set when a message came in."""
     while True:
         try:
-            busy = await service.run_due(app)
+            busy = await service.deliver_due(app)
         except Unavailable:
             busy = 0
         except Exception:

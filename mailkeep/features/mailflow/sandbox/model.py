@@ -14,7 +14,7 @@ from mailkeep.mail.message.parse_process import Apart
 
 
 @dataclass(frozen=True, slots=True)
-class Caught:
+class SandboxMessage:
     """A message that the sandbox took. `size` in bytes, signatures included."""
 
     id: UUID
@@ -27,21 +27,21 @@ class Caught:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueRecipient:
     """A recipient that is due for its next try; `attempts` counts the tries so far."""
 
-    caught: Caught
+    message: SandboxMessage
     recipient: str
     attempts: int
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class SandboxContent:
     """What a caught message says: its header, and its parts, or why it can't be taken apart."""
 
     id: UUID
     head: Head
-    apart: Apart | Unparsable
+    parsed: Apart | Unparsable
 
 
 def content_path(data_dir: Path, caught_id: UUID) -> Path:

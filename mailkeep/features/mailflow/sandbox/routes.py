@@ -14,16 +14,16 @@ _FOREIGN = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data
 async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     page, subjects = await service.page(app, call.page)
-    return HttpResponse([wire.caught(row, subject) for row, subject in zip(page.rows, subjects, strict=True)], page)
+    return HttpResponse([wire.message(row, subject) for row, subject in zip(page.rows, subjects, strict=True)], page)
 
 
 async def _content(app: App, call: Call) -> HttpResponse:
-    async with service.opened(app, call.id()) as found:
+    async with service.open_message(app, call.id()) as found:
         return HttpResponse(wire.content(found))
 
 
 async def _html(app: App, call: Call) -> HttpResponse:
-    async with service.opened(app, call.id()) as found:
+    async with service.open_message(app, call.id()) as found:
         html = wire.html(found)
     if html is None:
         raise NotFound
@@ -32,11 +32,11 @@ async def _html(app: App, call: Call) -> HttpResponse:
 
 
 async def _attachment(app: App, call: Call) -> HttpResponse:
-    place = rules.place(call.path["number"])
+    place = rules.attachment_index(call.path["number"])
     if place is None:
         raise NotFound
     found, pieces = await service.attachment(app, call.id(), place)
-    headers = {"content-disposition": rules.disposition(found.filename), "content-length": str(found.size)}
+    headers = {"content-disposition": rules.content_disposition(found.filename), "content-length": str(found.size)}
     # Whatever its sender calls it: it is to be saved, and no browser shall find it to be a page of ours.
     return HttpResponse(content=pieces, content_type="application/octet-stream", headers=headers)
 
@@ -48,7 +48,7 @@ async def _raw(app: App, call: Call) -> HttpResponse:
 
 async def _clear(app: App, call: Call) -> HttpResponse:
     removed = await service.clear(app, call.caller())
-    return HttpResponse(wire.Cleared(f"{removed} messages removed.", removed))
+    return HttpResponse(wire.ClearResponse(f"{removed} messages removed.", removed))
 
 
 ENDPOINTS = (
@@ -60,7 +60,7 @@ ENDPOINTS = (
         summary="List what the sandbox caught",
         tag="Sandbox",
         listing=Listing(("received_at",)),
-        data=list[wire.SandboxMessage],
+        data=list[wire.SandboxMessageResponse],
         refusals=(InvalidPagination, ApiKeyDomainScope),
         examples=(Example(query={"limit": "10"}),),
     ),
@@ -72,7 +72,7 @@ ENDPOINTS = (
         summary="Read a caught message",
         description="Taken apart: header, text, HTML, and what is attached. Its content whole is that of `/raw`.",
         tag="Sandbox",
-        data=wire.SandboxContent,
+        data=wire.SandboxContentResponse,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{sandbox_id}"}),),
     ),
@@ -131,7 +131,7 @@ ENDPOINTS = (
         summary="Remove what the sandbox caught",
         description="Messages with recipients still to be seen to stay.",
         tag="Sandbox",
-        data=wire.Cleared,
+        data=wire.ClearResponse,
         refusals=(ApiKeyDomainScope,),
         examples=(Example(),),
     ),

@@ -26,9 +26,9 @@ from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.receiving.model import Arrived
 from mailkeep.features.mailflow.sandbox import rules, store
-from mailkeep.features.mailflow.sandbox.model import Caught, Due, Opened, content_path
+from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxContent, SandboxMessage, content_path
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Attempt, Fate
 from mailkeep.mail.message import content_file
@@ -38,36 +38,36 @@ from mailkeep.mail.message.parse import Unparsable
 from mailkeep.mail.message.parse_process import Apart, AttachedFile
 from mailkeep.mail.smtp.spool import Received
 
-_PIECE = 256 << 10
+_CHUNK = 256 << 10
 _LISTED_HEAD = 32 << 10  # our own signatures stand before the subject
-_LEFT_BEHIND = timedelta(hours=36)  # what is older is no message that is just being taken
+_ORPHAN_AGE = timedelta(hours=36)  # what is older is no message that is just being taken
 
 
 @dataclass(frozen=True, slots=True)
-class Unsigned(Exception):
+class NoSigningKey(Exception):
     """A managed domain has no key that opens: the message must wait rather than leave unsigned."""
 
     domain: str
 
 
-async def take(app: App, mail_from: str, rcpt_to: list[str], content: Received) -> Caught:
+async def accept(app: App, mail_from: str, rcpt_to: list[str], content: Received) -> SandboxMessage:
     """Sign, keep and queue a message; it is on disk when this answers."""
     at = app.clock()
     head = parse_head(content.head(MAX_HEAD))
     signatures = await _signatures(app, head, content)
     caught_id = uuid7(at)
     path = content_path(app.data_dir, caught_id)
-    size = await asyncio.to_thread(content_file.write, path, _signed(signatures, content))
+    size = await asyncio.to_thread(content_file.write, path, _content_with(signatures, content))
     failpoint.reach("sandbox.written")
-    caught = Caught(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
-    sent = await _queue(app, caught)
+    caught = SandboxMessage(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
+    sent = await _enqueue(app, caught)
     failpoint.reach("sandbox.taken")
     if sent is not None:
         await asyncio.to_thread(messages.keep_file, app.data_dir, sent, path)
     return caught
 
 
-async def _queue(app: App, caught: Caught) -> UUID | None:
+async def _enqueue(app: App, caught: SandboxMessage) -> UUID | None:
     """Take it into the queue; the id of the sent message that it is. Where the database's answer is lost, it is done
     again, which changes nothing where it was done: who is told otherwise must find nothing taken.
     """
@@ -94,7 +94,7 @@ async def _signatures(app: App, head: Head, content: Received) -> bytes:
     async with app.db.autocommit() as conn:
         keys = await dkim.list_signing_keys(conn, app.vault, domain)
         if not keys and await domains.find_by_name(conn, domain):
-            raise Unsigned(domain)
+            raise NoSigningKey(domain)
     if not keys:
         return b""
     return await asyncio.to_thread(sign, content.chunks(), domain, keys, app.clock())
@@ -107,61 +107,63 @@ def _domain_of(address: str) -> str | None:
         return None
 
 
-def _signed(signatures: bytes, content: Received) -> Iterator[bytes]:
+def _content_with(signatures: bytes, content: Received) -> Iterator[bytes]:
     yield signatures
     yield from content.chunks()
 
 
-async def run_due(app: App, most: int = 100) -> int:
+async def deliver_due(app: App, most: int = 100) -> int:
     """See to the recipients whose next try has come; how many there were."""
     async with app.db.autocommit() as conn:
-        found = await store.due(conn, app.clock(), most)
+        found = await store.list_due(conn, app.clock(), most)
     for due in found:
-        await _try(app, due)
+        await _attempt(app, due)
     return len(found)
 
 
-async def _try(app: App, due: Due) -> None:
+async def _attempt(app: App, due: DueRecipient) -> None:
     attempts = due.attempts + 1
-    fate = await _fate(app, due, attempts)
+    fate = await _deliver(app, due, attempts)
     at = app.clock()
     again = at + timedelta(seconds=rules.RETRY_SECONDS)
     try:
         async with app.db.tx() as conn:
             # The message first, which is locked by this: events stand in the order in which their transactions began to
             # write, and whoever wrote down the acceptance meanwhile would come behind.
-            tries = await _told(conn, due, fate, attempts, at, again)
+            tries = await _record_outcome(conn, due, fate, attempts, at, again)
             if fate.status == "deferred":
-                await store.put_off(conn, due.caught.id, due.recipient, attempts, again)
-            elif not await store.done(conn, due.caught.id, due.recipient):
-                raise _Gone
-    except _Gone:
+                await store.defer(conn, due.message.id, due.recipient, attempts, again)
+            elif not await store.remove_recipient(conn, due.message.id, due.recipient):
+                raise _AlreadyDone
+    except _AlreadyDone:
         return
     for each in tries:
         app.counters.add("deliveries", "outbound", each.kind)
 
 
-class _Gone(Exception):
+class _AlreadyDone(Exception):
     """Somebody else has seen to it."""
 
 
-async def _told(conn: Conn, due: Due, fate: rules.Fate, attempts: int, at: datetime, again: datetime) -> list[Attempt]:
-    message_id = await messages.find_outbound(conn, due.caught.message_id)
+async def _record_outcome(
+    conn: Conn, due: DueRecipient, fate: rules.SandboxOutcome, attempts: int, at: datetime, again: datetime
+) -> list[Attempt]:
+    message_id = await messages.find_outbound(conn, due.message.message_id)
     if message_id is None:
         return []
     next_at = again if fate.status == "deferred" else None
-    told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, due.caught.queue_id)
+    told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, due.message.queue_id)
     return await messages.record_fate(conn, at, told)
 
 
-async def _fate(app: App, due: Due, attempts: int) -> rules.Fate:
+async def _deliver(app: App, due: DueRecipient, attempts: int) -> rules.SandboxOutcome:
     async with app.db.autocommit() as conn:
         route = await routing.route(conn, due.recipient)
     if route.decision == "not_managed":
-        return rules.outside(due.recipient, attempts)
+        return rules.remote_outcome(due.recipient, attempts)
     decision: str = route.decision
     if decision == "deliver":
-        caught, path = due.caught, content_path(app.data_dir, due.caught.id)
+        caught, path = due.message, content_path(app.data_dir, due.message.id)
         arrived = Arrived(
             queue_id=caught.queue_id,
             mail_from=caught.mail_from,
@@ -172,7 +174,7 @@ async def _fate(app: App, due: Due, attempts: int) -> rules.Fate:
             source="system",
         )
         decision = await receiving.deliver(app, arrived)
-    return rules.inside(decision, attempts)
+    return rules.local_outcome(decision, attempts)
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -180,7 +182,7 @@ def _first_bytes(path: Path) -> bytes:
         return file.read(MAX_HEAD)
 
 
-async def page(app: App, asked: PageRequest) -> tuple[Page[Caught], list[str]]:
+async def page(app: App, asked: PageRequest) -> tuple[Page[SandboxMessage], list[str]]:
     """A page of what was caught, and the subject of each."""
     async with app.db.autocommit() as conn:
         found = await store.page(conn, asked)
@@ -200,25 +202,25 @@ def _subject(path: Path) -> str:
 
 async def raw(app: App, caught_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
     """A caught message as it would have left, signatures and all: its size in bytes, and its content in pieces."""
-    path = await _kept(app, caught_id)
-    return path.stat().st_size, _pieces(partial(path.open, "rb", buffering=0))
+    path = await _find_content(app, caught_id)
+    return path.stat().st_size, _read_chunks(partial(path.open, "rb", buffering=0))
 
 
 async def attachment(app: App, caught_id: UUID, place: int) -> tuple[AttachedFile, AsyncIterator[bytes]]:
     """An attachment of a caught message by its place (from 0), and its content in pieces; NOT_FOUND where there is no
     such one, or the message can't be taken apart.
     """
-    path = await _kept(app, caught_id)
+    path = await _find_content(app, caught_id)
     try:
         found = await app.parser.attachment(lambda: content_file.read(path), place)
     except Unparsable:
         raise NotFound from None
     if found is None:
         raise NotFound
-    return found, _pieces(lambda: found.file)
+    return found, _read_chunks(lambda: found.file)
 
 
-async def _kept(app: App, caught_id: UUID) -> Path:
+async def _find_content(app: App, caught_id: UUID) -> Path:
     """Where a caught message lies; NOT_FOUND where it doesn't."""
     async with app.db.autocommit() as conn:
         found = await store.find(conn, caught_id)
@@ -229,9 +231,9 @@ async def _kept(app: App, caught_id: UUID) -> Path:
 
 
 @asynccontextmanager
-async def opened(app: App, caught_id: UUID) -> AsyncGenerator[Opened]:
+async def open_message(app: App, caught_id: UUID) -> AsyncGenerator[SandboxContent]:
     """A caught message taken apart, for as long as it is needed."""
-    path = await _kept(app, caught_id)
+    path = await _find_content(app, caught_id)
     head = parse_head(await asyncio.to_thread(_first_bytes, path))
     async with AsyncExitStack() as stack:
         try:
@@ -239,13 +241,13 @@ async def opened(app: App, caught_id: UUID) -> AsyncGenerator[Opened]:
             apart: Apart | Unparsable = await stack.enter_async_context(held)
         except Unparsable as error:
             apart = error
-        yield Opened(caught_id, head, apart)
+        yield SandboxContent(caught_id, head, apart)
 
 
-async def _pieces(opening: Callable[[], IO[bytes]]) -> AsyncIterator[bytes]:
+async def _read_chunks(opening: Callable[[], IO[bytes]]) -> AsyncIterator[bytes]:
     """Few at a time: who reads slowly must not make us hold all of it."""
     with await asyncio.to_thread(opening) as file:
-        while piece := await asyncio.to_thread(file.read, _PIECE):
+        while piece := await asyncio.to_thread(file.read, _CHUNK):
             yield piece
 
 
@@ -253,14 +255,14 @@ async def clear(app: App, who: Principal) -> int:
     """Remove what was caught and is seen to; how many messages."""
     async with app.db.tx() as conn:
         removed = await store.clear(conn, app.clock())
-        audit_action = AuditAction("sandbox.clear", Target("sandbox", None), more={"removed": len(removed)})
+        audit_action = AuditAction("sandbox.clear", AuditTarget("sandbox", None), more={"removed": len(removed)})
         await audit.record(conn, who, app.clock(), audit_action)
     for caught_id in removed:
         await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
     return len(removed)
 
 
-def _contents(data_dir: Path, before: float) -> set[UUID]:
+def _list_contents(data_dir: Path, before: float) -> set[UUID]:
     """The messages whose content was written before a time (Unix)."""
     paths = (data_dir / "sandbox").glob("*/*.eml")
     return {UUID(path.stem) for path in paths if path.stat().st_mtime < before}
@@ -268,10 +270,10 @@ def _contents(data_dir: Path, before: float) -> set[UUID]:
 
 async def prune(app: App, before: datetime) -> int:
     """Remove what was caught before an instant and is seen to, and content that was never queued; how many messages."""
-    abandoned = (app.clock() - _LEFT_BEHIND).timestamp()
-    old = await asyncio.to_thread(_contents, app.data_dir, abandoned)
+    abandoned = (app.clock() - _ORPHAN_AGE).timestamp()
+    old = await asyncio.to_thread(_list_contents, app.data_dir, abandoned)
     async with app.db.tx() as conn:
-        orphans = old - await store.among(conn, old)
+        orphans = old - await store.filter_existing(conn, old)
         removed = [*orphans, *await store.clear(conn, before)]
     for caught_id in removed:
         await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))

@@ -10,10 +10,10 @@ from uuid import UUID
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.sandbox.model import Caught, Due
+from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxMessage
 
 
-async def insert(conn: Conn, caught: Caught) -> None:
+async def insert(conn: Conn, caught: SandboxMessage) -> None:
     """Take a message into the queue, each of its recipients due at once; done again, it does nothing."""
     await conn.execute(
         """
@@ -27,17 +27,17 @@ async def insert(conn: Conn, caught: Caught) -> None:
         SELECT m.id, r, 0, %(received_at)s FROM m, unnest(%(rcpt_to)s::text[]) AS r
         ON CONFLICT DO NOTHING
         """,
-        {name: getattr(caught, name) for name in Caught.__slots__},
+        {name: getattr(caught, name) for name in SandboxMessage.__slots__},
     )
 
 
-async def among(conn: Conn, ids: Collection[UUID]) -> set[UUID]:
+async def filter_existing(conn: Conn, ids: Collection[UUID]) -> set[UUID]:
     """Those of these messages that were taken."""
     cursor = await conn.execute("SELECT id FROM sandbox_messages WHERE id = ANY(%(ids)s)", {"ids": list(ids)})
     return {row["id"] for row in await cursor.fetchall()}
 
 
-async def due(conn: Conn, at: datetime, most: int) -> list[Due]:
+async def list_due(conn: Conn, at: datetime, most: int) -> list[DueRecipient]:
     """The recipients whose next try has come, oldest first."""
     cursor = await conn.execute(
         """
@@ -48,10 +48,10 @@ async def due(conn: Conn, at: datetime, most: int) -> list[Due]:
         """,
         {"at": at, "most": most},
     )
-    return [Due(_caught(row), row["recipient"], row["attempts"]) for row in await cursor.fetchall()]
+    return [DueRecipient(_message(row), row["recipient"], row["attempts"]) for row in await cursor.fetchall()]
 
 
-async def done(conn: Conn, caught_id: UUID, recipient: str) -> bool:
+async def remove_recipient(conn: Conn, caught_id: UUID, recipient: str) -> bool:
     """Take a recipient out of the queue; False where somebody did so before."""
     cursor = await conn.execute(
         "DELETE FROM sandbox_queue WHERE message_id = %(id)s AND recipient = %(recipient)s",
@@ -60,7 +60,7 @@ async def done(conn: Conn, caught_id: UUID, recipient: str) -> bool:
     return cursor.rowcount == 1
 
 
-async def put_off(conn: Conn, caught_id: UUID, recipient: str, attempts: int, until: datetime) -> None:
+async def defer(conn: Conn, caught_id: UUID, recipient: str, attempts: int, until: datetime) -> None:
     """Another try, later."""
     await conn.execute(
         """
@@ -71,7 +71,7 @@ async def put_off(conn: Conn, caught_id: UUID, recipient: str, attempts: int, un
     )
 
 
-async def page(conn: Conn, asked: PageRequest) -> Page[Caught]:
+async def page(conn: Conn, asked: PageRequest) -> Page[SandboxMessage]:
     """A page of caught messages, by age."""
     found = await fetch_page(
         conn,
@@ -80,10 +80,10 @@ async def page(conn: Conn, asked: PageRequest) -> Page[Caught]:
         asked,
         {"received_at": "s.id", "id": "s.id"},
     )
-    return Page([_caught(row) for row in found.rows], found.next_key)
+    return Page([_message(row) for row in found.rows], found.next_key)
 
 
-async def find(conn: Conn, caught_id: UUID) -> Caught | None:
+async def find(conn: Conn, caught_id: UUID) -> SandboxMessage | None:
     """The caught message with this id."""
     cursor = await conn.execute(
         """
@@ -92,7 +92,7 @@ async def find(conn: Conn, caught_id: UUID) -> Caught | None:
         {"id": caught_id},
     )
     row = await cursor.fetchone()
-    return _caught(row) if row else None
+    return _message(row) if row else None
 
 
 async def clear(conn: Conn, before: datetime) -> list[UUID]:
@@ -108,5 +108,5 @@ async def clear(conn: Conn, before: datetime) -> list[UUID]:
     return [row["id"] for row in await cursor.fetchall()]
 
 
-def _caught(row: dict[str, Any]) -> Caught:
-    return Caught(**{name: row[name] for name in Caught.__slots__})
+def _message(row: dict[str, Any]) -> SandboxMessage:
+    return SandboxMessage(**{name: row[name] for name in SandboxMessage.__slots__})

@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from mailkeep.core.clock import iso
 from mailkeep.features.mailflow.sandbox import rules
-from mailkeep.features.mailflow.sandbox.model import Caught, Opened
+from mailkeep.features.mailflow.sandbox.model import SandboxContent, SandboxMessage
 from mailkeep.mail.message.header_text import decode_words
 from mailkeep.mail.message.parse import Unparsable
 from mailkeep.mail.message.parse_process import Apart
 from mailkeep.web.fields import Timestamp
 
 
-class SandboxMessage(Struct, frozen=True):
+class SandboxMessageResponse(Struct, frozen=True):
     """A message that went nowhere, as it was submitted: envelope, subject and size."""
 
     id: UUID
@@ -36,7 +36,7 @@ class HeaderField(Struct, frozen=True):
     value: str
 
 
-class Attached(Struct, frozen=True):
+class SandboxAttachment(Struct, frozen=True):
     """A part that is no text of the message; `size` in bytes, decoded.
 
     `number` (from 1) is its place in the message; by `content_id` the HTML shows it as an image.
@@ -49,7 +49,7 @@ class Attached(Struct, frozen=True):
     content_id: str | None
 
 
-class SandboxContent(Struct, frozen=True):
+class SandboxContentResponse(Struct, frozen=True):
     """What a caught message says. `parse_error`: it could not be taken apart, and only its header is told;
     `truncated`: it says more than fits.
     """
@@ -59,21 +59,21 @@ class SandboxContent(Struct, frozen=True):
     header: list[HeaderField]
     body_text: str | None
     body_html: str | None
-    attachments: list[Attached]
+    attachments: list[SandboxAttachment]
     truncated: bool
     parse_error: str | None
 
 
-class Cleared(Struct, frozen=True):
+class ClearResponse(Struct, frozen=True):
     """How many messages were removed."""
 
     message: str
     removed: int
 
 
-def caught(found: Caught, subject: str) -> SandboxMessage:
+def message(found: SandboxMessage, subject: str) -> SandboxMessageResponse:
     """A caught message as it is answered."""
-    return SandboxMessage(
+    return SandboxMessageResponse(
         id=found.id,
         queue_id=found.queue_id,
         mail_from=found.mail_from,
@@ -85,34 +85,34 @@ def caught(found: Caught, subject: str) -> SandboxMessage:
     )
 
 
-def content(opened: Opened) -> SandboxContent:
+def content(opened: SandboxContent) -> SandboxContentResponse:
     """A caught message, opened."""
-    apart = None if isinstance(opened.apart, Unparsable) else opened.apart
+    apart = None if isinstance(opened.parsed, Unparsable) else opened.parsed
     bodies = _bodies(apart)
-    return SandboxContent(
+    return SandboxContentResponse(
         id=opened.id,
         subject=opened.head.subject,
         header=[HeaderField(field.name, decode_words(field.value)) for field in opened.head.fields],
         body_text=bodies.body_text,
         body_html=bodies.body_html,
-        attachments=_attached(apart) if apart else [],
+        attachments=_attachments(apart) if apart else [],
         truncated=apart is not None and apart.truncated,
-        parse_error=str(opened.apart) if isinstance(opened.apart, Unparsable) else None,
+        parse_error=str(opened.parsed) if isinstance(opened.parsed, Unparsable) else None,
     )
 
 
-def html(opened: Opened) -> str | None:
+def html(opened: SandboxContent) -> str | None:
     """The HTML of a caught message, with those images in it that the message itself brings along."""
-    apart = None if isinstance(opened.apart, Unparsable) else opened.apart
+    apart = None if isinstance(opened.parsed, Unparsable) else opened.parsed
     bodies = _bodies(apart)
     if apart is None or bodies.body_html is None:
         return None
     images = {
-        content_id: rules.Image(part.content_type, part.content_base64)
+        content_id: rules.InlineImage(part.content_type, part.content_base64)
         for content_id, part in zip(apart.content_ids, bodies.attachments, strict=True)
         if content_id and part.content_base64 is not None
     }
-    return rules.with_images(bodies.body_html, images)
+    return rules.embed_images(bodies.body_html, images)
 
 
 class _Part(Struct):
@@ -130,9 +130,9 @@ def _bodies(apart: Apart | None) -> _Bodies:
     return msgspec.json.decode(apart.content, type=_Bodies) if apart else _Bodies()
 
 
-def _attached(apart: Apart) -> list[Attached]:
+def _attachments(apart: Apart) -> list[SandboxAttachment]:
     told = zip(apart.attachments, apart.content_ids, strict=True)
     return [
-        msgspec.convert({**each, "number": number, "content_id": content_id or None}, Attached)
+        msgspec.convert({**each, "number": number, "content_id": content_id or None}, SandboxAttachment)
         for number, (each, content_id) in enumerate(told, 1)
     ]

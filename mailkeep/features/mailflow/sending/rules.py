@@ -22,7 +22,7 @@ from mailkeep.core.errors import (
     invalid_field,
 )
 from mailkeep.core.principal import Principal
-from mailkeep.features.mailflow.abuse.model import Expansion
+from mailkeep.features.mailflow.abuse.model import ExternalCopies
 from mailkeep.features.mailflow.sending.model import Asked, AskedAttachment, Named, SenderDomain
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.attachments import Attachment, check_content_id, check_content_type, clean_file_name
@@ -99,7 +99,7 @@ def envelope(recipients: Iterable[Mailbox]) -> list[Address]:
     return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
 
 
-def refuse_expansion(beyond: Expansion, asked: Asked, limit: int) -> InvalidRecipient:
+def refuse_expansion(beyond: ExternalCopies, asked: Asked, limit: int) -> InvalidRecipient:
     """INVALID_RECIPIENT for a recipient with which a message has too many external copies."""
     for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc)):
         for index, each in enumerate(named):

@@ -19,7 +19,7 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sending import rules, store, writes
 from mailkeep.features.mailflow.sending.model import Asked, Prepared, Result, SenderDomain, Sent
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient
 from mailkeep.mail.message.compose import compose
@@ -58,7 +58,9 @@ def _refused(refused: Sequence[Refusal]) -> AuditAction:
     more = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
     denied = all(each.status == 403 for each in refused)
     outcome = "denied" if denied else "failed"
-    return AuditAction("message.send", Target("message", None), more=more, outcome=outcome, error_code=refused[0].code)
+    return AuditAction(
+        "message.send", AuditTarget("message", None), more=more, outcome=outcome, error_code=refused[0].code
+    )
 
 
 async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
@@ -163,9 +165,9 @@ async def _charge_forwards(
         if isinstance(each, Refusal) or not any(one.domain in managed or "xn--" in one.domain for one in each.envelope):
             continue
         async with app.db.autocommit() as conn:
-            found = await abuse.expansions(conn, each.envelope)
+            found = await abuse.external_copies(conn, each.envelope)
         limit = app.settings.limits.external_expansion
-        if beyond := abuse.beyond_expansion(found, limit):
+        if beyond := abuse.find_over_limit(found, limit):
             prepared[place] = rules.refuse_expansion(beyond, each.asked, limit)
         elif found:
             refusal = await abuse.charge_forwards(app, at, str(each.id), abuse.copies_by_domain(found))
@@ -176,7 +178,7 @@ async def _charge_forwards(
 
 async def _take_back(app: App, ids: Collection[UUID]) -> None:
     async with app.db.autocommit() as conn:
-        await abuse.take_back_forwards(conn, [str(each) for each in ids])
+        await abuse.uncount_forwards(conn, [str(each) for each in ids])
 
 
 async def _prepare_all(

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.abuse.model import Verdict
+from mailkeep.features.mailflow.abuse.model import SendVerdict
 from mailkeep.features.mailflow.sending.model import OpenAttempt, SenderDomain
 
 
@@ -34,7 +34,7 @@ async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, Sender
 
 async def begin(
     conn: Conn, at: datetime, counted: Mapping[str, Any], ids: Sequence[UUID], attempts: Mapping[str, Any]
-) -> list[Verdict]:
+) -> list[SendVerdict]:
     """Count messages, and write the attempts of those that may go out: all of it committed at once. Nothing is done
     where a sender is to be suspended for its rate. The arguments are of `abuse.counted` and `messages.attempted`.
     """
@@ -48,7 +48,7 @@ async def begin(
         """,
         {"at": at, "ids": list(ids), **counted, **attempts},
     )
-    return [Verdict(**row) for row in await cursor.fetchall()]
+    return [SendVerdict(**row) for row in await cursor.fetchall()]
 
 
 async def settle(

@@ -19,11 +19,11 @@ from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.abuse.model import Use, Verdict
+from mailkeep.features.mailflow.abuse.model import SendCharge, SendVerdict
 from mailkeep.features.mailflow.sending import rules, store
 from mailkeep.features.mailflow.sending.model import Result
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Fate, Message, Reply
 from mailkeep.mail.smtp.client import Lost, Refused, Submitted
@@ -36,21 +36,21 @@ _PAUSE = 2.0  # seconds between tries to write down what the database was away f
 _unwritten: set[asyncio.Task[None]] = set()
 
 
-def counted(attempt: Message) -> tuple[datetime, Use]:
+def counted(attempt: Message) -> tuple[datetime, SendCharge]:
     """An attempt as it was counted: to be taken back where it was certainly not submitted."""
     return attempt.created_at, _use(attempt)
 
 
-def _use(attempt: Message) -> Use:
+def _use(attempt: Message) -> SendCharge:
     assert attempt.domain_id is not None
-    return Use(parse_address(attempt.mail_from), attempt.domain_id, len(attempt.recipients))
+    return SendCharge(parse_address(attempt.mail_from), attempt.domain_id, len(attempt.recipients))
 
 
 @dataclass(frozen=True, slots=True)
 class _Begin:
     at: datetime
     attempts: Sequence[Message]
-    uses: Sequence[Use]
+    uses: Sequence[SendCharge]
 
 
 async def begin(app: App, who: Principal, at: datetime, attempts: Sequence[Message]) -> dict[UUID, Refusal]:
@@ -89,16 +89,18 @@ def _refused(attempts: Sequence[Message], refusals: Sequence[Refusal | None]) ->
     return {each.id: refusal for each, refusal in zip(attempts, refusals, strict=True) if refusal is not None}
 
 
-async def _begin_together(app: App, asked: Sequence[_Begin]) -> list[list[Verdict] | None]:
+async def _begin_together(app: App, asked: Sequence[_Begin]) -> list[list[SendVerdict] | None]:
     """The verdicts about each call; None for one that is to be written by itself, and was not yet."""
     fits = [_minute(each) == _minute(asked[0]) for each in asked]
     fit = [each for each, does in zip(asked, fits, strict=True) if does]
     attempts = [attempt for each in fit for attempt in each.attempts]
     uses = [use for each in fit for use in each.uses]
     async with app.db.autocommit() as conn:
-        uses = await abuse.of_mailboxes(conn, uses)
+        uses = await abuse.charge_mailboxes(conn, uses)
         ids = [attempt.id for attempt in attempts]
-        found = await store.begin(conn, asked[0].at, abuse.counted(app, uses), ids, messages.attempted(attempts))
+        found = await store.begin(
+            conn, asked[0].at, abuse.count_arguments(app, uses), ids, messages.attempted(attempts)
+        )
     if any(verdict.kind == "sender_rate" for verdict in found):
         return [None] * len(asked)
     rest = iter(found)
@@ -210,7 +212,7 @@ def audit_action(sent: Sequence[Message], succeeded: int) -> AuditAction:
     """What the audit log keeps of a call: counts, recipients' domains and Message-IDs."""
     first = sent[0]
     same = all(message.domain_id == first.domain_id for message in sent)
-    target = Target(
+    target = AuditTarget(
         "message",
         first.id if len(sent) == 1 else None,
         first.domain_id if same else None,

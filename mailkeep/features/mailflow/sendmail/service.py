@@ -21,7 +21,7 @@ from mailkeep.features.access.sessions import rules as auth_rules
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.abuse.model import Use
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.sending import rules as sending_rules, service as sending, writes
 from mailkeep.features.mailflow.sendmail import rules
 from mailkeep.features.mailflow.sendmail.model import Asked, Body, Content, Exit, Fields, Rejected
@@ -49,7 +49,7 @@ class Sender:
     envelope: str
     author: Mailbox
     domain: Domain | None
-    use: Use
+    use: SendCharge
 
 
 def host_of(app: App) -> str:
@@ -97,7 +97,7 @@ async def _send(app: App, account: pwd.struct_passwd, asked: Asked, content: Con
     (refusal,) = await abuse.count(app, sender.who, at, [sender.use])
     if refusal is not None:
         async with app.db.autocommit() as conn:
-            await abuse.take_back_forwards(conn, [str(message)])
+            await abuse.uncount_forwards(conn, [str(message)])
         raise _rejected(refusal)
     return await _hand_over(app, sender, attempt, (head, body))
 
@@ -105,9 +105,9 @@ async def _send(app: App, account: pwd.struct_passwd, asked: Asked, content: Con
 async def _charge_forwards(app: App, at: datetime, message: UUID, envelope: Sequence[Address]) -> None:
     """Count what aliases and forwards of managed domains lead outside, as for the API's messages."""
     async with app.db.autocommit() as conn:
-        found = await abuse.expansions(conn, envelope)
+        found = await abuse.external_copies(conn, envelope)
     limit = app.settings.limits.external_expansion
-    if beyond := abuse.beyond_expansion(found, limit):
+    if beyond := abuse.find_over_limit(found, limit):
         reason = f"{beyond.address} leads to more than {limit} addresses outside"
         raise Rejected(Exit.UNAVAILABLE, f"{reason} (limits.external_expansion)")
     if found and (refusal := await abuse.charge_forwards(app, at, str(message), abuse.copies_by_domain(found))):
@@ -173,7 +173,7 @@ async def _by_key(app: App, key: str, wanted: _Wanted) -> Sender:
     if envelope and envelope.domain != first.domain:
         await _managed(app, envelope)
     await sending.refuse_senders(app, who, [first, envelope or first])
-    return Sender(who, envelope.text if envelope else "", Mailbox(first), domain, Use(first, domain.id, 1))
+    return Sender(who, envelope.text if envelope else "", Mailbox(first), domain, SendCharge(first, domain.id, 1))
 
 
 async def _key(app: App, raw: str) -> Principal:
@@ -218,7 +218,7 @@ async def _by_account(app: App, account: pwd.struct_passwd, wanted: _Wanted) -> 
     who = Principal(None, f"account {account.pw_name}", Role.DOMAIN_ADMIN, ActorType.SYSTEM)
     domain = await _domain(app, first, host)
     home = await _domain(app, own, host)
-    use = Use(own, home.id if home else None, 1, written=first)
+    use = SendCharge(own, home.id if home else None, 1, written=first)
     return Sender(who, envelope.text if envelope else "", Mailbox(first), domain, use)
 
 
@@ -342,7 +342,7 @@ async def _write_down(app: App, sender: Sender, attempt: Message, result: Submit
             status, said = sending_rules.ending(result)
             ended = await messages.end_attempts(conn, at, [(attempt.id, status, said)])
             if ended and status != "unknown":
-                await abuse.take_back_forwards(conn, [str(attempt.id)])
+                await abuse.uncount_forwards(conn, [str(attempt.id)])
                 await abuse.uncount(conn, [(attempt.created_at, sender.use)])
     if isinstance(result, Submitted):
         app.counters.add("messages_accepted", "outbound", attempt.source)

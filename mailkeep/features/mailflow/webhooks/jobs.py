@@ -18,7 +18,13 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.webhooks import rules, service, store
-from mailkeep.features.mailflow.webhooks.model import TIMEOUT_SECONDS, Attempt, Claimed, Content, Outcome
+from mailkeep.features.mailflow.webhooks.model import (
+    TIMEOUT_SECONDS,
+    DeliveryJob,
+    EventContent,
+    WebhookAttempt,
+    WebhookOutcome,
+)
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.batches import BatchWriter
 from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
@@ -29,22 +35,24 @@ log = structlog.get_logger("mailkeep.webhooks")
 LEASE = timedelta(seconds=30)
 """Three times an attempt's time: what a worker that died has held is another's after it."""
 _SLOTS = 256
-_ROOM, _MOST_ROOM = 8, 64
+_START_CONCURRENCY, _MAX_CONCURRENCY = 8, 64
 _FULL = "mail.received.full"
 _FULL_AT_A_TIME = 4
 _LEFT_FOR_AN_ATTEMPT = timedelta(seconds=TIMEOUT_SECONDS + 5)
 _SLICE, _SLICES = 5000, 40
 
 
-class Deliveries:
+class DeliveryWorker:
     """One worker of deliveries: `run` until `stop`, or `drain` what is due."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._settled = BatchWriter(self._settle)
+        self._outcomes = BatchWriter(self._settle)
         self._full = asyncio.Semaphore(_FULL_AT_A_TIME)
-        queue = JobQueue("webhooks", self._claim, _lane, self._work)
-        self._worker = Worker(queue, slots=_SLOTS, concurrency=AdaptiveConcurrency(initial=_ROOM, maximum=_MOST_ROOM))
+        queue = JobQueue("webhooks", self._claim, _key, self._work)
+        self._worker = Worker(
+            queue, slots=_SLOTS, concurrency=AdaptiveConcurrency(initial=_START_CONCURRENCY, maximum=_MAX_CONCURRENCY)
+        )
 
     async def run(self) -> None:
         """Deliver until `stop` was called."""
@@ -62,7 +70,7 @@ class Deliveries:
         """Deliver what is due now; how many attempts that took."""
         return await self._worker.drain()
 
-    async def _claim(self, room: ClaimLimits) -> Sequence[Claimed]:
+    async def _claim(self, room: ClaimLimits) -> Sequence[DeliveryJob]:
         at = self._app.clock()
         async with self._app.db.autocommit() as conn:
             found = await store.claim(conn, at, at + LEASE, room.after, (room.total, room.per_key, room.by_key))
@@ -70,39 +78,39 @@ class Deliveries:
             failpoint.reach("webhook.claimed")
         return found
 
-    async def _work(self, job: Claimed) -> bool:
+    async def _work(self, job: DeliveryJob) -> bool:
         """Try a delivery; whether it arrived."""
         try:
             outcome = await self._attempt(job)
         except asyncio.CancelledError:
-            await self._give_back(job, rules.unanswered(self._app.clock(), rules.INTERRUPTED, None))
+            await self._release(job, rules.attempt_without_answer(self._app.clock(), rules.INTERRUPTED, None))
             raise
         except Unavailable:
             raise
         except Exception:
             # A fault of ours, too, is tried again on the schedule, and given up in the end.
             log.exception("a delivery stumbled", delivery=str(job.id))
-            outcome = self._outcome(job, rules.unanswered(self._app.clock(), rules.INTERNAL, None))
+            outcome = self._outcome(job, rules.attempt_without_answer(self._app.clock(), rules.INTERNAL, None))
         if outcome is None:
-            await self._give_back(job, None)
+            await self._release(job, None)
             return True
-        await self._settled.add(outcome)
+        await self._outcomes.add(outcome)
         return outcome.state == "delivered"
 
-    async def _attempt(self, job: Claimed) -> Outcome | None:
+    async def _attempt(self, job: DeliveryJob) -> WebhookOutcome | None:
         """What an attempt has made of it; None where its lease is too near its end to begin one."""
         if job.content is None:
-            return self._outcome(job, rules.unanswered(self._app.clock(), rules.EVENT_GONE, None))
+            return self._outcome(job, rules.attempt_without_answer(self._app.clock(), rules.EVENT_GONE, None))
         if job.content.kind != _FULL:
             body = rules.body(job.content, msgspec.Raw(job.content.data.encode()))
             return self._outcome(job, await self._post(job, job.content, body))
         async with self._full:
             if self._app.clock() > job.until - _LEFT_FOR_AN_ATTEMPT:
                 return None
-            body = await self._whole(job.content)
+            body = await self._full_body(job.content)
             return self._outcome(job, await self._post(job, job.content, body))
 
-    async def _whole(self, content: Content) -> bytes:
+    async def _full_body(self, content: EventContent) -> bytes:
         """The body with the mail's content, while that is kept (three days)."""
         shown = msgspec.json.decode(content.data, type=dict[str, Any])
         async with self._app.db.autocommit() as conn:
@@ -111,13 +119,13 @@ class Deliveries:
             whole = {**shown, "truncated": True}
         return await asyncio.to_thread(rules.body, content, whole)
 
-    async def _post(self, job: Claimed, content: Content, body: bytes) -> Attempt:
+    async def _post(self, job: DeliveryJob, content: EventContent, body: bytes) -> WebhookAttempt:
         return await service.post(self._app, job.webhook_id, job.url, job.sealed, content, body)
 
-    def _outcome(self, job: Claimed, attempt: Attempt) -> Outcome:
+    def _outcome(self, job: DeliveryJob, attempt: WebhookAttempt) -> WebhookOutcome:
         return rules.outcome(job, attempt, self._app.clock(), self._app.settings.webhooks.retry_seconds)
 
-    async def _settle(self, outcomes: Sequence[Outcome]) -> Sequence[None]:
+    async def _settle(self, outcomes: Sequence[WebhookOutcome]) -> Sequence[None]:
         at = self._app.clock()
         failing_before = at - timedelta(hours=self._app.settings.webhooks.disable_after_hours)
         async with self._app.db.autocommit() as conn:
@@ -131,13 +139,13 @@ class Deliveries:
                     log.warning("a webhook has failed for too long, and is inactive now", webhook=str(webhook_id))
         return [None] * len(outcomes)
 
-    async def _give_back(self, job: Claimed, broken_off: Attempt | None) -> None:
+    async def _release(self, job: DeliveryJob, broken_off: WebhookAttempt | None) -> None:
         with suppress(Unavailable):
             async with self._app.db.autocommit() as conn:
-                await store.give_back(conn, job, self._app.clock(), broken_off)
+                await store.release(conn, job, self._app.clock(), broken_off)
 
 
-def _lane(job: Claimed) -> UUID:
+def _key(job: DeliveryJob) -> UUID:
     return job.webhook_id
 
 
@@ -150,9 +158,9 @@ async def prune(app: App) -> None:
     before = confirmed and confirmed - timedelta(days=app.settings.retention.event_days)
     for _ in range(_SLICES):
         async with app.db.autocommit() as conn:
-            forgotten = await store.forget(conn, before, _SLICE) if before else 0
-            gone = forgotten + await store.forget_orphans(conn, _SLICE)
+            forgotten = await store.delete_before(conn, before, _SLICE) if before else 0
+            gone = forgotten + await store.delete_orphans(conn, _SLICE)
         if not gone:
             break
     async with app.db.autocommit() as conn:
-        await store.forget_secrets(conn, app.clock())
+        await store.delete_old_secrets(conn, app.clock())

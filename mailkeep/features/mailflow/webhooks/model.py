@@ -14,10 +14,10 @@ State = Literal["pending", "waiting_for_retry", "delivered", "abandoned"]
 
 TIMEOUT_SECONDS = 10.0
 """For all of an attempt: look-up, connection, request, answer."""
-MOST_ANSWER_BYTES = 16 * 1024
-OVERLAP = timedelta(hours=24)
+MAX_ANSWER_BYTES = 16 * 1024
+ROTATION_OVERLAP = timedelta(hours=24)
 """How long the secret before a rotation signs too."""
-MOST_REPLAYED = 10_000
+MAX_REPLAYS = 10_000
 TEST_KIND = "system.test"
 
 
@@ -53,7 +53,7 @@ class NewWebhook:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class WebhookChanges:
     """What to change of a webhook; None leaves a thing as it is."""
 
     url: str | None = None
@@ -62,7 +62,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class WebhookSecrets:
     """A webhook's secrets as they are stored; `previous` while it signs too."""
 
     secret: bytes
@@ -70,7 +70,7 @@ class Sealed:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class WebhookDelivery:
     """An event on its way to a webhook, or there. `claimed_at`: when the attempt under way began.
 
     `attempts` are those that ended, the newest last, as `Attempt` in JSON.
@@ -88,7 +88,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class EventContent:
     """What an event tells: `data` is JSON as it is stored."""
 
     event_id: UUID
@@ -99,7 +99,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class DeliveryJob:
     """A delivery that is this worker's until `until`, by the count `lease`; `content` None where the event is gone."""
 
     id: UUID
@@ -108,11 +108,11 @@ class Claimed:
     until: datetime
     failures: int
     url: str
-    sealed: Sealed
-    content: Content | None
+    sealed: WebhookSecrets
+    content: EventContent | None
 
 
-class Attempt(Struct, frozen=True):
+class WebhookAttempt(Struct, frozen=True):
     """One try: what was answered, or why nothing was (`error`: what the outbound client names, and its words)."""
 
     at: str
@@ -122,13 +122,13 @@ class Attempt(Struct, frozen=True):
     response_excerpt: str | None
 
     @property
-    def succeeded(self) -> bool:
+    def is_success(self) -> bool:
         """Whether the answer was 2xx: a redirect is a failure."""
         return self.status is not None and 200 <= self.status < 300
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WebhookOutcome:
     """What an attempt has made of a delivery; `next_attempt_at` None where it is settled."""
 
     delivery_id: UUID
@@ -136,11 +136,11 @@ class Outcome:
     state: State
     failures: int
     next_attempt_at: datetime | None
-    attempt: Attempt
+    attempt: WebhookAttempt
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ReplayPeriod:
     """Events to deliver again: from `since` to before `until`; `only_failed`: only what was given up."""
 
     since: datetime
@@ -149,7 +149,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayResult:
     """How many deliveries were begun anew; `next_since` where the span goes on beyond what one call takes."""
 
     queued: int

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, InvalidPagination, InvalidUrl, NotFound
 from mailkeep.features.mailflow.webhooks import service, wire
-from mailkeep.features.mailflow.webhooks.model import NewWebhook, Span
+from mailkeep.features.mailflow.webhooks.model import NewWebhook, ReplayPeriod
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
@@ -15,7 +15,7 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 async def _list(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse([wire.record(each) for each in await service.list_seen(conn, call.caller())])
+        return HttpResponse([wire.record(each) for each in await service.list_visible(conn, call.caller())])
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
@@ -23,12 +23,12 @@ async def _create(app: App, call: Call) -> HttpResponse:
     new = NewWebhook(given.url, given.events, given.domain_id)
     async with app.db.tx() as conn:
         webhook, secret = await service.create(conn, app, call.caller(), app.clock(), new)
-    return HttpResponse(wire.made(webhook, secret))
+    return HttpResponse(wire.with_secret(webhook, secret))
 
 
-async def _made(app: App, call: Call) -> HttpResponse:
+async def _get_created(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.made(await service.get(conn, call.caller(), call.id()), None))
+        return HttpResponse(wire.with_secret(await service.get(conn, call.caller(), call.id()), None))
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
@@ -45,18 +45,18 @@ async def _change(app: App, call: Call) -> HttpResponse:
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         webhook = await service.delete(conn, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.WebhookDeleted("The webhook was deleted.", webhook.id))
+    return HttpResponse(wire.WebhookDeleteResponse("The webhook was deleted.", webhook.id))
 
 
 async def _rotate(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         webhook, secret = await service.rotate(conn, app.vault, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.made(webhook, secret))
+    return HttpResponse(wire.with_secret(webhook, secret))
 
 
 async def _test(app: App, call: Call) -> HttpResponse:
     event_id, attempt = await service.test(app, call.caller(), call.id())
-    return HttpResponse(wire.tested(event_id, attempt))
+    return HttpResponse(wire.test_result(event_id, attempt))
 
 
 async def _deliveries(app: App, call: Call) -> HttpResponse:
@@ -73,12 +73,12 @@ async def _replay(app: App, call: Call) -> HttpResponse:
     return HttpResponse(wire.delivery(found))
 
 
-async def _replay_span(app: App, call: Call) -> HttpResponse:
+async def _replay_period(app: App, call: Call) -> HttpResponse:
     given, at = call.body, app.clock()
-    span = Span(given.since, at if given.until is UNSET else given.until, given.only_failed)
+    span = ReplayPeriod(given.since, at if given.until is UNSET else given.until, given.only_failed)
     async with app.db.tx() as conn:
-        done = await service.replay_span(conn, call.caller(), at, call.id(), span)
-    return HttpResponse(wire.replayed(done))
+        done = await service.replay_period(conn, call.caller(), at, call.id(), span)
+    return HttpResponse(wire.replay_result(done))
 
 
 _TAG = "Webhooks"
@@ -109,9 +109,9 @@ ENDPOINTS = (
         ),
         tag=_TAG,
         body=wire.WebhookCreate,
-        data=wire.WebhookMade,
+        data=wire.WebhookWithSecret,
         status=201,
-        recover=audit.made_before(_made),
+        recover=audit.answer_from_audit(_get_created),
         secrets=("secret",),
         webhook_payloads={kind: (shape, EXAMPLES[kind]) for kind, shape in CATALOGUE.items()},
         audit="webhook.create",
@@ -165,7 +165,7 @@ ENDPOINTS = (
         summary="Delete a webhook",
         description="At once, with what was on its way to it.",
         tag=_TAG,
-        data=wire.WebhookDeleted,
+        data=wire.WebhookDeleteResponse,
         audit="webhook.delete",
         resource="webhook",
         refusals=(NotFound, ApiKeyDomainScope),
@@ -197,7 +197,7 @@ ENDPOINTS = (
             "time ends the first."
         ),
         tag=_TAG,
-        data=wire.WebhookMade,
+        data=wire.WebhookWithSecret,
         audit="webhook.rotate_secret",
         resource="webhook",
         refusals=(NotFound, ApiKeyDomainScope),
@@ -237,7 +237,7 @@ ENDPOINTS = (
     Endpoint(
         method="POST",
         path="/webhooks/{id}/replay",
-        handler=_replay_span,
+        handler=_replay_period,
         action="webhook.write",
         summary="Deliver the events of a span again",
         description=(
@@ -246,8 +246,8 @@ ENDPOINTS = (
             "is more. For an inactive webhook CONFLICT (`webhook_inactive`)."
         ),
         tag=_TAG,
-        body=wire.SpanReplay,
-        data=wire.SpanReplayed,
+        body=wire.ReplayRequest,
+        data=wire.ReplayResponse,
         audit="webhook.replay",
         resource="webhook",
         refusals=(NotFound, ApiKeyDomainScope, Conflict),

@@ -12,7 +12,14 @@ import msgspec
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import Conflict, InvalidUrl, invalid_field
 from mailkeep.core.network import Network
-from mailkeep.features.mailflow.webhooks.model import Attempt, Claimed, Content, Outcome, Span, Webhook
+from mailkeep.features.mailflow.webhooks.model import (
+    DeliveryJob,
+    EventContent,
+    ReplayPeriod,
+    Webhook,
+    WebhookAttempt,
+    WebhookOutcome,
+)
 from mailkeep.net.guard import refuse_address
 from mailkeep.net.url import MalformedUrl, parse_url
 
@@ -61,14 +68,14 @@ def _needs_setting(setting: str, what: str) -> InvalidUrl:
     return InvalidUrl(f"{what} {advice}", field="url", setting=setting)
 
 
-def each_once(events: Sequence[str]) -> tuple[str, ...]:
+def unique_kinds(events: Sequence[str]) -> tuple[str, ...]:
     """The kinds in the order given; INVALID_FIELD for none."""
     if not events:
         raise invalid_field("events", "must not be empty")
     return tuple(dict.fromkeys(events))
 
 
-def check_span(span: Span) -> None:
+def check_period(span: ReplayPeriod) -> None:
     """INVALID_FIELD where the span is none."""
     if span.since >= span.until:
         raise invalid_field("until", "must be after since")
@@ -80,7 +87,7 @@ def refuse_inactive(webhook: Webhook) -> None:
         raise Conflict("The webhook is inactive: activate it first.", reason="webhook_inactive")
 
 
-def body(content: Content, data: Mapping[str, Any] | msgspec.Raw) -> bytes:
+def body(content: EventContent, data: Mapping[str, Any] | msgspec.Raw) -> bytes:
     """The body of a delivery, the same for every attempt; `id` is the message's, without a message the event's."""
     return msgspec.json.encode(
         {
@@ -100,12 +107,14 @@ def excerpt(answer: bytes) -> str:
     return text[:_EXCERPT_CHARACTERS].translate(_NO_NUL)
 
 
-def answered(at: datetime, status: int, duration_ms: int, answer: bytes) -> Attempt:
+def attempt_with_answer(at: datetime, status: int, duration_ms: int, answer: bytes) -> WebhookAttempt:
     """An attempt that was answered, whatever the status."""
-    return Attempt(iso(at), status, duration_ms, None, excerpt(answer))
+    return WebhookAttempt(iso(at), status, duration_ms, None, excerpt(answer))
 
 
-def unanswered(at: datetime, error: str, duration_ms: int | None, certificate: str | None = None) -> Attempt:
+def attempt_without_answer(
+    at: datetime, error: str, duration_ms: int | None, certificate: str | None = None
+) -> WebhookAttempt:
     """An attempt without an answer, and why; `certificate`: what is wrong with the server's, for the kind `tls`."""
     words = (
         f"The TLS handshake failed: {(certificate or 'no common version or cipher').rstrip('.')}."
@@ -113,29 +122,29 @@ def unanswered(at: datetime, error: str, duration_ms: int | None, certificate: s
         else None
     )
     words = words or _FAILURES.get(error)
-    return Attempt(iso(at), None, duration_ms, f"{error}: {words}" if words else error, None)
+    return WebhookAttempt(iso(at), None, duration_ms, f"{error}: {words}" if words else error, None)
 
 
-def outcome(job: Claimed, attempt: Attempt, ended_at: datetime, waits: Sequence[int]) -> Outcome:
+def outcome(job: DeliveryJob, attempt: WebhookAttempt, ended_at: datetime, waits: Sequence[int]) -> WebhookOutcome:
     """What an attempt makes of its delivery: after the nth failure the next comes in the nth of `waits` (seconds);
     after as many retries as there are waits it is abandoned.
     """
-    if attempt.succeeded:
-        return Outcome(job.id, job.lease, "delivered", job.failures, None, attempt)
+    if attempt.is_success:
+        return WebhookOutcome(job.id, job.lease, "delivered", job.failures, None, attempt)
     failures = job.failures + 1
     if failures > len(waits) or attempt.error == EVENT_GONE:
-        return Outcome(job.id, job.lease, "abandoned", failures, None, attempt)
+        return WebhookOutcome(job.id, job.lease, "abandoned", failures, None, attempt)
     next_at = ended_at + timedelta(seconds=waits[failures - 1])
-    return Outcome(job.id, job.lease, "waiting_for_retry", failures, next_at, attempt)
+    return WebhookOutcome(job.id, job.lease, "waiting_for_retry", failures, next_at, attempt)
 
 
-def sample(webhook: Webhook, event_id: UUID, kind: str, at: datetime) -> Content:
+def test_event(webhook: Webhook, event_id: UUID, kind: str, at: datetime) -> EventContent:
     """What POST …/test sends."""
     data = msgspec.json.encode({"webhook_id": webhook.id, "message": "A test, asked for by an administrator."})
-    return Content(event_id, kind, None, data.decode(), at)
+    return EventContent(event_id, kind, None, data.decode(), at)
 
 
-def disabled_data(webhook: Webhook) -> dict[str, Any]:
+def disable_event_data(webhook: Webhook) -> dict[str, Any]:
     """The data of system.webhook_disabled."""
     return {
         "webhook_id": webhook.id,

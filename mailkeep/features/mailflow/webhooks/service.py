@@ -24,24 +24,24 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.webhooks import rules, signature, store, wire
 from mailkeep.features.mailflow.webhooks.model import (
-    MOST_ANSWER_BYTES,
-    MOST_REPLAYED,
-    OVERLAP,
+    MAX_ANSWER_BYTES,
+    MAX_REPLAYS,
+    ROTATION_OVERLAP,
     TEST_KIND,
     TIMEOUT_SECONDS,
-    Attempt,
-    Changes,
-    Content,
-    Delivery,
+    EventContent,
     NewWebhook,
-    Replayed,
-    Sealed,
-    Span,
+    ReplayPeriod,
+    ReplayResult,
     State,
     Webhook,
+    WebhookAttempt,
+    WebhookChanges,
+    WebhookDelivery,
+    WebhookSecrets,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, Target
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.net.client import OutboundError, OutboundRequest
@@ -56,14 +56,14 @@ _PURPOSE = "webhook secret"
 _SYSTEM = Principal(None, "webhooks", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
-async def list_seen(conn: Conn, who: Principal) -> list[Webhook]:
+async def list_visible(conn: Conn, who: Principal) -> list[Webhook]:
     """The webhooks that the caller sees, the newest first: a scoped key those of its domains."""
-    return await store.list_seen(conn, who.domains())
+    return await store.list_visible(conn, who.domains())
 
 
 async def get(conn: Conn, who: Principal, webhook_id: UUID) -> Webhook:
     """The webhook; NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
-    return _permitted(await store.find(conn, webhook_id), who, _READ)
+    return _authorize(await store.find(conn, webhook_id), who, _READ)
 
 
 async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWebhook) -> tuple[Webhook, str]:
@@ -78,7 +78,7 @@ async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWeb
     webhook = Webhook(
         id=uuid7(at),
         url=new.url,
-        events=rules.each_once(new.events),
+        events=rules.unique_kinds(new.events),
         domain_id=domain.id if domain else None,
         domain_name=domain.name if domain else None,
         active=True,
@@ -95,18 +95,20 @@ async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWeb
     return webhook, secret
 
 
-async def change(conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, wanted: Changes) -> Webhook:
+async def change(
+    conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, wanted: WebhookChanges
+) -> Webhook:
     """Change a webhook; answers it as it is then. Activated, it is no longer held to have failed.
 
     INVALID_URL; NOT_FOUND, API_KEY_DOMAIN_SCOPE.
     """
     if wanted.url is not None:
         _check_url(app, wanted.url)
-    before = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
+    before = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     after = replace(
         before,
         url=before.url if wanted.url is None else wanted.url,
-        events=before.events if wanted.events is None else rules.each_once(wanted.events),
+        events=before.events if wanted.events is None else rules.unique_kinds(wanted.events),
         active=before.active if wanted.active is None else wanted.active,
     )
     if after.active and not before.active:
@@ -122,7 +124,7 @@ async def change(conn: Conn, app: App, who: Principal, at: datetime, webhook_id:
 
 async def delete(conn: Conn, who: Principal, at: datetime, webhook_id: UUID) -> Webhook:
     """Delete a webhook, with what was on its way to it. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
-    webhook = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
+    webhook = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     await store.delete(conn, webhook_id)
     await audit.record(
         conn, who, at, AuditAction("webhook.delete", _target(webhook), before=wire.audit_fields(webhook))
@@ -132,28 +134,28 @@ async def delete(conn: Conn, who: Principal, at: datetime, webhook_id: UUID) -> 
 
 async def rotate(conn: Conn, vault: Vault, who: Principal, at: datetime, webhook_id: UUID) -> tuple[Webhook, str]:
     """Give a webhook a new secret, which is shown once; the present one signs too for 24 hours."""
-    webhook = _permitted(await store.find_locked(conn, webhook_id), who, _WRITE)
+    webhook = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     secret = signature.new_secret()
-    after = replace(webhook, rotating_until=at + OVERLAP, updated_at=at)
-    await store.rotate(conn, webhook_id, _seal(vault, webhook_id, secret), at + OVERLAP, at)
+    after = replace(webhook, rotating_until=at + ROTATION_OVERLAP, updated_at=at)
+    await store.rotate(conn, webhook_id, _seal(vault, webhook_id, secret), at + ROTATION_OVERLAP, at)
     await audit.record(conn, who, at, AuditAction("webhook.rotate_secret", _target(webhook)))
     return after, secret
 
 
-async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, Attempt]:
+async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, WebhookAttempt]:
     """Post a signed test event now, also to a webhook that is inactive: its id, and what came of it.
 
     NOT_FOUND, API_KEY_DOMAIN_SCOPE.
     """
     at = app.clock()
     async with app.db.autocommit() as conn:
-        webhook = _permitted(await store.find(conn, webhook_id), who, _WRITE)
+        webhook = _authorize(await store.find(conn, webhook_id), who, _WRITE)
         sealed = await store.secrets(conn, webhook_id, at)
     event_id = uuid7(at)
-    content = rules.sample(webhook, event_id, TEST_KIND, at)
+    content = rules.test_event(webhook, event_id, TEST_KIND, at)
     body = rules.body(content, msgspec.Raw(content.data.encode()))
     attempt = await post(app, webhook_id, webhook.url, sealed, content, body)
-    told = {"delivered": attempt.succeeded, "status": attempt.status, "error": attempt.error}
+    told = {"delivered": attempt.is_success, "status": attempt.status, "error": attempt.error}
     async with app.db.tx() as conn:
         await audit.record(conn, who, app.clock(), AuditAction("webhook.test", _target(webhook), more=told))
     return event_id, attempt
@@ -161,7 +163,7 @@ async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, Attemp
 
 async def deliveries(
     conn: Conn, who: Principal, webhook_id: UUID, wanted: tuple[State | None, str | None], asked: PageRequest
-) -> Page[Delivery]:
+) -> Page[WebhookDelivery]:
     """A page of a webhook's deliveries, of a state and a kind where those are wanted. NOT_FOUND,
     API_KEY_DOMAIN_SCOPE.
     """
@@ -169,12 +171,12 @@ async def deliveries(
     return await store.page(conn, webhook_id, *wanted, asked)
 
 
-async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, delivery_id: UUID) -> WebhookDelivery:
     """Begin a delivery anew, with all its tries and its `webhook-id`; answers it as it is then.
 
     NOT_FOUND, API_KEY_DOMAIN_SCOPE; CONFLICT `webhook_inactive`.
     """
-    webhook = _permitted(await store.find(conn, webhook_id), who, _WRITE)
+    webhook = _authorize(await store.find(conn, webhook_id), who, _WRITE)
     if await store.find_delivery(conn, webhook_id, delivery_id) is None:
         raise NotFound
     rules.refuse_inactive(webhook)
@@ -188,17 +190,17 @@ async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, del
     return found
 
 
-async def replay_span(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, span: Span) -> Replayed:
+async def replay_period(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, span: ReplayPeriod) -> ReplayResult:
     """Deliver the events of a span again, also those that happened while the webhook was inactive; `only_failed`: what
     was given up of them. NOT_FOUND, API_KEY_DOMAIN_SCOPE; INVALID_FIELD; CONFLICT `webhook_inactive`.
     """
-    rules.check_span(span)
-    webhook = _permitted(await store.find(conn, webhook_id), who, _WRITE)
+    rules.check_period(span)
+    webhook = _authorize(await store.find(conn, webhook_id), who, _WRITE)
     rules.refuse_inactive(webhook)
     if span.only_failed:
-        done = await store.replay_abandoned(conn, webhook_id, span, at, MOST_REPLAYED)
+        done = await store.replay_failures(conn, webhook_id, span, at, MAX_REPLAYS)
     else:
-        done = await store.replay_all(conn, webhook, span, at, MOST_REPLAYED)
+        done = await store.replay_all(conn, webhook, span, at, MAX_REPLAYS)
     told = {
         "since": iso(span.since),
         "until": iso(span.until),
@@ -211,19 +213,21 @@ async def replay_span(conn: Conn, who: Principal, at: datetime, webhook_id: UUID
 
 async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: datetime) -> bool:
     """Make a webhook inactive that has failed since before `failing_before`, and tell it; False where it hasn't."""
-    before = await store.find_locked(conn, webhook_id)
+    before = await store.find_for_update(conn, webhook_id)
     if before is None or not before.active or before.failing_since is None or before.failing_since > failing_before:
         return False
     after = replace(before, active=False, disabled_at=at, updated_at=at)
     await store.update(conn, after)
-    event = Event("system.webhook_disabled", after.domain_id, None, rules.disabled_data(after))
+    event = Event("system.webhook_disabled", after.domain_id, None, rules.disable_event_data(after))
     await events.emit(conn, at, event)
     states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, _SYSTEM, at, "webhook.disable", _target(after), states)
     return True
 
 
-async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Content, body: bytes) -> Attempt:
+async def post(
+    app: App, webhook_id: UUID, url: str, sealed: WebhookSecrets, content: EventContent, body: bytes
+) -> WebhookAttempt:
     """One attempt: signed, posted, answered or not. No redirect is followed; nothing is raised."""
     at, settings = app.clock(), app.settings.webhooks
     secrets = [_open(app.vault, webhook_id, each) for each in (sealed.secret, sealed.previous) if each is not None]
@@ -235,7 +239,7 @@ async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Co
         allowed_networks=_networks(settings.allowed_networks),
         extra_ca_file=_path(settings.extra_ca_file),
         timeout=TIMEOUT_SECONDS,
-        max_answer=MOST_ANSWER_BYTES,
+        max_answer=MAX_ANSWER_BYTES,
     )
     started = asyncio.get_running_loop().time()
     failpoint.reach("webhook.begun")
@@ -244,9 +248,9 @@ async def post(app: App, webhook_id: UUID, url: str, sealed: Sealed, content: Co
     except OutboundError as failed:
         elapsed = round((asyncio.get_running_loop().time() - started) * 1000)
         log.info("webhook attempt failed", webhook=str(webhook_id), kind=failed.kind, detail=failed.detail)
-        return rules.unanswered(at, failed.kind, elapsed, failed.certificate)
+        return rules.attempt_without_answer(at, failed.kind, elapsed, failed.certificate)
     failpoint.reach("webhook.answered")
-    return rules.answered(at, answer.status, answer.duration_ms, answer.body)
+    return rules.attempt_with_answer(at, answer.status, answer.duration_ms, answer.body)
 
 
 def _check_url(app: App, url: str) -> None:
@@ -273,12 +277,12 @@ def _open(vault: Vault, webhook_id: UUID, sealed: bytes) -> str:
     return plain.decode()
 
 
-def _permitted(webhook: Webhook | None, who: Principal, action: str) -> Webhook:
+def _authorize(webhook: Webhook | None, who: Principal, action: str) -> Webhook:
     if webhook is None:
         raise NotFound
     allow_on(who, action, webhook.domain_id or _NO_DOMAIN)
     return webhook
 
 
-def _target(webhook: Webhook) -> Target:
-    return Target("webhook", webhook.id, webhook.domain_id, webhook.domain_name)
+def _target(webhook: Webhook) -> AuditTarget:
+    return AuditTarget("webhook", webhook.id, webhook.domain_id, webhook.domain_name)

@@ -17,16 +17,16 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn, constraint_of
 from mailkeep.features.mailflow.webhooks.model import (
-    Attempt,
-    Claimed,
-    Content,
-    Delivery,
-    Outcome,
-    Replayed,
-    Sealed,
-    Span,
+    DeliveryJob,
+    EventContent,
+    ReplayPeriod,
+    ReplayResult,
     State,
     Webhook,
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookOutcome,
+    WebhookSecrets,
 )
 
 _SELECT = """
@@ -95,14 +95,14 @@ async def find(conn: Conn, webhook_id: UUID) -> Webhook | None:
     return _webhook(row) if row else None
 
 
-async def find_locked(conn: Conn, webhook_id: UUID) -> Webhook | None:
+async def find_for_update(conn: Conn, webhook_id: UUID) -> Webhook | None:
     """The same, held until the transaction ends."""
     cursor = await conn.execute(_SELECT + " WHERE w.id = %(id)s FOR UPDATE OF w", {"id": webhook_id})
     row = await cursor.fetchone()
     return _webhook(row) if row else None
 
 
-async def secrets(conn: Conn, webhook_id: UUID, at: datetime) -> Sealed:
+async def secrets(conn: Conn, webhook_id: UUID, at: datetime) -> WebhookSecrets:
     """The secrets that sign at `at`."""
     cursor = await conn.execute(
         """
@@ -113,10 +113,10 @@ async def secrets(conn: Conn, webhook_id: UUID, at: datetime) -> Sealed:
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Sealed(**row)
+    return WebhookSecrets(**row)
 
 
-async def list_seen(conn: Conn, domains: list[UUID] | None) -> list[Webhook]:
+async def list_visible(conn: Conn, domains: list[UUID] | None) -> list[Webhook]:
     """The webhooks of these domains, or all with the global ones; the newest first."""
     cursor = await conn.execute(
         _SELECT + " WHERE %(domains)s::uuid[] IS NULL OR w.domain_id = ANY(%(domains)s) ORDER BY w.id DESC",
@@ -139,7 +139,7 @@ def _columns(webhook: Webhook) -> dict[str, Any]:
 
 async def page(
     conn: Conn, webhook_id: UUID, state: State | None, kind: str | None, asked: PageRequest
-) -> Page[Delivery]:
+) -> Page[WebhookDelivery]:
     """A page of a webhook's deliveries."""
     found = await fetch_page(
         conn,
@@ -152,17 +152,17 @@ async def page(
         asked,
         {"created_at": "d.id", "id": "d.id"},
     )
-    return Page([Delivery(**row) for row in found.rows], found.next_key)
+    return Page([WebhookDelivery(**row) for row in found.rows], found.next_key)
 
 
-async def find_delivery(conn: Conn, webhook_id: UUID, delivery_id: UUID) -> Delivery | None:
+async def find_delivery(conn: Conn, webhook_id: UUID, delivery_id: UUID) -> WebhookDelivery | None:
     """A webhook's delivery with this id."""
     cursor = await conn.execute(
         _DELIVERY + " WHERE d.id = %(id)s AND d.webhook_id = %(webhook_id)s",
         {"id": delivery_id, "webhook_id": webhook_id},
     )
     row = await cursor.fetchone()
-    return Delivery(**row) if row else None
+    return WebhookDelivery(**row) if row else None
 
 
 async def replay(conn: Conn, delivery_id: UUID, at: datetime) -> None:
@@ -179,7 +179,7 @@ async def replay(conn: Conn, delivery_id: UUID, at: datetime) -> None:
     )
 
 
-async def replay_abandoned(conn: Conn, webhook_id: UUID, span: Span, at: datetime, most: int) -> Replayed:
+async def replay_failures(conn: Conn, webhook_id: UUID, span: ReplayPeriod, at: datetime, most: int) -> ReplayResult:
     """Begin anew what was given up of the events of a span, the oldest `most` of them."""
     cursor = await conn.execute(
         """
@@ -199,10 +199,10 @@ async def replay_abandoned(conn: Conn, webhook_id: UUID, span: Span, at: datetim
         """,
         _bounds(span) | {"webhook_id": webhook_id, "at": at, "most": most},
     )
-    return _replayed(await cursor.fetchone(), most)
+    return _replay_result(await cursor.fetchone(), most)
 
 
-async def replay_all(conn: Conn, webhook: Webhook, span: Span, at: datetime, most: int) -> Replayed:
+async def replay_all(conn: Conn, webhook: Webhook, span: ReplayPeriod, at: datetime, most: int) -> ReplayResult:
     """Deliver the events of a span that a webhook wants, the oldest `most` of them: anew, or for the first time."""
     cursor = await conn.execute(
         """
@@ -232,16 +232,16 @@ async def replay_all(conn: Conn, webhook: Webhook, span: Span, at: datetime, mos
             "most": most,
         },
     )
-    return _replayed(await cursor.fetchone(), most)
+    return _replay_result(await cursor.fetchone(), most)
 
 
-def _bounds(span: Span) -> dict[str, UUID]:
+def _bounds(span: ReplayPeriod) -> dict[str, UUID]:
     return {"first": uuid7_floor(span.since), "beyond": uuid7_floor(span.until)}
 
 
-def _replayed(row: Mapping[str, Any] | None, most: int) -> Replayed:
+def _replay_result(row: Mapping[str, Any] | None, most: int) -> ReplayResult:
     assert row is not None
-    return Replayed(min(row["found"], most), uuid7_time(row["last"]) if row["found"] > most else None)
+    return ReplayResult(min(row["found"], most), uuid7_time(row["last"]) if row["found"] > most else None)
 
 
 # Deliveries, as they are made
@@ -249,7 +249,7 @@ def _replayed(row: Mapping[str, Any] | None, most: int) -> Replayed:
 
 async def claim(
     conn: Conn, at: datetime, until: datetime, after: UUID, room: tuple[int, int, Mapping[UUID, int]]
-) -> list[Claimed]:
+) -> list[DeliveryJob]:
     """Up to `room` (in all, of each webhook, of these webhooks) deliveries that are due, begun after `after`'s turn."""
     most, each, webhooks = room
     cursor = await conn.execute(
@@ -273,21 +273,21 @@ async def claim(
     rows = await cursor.fetchall()
     contents = await _contents(conn, list({row["event_id"] for row in rows})) if rows else {}
     return [
-        Claimed(
+        DeliveryJob(
             id=row["id"],
             webhook_id=row["webhook_id"],
             lease=row["lease"],
             until=until,
             failures=row["failures"],
             url=row["url"],
-            sealed=Sealed(row["secret"], row["previous"]),
+            sealed=WebhookSecrets(row["secret"], row["previous"]),
             content=contents.get(row["event_id"]),
         )
         for row in rows
     ]
 
 
-async def _contents(conn: Conn, event_ids: list[UUID]) -> dict[UUID, Content]:
+async def _contents(conn: Conn, event_ids: list[UUID]) -> dict[UUID, EventContent]:
     cursor = await conn.execute(
         """
         SELECT e.id AS event_id, e.kind, e.message_id, e.data::text AS data, e.created_at
@@ -295,10 +295,10 @@ async def _contents(conn: Conn, event_ids: list[UUID]) -> dict[UUID, Content]:
         """,
         {"ids": event_ids},
     )
-    return {row["event_id"]: Content(**row) for row in await cursor.fetchall()}
+    return {row["event_id"]: EventContent(**row) for row in await cursor.fetchall()}
 
 
-async def settle(conn: Conn, outcomes: Sequence[Outcome], at: datetime, failing_before: datetime) -> list[UUID]:
+async def settle(conn: Conn, outcomes: Sequence[WebhookOutcome], at: datetime, failing_before: datetime) -> list[UUID]:
     """Write what attempts have come to, where the delivery is still theirs; what webhooks learn of it, too.
 
     Answers the webhooks that gave a delivery up and have failed since before `failing_before`.
@@ -335,7 +335,7 @@ async def settle(conn: Conn, outcomes: Sequence[Outcome], at: datetime, failing_
     return [row["id"] for row in await cursor.fetchall()]
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: WebhookOutcome) -> dict[str, Any]:
     return {
         "id": outcome.delivery_id,
         "lease": outcome.lease,
@@ -346,7 +346,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-async def give_back(conn: Conn, job: Claimed, at: datetime, broken_off: Attempt | None) -> None:
+async def release(conn: Conn, job: DeliveryJob, at: datetime, broken_off: WebhookAttempt | None) -> None:
     """End a claim without an attempt that counts, perhaps with one that was broken off: it is due at once."""
     await conn.execute(
         """
@@ -368,7 +368,7 @@ async def give_back(conn: Conn, job: Claimed, at: datetime, broken_off: Attempt 
 # House-keeping
 
 
-async def forget(conn: Conn, before: datetime, most: int) -> int:
+async def delete_before(conn: Conn, before: datetime, most: int) -> int:
     """Remove up to `most` deliveries of events from before an instant; how many."""
     cursor = await conn.execute(
         """
@@ -380,14 +380,14 @@ async def forget(conn: Conn, before: datetime, most: int) -> int:
     return cursor.rowcount
 
 
-async def forget_orphans(conn: Conn, most: int) -> int:
+async def delete_orphans(conn: Conn, most: int) -> int:
     """Remove up to `most` deliveries of webhooks that are gone; how many."""
     cursor = await conn.execute("SELECT delete_orphaned_deliveries(%(most)s) AS gone", {"most": most})
     row = await cursor.fetchone()
     return row["gone"] if row else 0
 
 
-async def forget_secrets(conn: Conn, at: datetime) -> None:
+async def delete_old_secrets(conn: Conn, at: datetime) -> None:
     """Remove secrets that sign no more."""
     await conn.execute(
         """

@@ -10,7 +10,14 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.mailflow.webhooks.model import Attempt, Changes, Delivery, Replayed, State, Webhook
+from mailkeep.features.mailflow.webhooks.model import (
+    ReplayResult,
+    State,
+    Webhook,
+    WebhookAttempt,
+    WebhookChanges,
+    WebhookDelivery,
+)
 from mailkeep.features.record.events.model import MailKind, SystemKind
 from mailkeep.web.fields import OWN_CODE, Body, Patch, Query, Timestamp
 
@@ -40,7 +47,7 @@ class WebhookRecord(Struct, frozen=True):
     updated_at: Timestamp
 
 
-class WebhookMade(WebhookRecord, frozen=True):
+class WebhookWithSecret(WebhookRecord, frozen=True):
     """A webhook with its secret, which is shown this once: null when the answer is repeated for an Idempotency-Key."""
 
     secret: str | None
@@ -62,14 +69,14 @@ class WebhookChange(Patch, frozen=True):
     active: bool | UnsetType = UNSET
 
 
-class WebhookDeleted(Struct, frozen=True):
+class WebhookDeleteResponse(Struct, frozen=True):
     """A webhook was deleted."""
 
     message: str
     id: UUID
 
 
-class AttemptTold(Struct, frozen=True):
+class WebhookAttemptResponse(Struct, frozen=True):
     """A try of a delivery: the answer, or in `error` why there is none. All but `at` is null while it is under way."""
 
     at: Timestamp
@@ -86,7 +93,7 @@ class DeliveryRecord(Struct, frozen=True):
     event_id: UUID
     event: str
     state: State
-    attempts: list[AttemptTold]
+    attempts: list[WebhookAttemptResponse]
     next_attempt_at: Timestamp | None
     created_at: Timestamp
 
@@ -98,7 +105,7 @@ class DeliveryQuery(Query, frozen=True):
     event: Literal[MailKind, SystemKind] | None = None
 
 
-class SpanReplay(Body, frozen=True):
+class ReplayRequest(Body, frozen=True):
     """Events from `since` to before `until` (now, where it is left out)."""
 
     since: datetime
@@ -106,7 +113,7 @@ class SpanReplay(Body, frozen=True):
     only_failed: bool = False
 
 
-class SpanReplayed(Struct, frozen=True):
+class ReplayResponse(Struct, frozen=True):
     """How many deliveries begin anew. `next_since`: there is more than one call takes; ask again from there."""
 
     queued: int
@@ -130,9 +137,9 @@ def record(webhook: Webhook) -> WebhookRecord:
     return WebhookRecord(**_fields(webhook))
 
 
-def made(webhook: Webhook, secret: str | None) -> WebhookMade:
+def with_secret(webhook: Webhook, secret: str | None) -> WebhookWithSecret:
     """A webhook as its creation or rotation answers it."""
-    return WebhookMade(**_fields(webhook), secret=secret)
+    return WebhookWithSecret(**_fields(webhook), secret=secret)
 
 
 def _fields(webhook: Webhook) -> dict[str, Any]:
@@ -156,20 +163,20 @@ def audit_fields(webhook: Webhook) -> dict[str, Any]:
     return msgspec.to_builtins(record(webhook))
 
 
-def changes(given: WebhookChange) -> Changes:
+def changes(given: WebhookChange) -> WebhookChanges:
     """What a PATCH asks for."""
-    return Changes(
+    return WebhookChanges(
         url=None if given.url is UNSET else given.url,
         events=None if given.events is UNSET else given.events,
         active=None if given.active is UNSET else given.active,
     )
 
 
-def delivery(found: Delivery) -> DeliveryRecord:
+def delivery(found: WebhookDelivery) -> DeliveryRecord:
     """A delivery as it is answered: with the try that is under way, whose lease is nobody's business."""
-    attempts = [msgspec.convert(each, AttemptTold) for each in found.attempts]
+    attempts = [msgspec.convert(each, WebhookAttemptResponse) for each in found.attempts]
     if found.claimed_at is not None:
-        attempts.append(AttemptTold(iso(found.claimed_at), None, None, None, None))
+        attempts.append(WebhookAttemptResponse(iso(found.claimed_at), None, None, None, None))
     return DeliveryRecord(
         id=found.id,
         event_id=found.event_id,
@@ -181,15 +188,15 @@ def delivery(found: Delivery) -> DeliveryRecord:
     )
 
 
-def replayed(done: Replayed) -> SpanReplayed:
+def replay_result(done: ReplayResult) -> ReplayResponse:
     """What a replay of a span answers."""
-    return SpanReplayed(done.queued, iso_or_none(done.next_since))
+    return ReplayResponse(done.queued, iso_or_none(done.next_since))
 
 
-def tested(event_id: UUID, attempt: Attempt) -> TestResult:
+def test_result(event_id: UUID, attempt: WebhookAttempt) -> TestResult:
     """What a test answers."""
     return TestResult(
-        delivered=attempt.succeeded,
+        delivered=attempt.is_success,
         event_id=event_id,
         at=attempt.at,
         status=attempt.status,

@@ -12,7 +12,7 @@ State = Literal["ok", "degraded", "down", "disabled"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HealthCheck:
     """One part and how it does."""
 
     component: str
@@ -20,11 +20,11 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class ServerHealth:
     """The whole and its parts."""
 
     status: Status
-    checks: Sequence[Check]
+    checks: Sequence[HealthCheck]
 
 
 @dataclass(frozen=True, slots=True)

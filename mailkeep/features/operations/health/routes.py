@@ -47,7 +47,7 @@ ENDPOINTS = (
             "each daemon and agent is a part: one that does not run is `degraded` until it is back."
         ),
         tag=_TAG,
-        data=wire.HealthTold,
+        data=wire.HealthResponse,
         bare=True,
         refusals=(Unavailable,),
         examples=(
@@ -86,7 +86,7 @@ ENDPOINTS = (
         action=None,
         summary="Ask which version runs",
         tag=_TAG,
-        data=wire.VersionTold,
+        data=wire.VersionResponse,
         bare=True,
         examples=(Example(answer={"version": "0.1.0", "commit": None, "api": "v1", "profile": "embedded"}),),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from mailkeep.core.clock import iso
-from mailkeep.features.operations.health.model import Check, Component, Health, Status
+from mailkeep.features.operations.health.model import Component, HealthCheck, ServerHealth, Status
 from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SendingAddress
 
 _LEAST_FREE = 0.05
@@ -18,7 +18,7 @@ _LAST_DAYS = timedelta(days=21)
 _STALE = timedelta(minutes=1)
 
 
-def overall(checks: Sequence[Check]) -> Health:
+def overall_health(checks: Sequence[HealthCheck]) -> ServerHealth:
     """Down where a part without which nothing goes is down, degraded where any part is not ok."""
     worst: Status = "ok"
     for check in checks:
@@ -26,12 +26,12 @@ def overall(checks: Sequence[Check]) -> Health:
             worst = "down"
         elif check.status == "degraded" and worst == "ok":
             worst = "degraded"
-    return Health(worst, checks)
+    return ServerHealth(worst, checks)
 
 
-def under_supervision(running: Mapping[str, bool]) -> list[Check]:
+def service_checks(running: Mapping[str, bool]) -> list[HealthCheck]:
     """A part that does not run is being started again: what needs it waits."""
-    return [Check(name, "ok" if up else "degraded") for name, up in sorted(running.items())]
+    return [HealthCheck(name, "ok" if up else "degraded") for name, up in sorted(running.items())]
 
 
 def disk(free: int, total: int) -> Status:
@@ -116,7 +116,7 @@ def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> 
     return Component(name, "down" if away else "ok", advice, {"processes": states})
 
 
-def from_node(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:
+def node_components(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:
     """What the node's agent tells; degraded where it has been silent for a minute."""
     if report is None or at - report.at > _STALE:
         advice = "The node's agent does not report: see log/node.log."

@@ -19,7 +19,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.migrate import missing_in, read_schema
 from mailkeep.features.operations.health import rules, store
-from mailkeep.features.operations.health.model import Build, Check, Component, Health, State, Status
+from mailkeep.features.operations.health.model import Build, Component, HealthCheck, ServerHealth, State, Status
 
 log = structlog.get_logger("mailkeep.health")
 
@@ -34,17 +34,17 @@ _seen: dict[tuple[Path, str], tuple[State, datetime]] = {}
 _late: set[asyncio.Task[Status]] = set()
 
 
-async def health(app: App) -> Health:
+async def health(app: App) -> ServerHealth:
     """The state of all parts, within 2 seconds."""
     parts: dict[str, Callable[[App], Awaitable[Status]]] = {"database": _database, "disk": _disk}
     if app.mta is not None and app.settings.mta.mode == "sandbox":
         parts["mta"] = _sandbox  # our own; a foreign mail server is not bothered for everybody who asks
     found = await asyncio.gather(*(_in_time(part(app)) for part in parts.values()))
-    checks = [Check(name, status) for name, status in zip(parts, found, strict=True)]
+    checks = [HealthCheck(name, status) for name, status in zip(parts, found, strict=True)]
     if app.running_services is not None:
-        checks += rules.under_supervision(app.running_services())
-        checks += await _told_by_node(app)
-    return rules.overall(checks)
+        checks += rules.service_checks(app.running_services())
+        checks += await _node_checks(app)
+    return rules.overall_health(checks)
 
 
 async def details(app: App) -> list[Component]:
@@ -53,7 +53,7 @@ async def details(app: App) -> list[Component]:
     found = [await _database_component(app), *_mail(app), await _disk_component(app)]
     if app.settings.mta.mode == "postfix":
         report = await asyncio.to_thread(app.node_report) if app.node_report else None
-        found += rules.from_node(report, app.settings.server.hostname, at)
+        found += rules.node_components(report, app.settings.server.hostname, at)
     else:
         advice = "Part of the full profile."
         found += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
@@ -104,12 +104,12 @@ async def ready(app: App) -> bool:
     return await _in_time(_database(app)) == "ok"
 
 
-async def _told_by_node(app: App) -> list[Check]:
+async def _node_checks(app: App) -> list[HealthCheck]:
     """The queue and the certificates; the sending host's DNS is advice, which only the details give."""
     report = await asyncio.to_thread(app.node_report) if app.node_report else None
-    found = rules.from_node(report, "", app.clock()) if report else []
+    found = rules.node_components(report, "", app.clock()) if report else []
     # An expired certificate stops nobody from using the API: the server as a whole is not down.
-    return [Check(each.name, "ok" if each.status == "ok" else "degraded") for each in found if each.name != "dns"]
+    return [HealthCheck(each.name, "ok" if each.status == "ok" else "degraded") for each in found if each.name != "dns"]
 
 
 async def _in_time(work: Awaitable[Status]) -> Status:

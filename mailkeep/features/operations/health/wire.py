@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from mailkeep.core.clock import iso_or_none
-from mailkeep.features.operations.health.model import Build, Component, Health
+from mailkeep.features.operations.health.model import Build, Component, ServerHealth
 from mailkeep.web.fields import Timestamp
 
 StatusTold = Literal["ok", "degraded", "down"]
 
 
-class CheckTold(Struct, frozen=True):
+class HealthCheckResponse(Struct, frozen=True):
     """A part and how it does: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
     agent, and the `supervisor` that tells of them.
     """
@@ -24,14 +24,14 @@ class CheckTold(Struct, frozen=True):
     status: StatusTold
 
 
-class HealthTold(Struct, frozen=True):
+class HealthResponse(Struct, frozen=True):
     """The whole, and each part."""
 
     status: StatusTold
-    checks: list[CheckTold]
+    checks: list[HealthCheckResponse]
 
 
-class ComponentTold(Struct, frozen=True):
+class ComponentResponse(Struct, frozen=True):
     """A component in detail: `since` when the process that answers has seen this status, `advice` what to do (null:
     nothing), `details` what the status was judged by.
     """
@@ -48,10 +48,10 @@ class ComponentTold(Struct, frozen=True):
 class HealthDetails(Struct, frozen=True):
     """All components."""
 
-    components: list[ComponentTold]
+    components: list[ComponentResponse]
 
 
-class VersionTold(Struct, frozen=True):
+class VersionResponse(Struct, frozen=True):
     """The program's version, the commit it was taken from (null where unknown), the API's version, and the profile that
     runs: `full` has a mail server behind it, and a queue.
     """
@@ -68,17 +68,17 @@ class Alive(Struct, frozen=True):
     status: Literal["ok"]
 
 
-def health(found: Health) -> HealthTold:
+def health(found: ServerHealth) -> HealthResponse:
     """A state as it is answered."""
-    checks = [CheckTold(check.component, check.status) for check in found.checks]
-    return HealthTold(found.status, checks)
+    checks = [HealthCheckResponse(check.component, check.status) for check in found.checks]
+    return HealthResponse(found.status, checks)
 
 
 def components(found: Sequence[Component]) -> HealthDetails:
     """Components as they are answered."""
     return HealthDetails(
         [
-            ComponentTold(
+            ComponentResponse(
                 component=each.name,
                 status=each.status,
                 since=iso_or_none(each.since),
@@ -92,11 +92,11 @@ def components(found: Sequence[Component]) -> HealthDetails:
     )
 
 
-def details(found: Health) -> dict[str, Any]:
+def details(found: ServerHealth) -> dict[str, Any]:
     """A state as it stands in `error.details`."""
     return msgspec.to_builtins(health(found))
 
 
-def version(found: Build, *, full: bool) -> VersionTold:
+def version(found: Build, *, full: bool) -> VersionResponse:
     """A build as it is answered."""
-    return VersionTold(found.version, found.commit, "v1", "full" if full else "embedded")
+    return VersionResponse(found.version, found.commit, "v1", "full" if full else "embedded")

@@ -23,7 +23,7 @@ SIGNED = "audit seal"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AuditTarget:
     """What was acted on; `domain_name` is kept beside the id, since a domain may go."""
 
     type: str
@@ -37,7 +37,7 @@ class AuditAction:
     """What was done: `before` and `after` hold the changed fields as the API shows them, `more` anything else."""
 
     action: str
-    target: Target
+    target: AuditTarget
     before: Mapping[str, Any] | None = None
     after: Mapping[str, Any] | None = None
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -46,7 +46,7 @@ class AuditAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """A stored entry."""
 
     id: UUID
@@ -69,7 +69,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ActorAccount:
     """Whose an entry is: the account's role and domains as they are now; `role` None: it is gone."""
 
     role: Role | None
@@ -77,7 +77,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class AuditFilter:
     """Which entries a list shows; `domains` are those that the caller sees, None for all."""
 
     domains: list[UUID] | None
@@ -91,11 +91,11 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class ChainEntry:
     """A stored entry and its transaction."""
 
     tx: int
-    entry: Entry
+    entry: AuditEntry
 
     @property
     def position(self) -> Position:
@@ -125,7 +125,7 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ChainFault:
     """What is wrong with the entry of this id, or with the seal of this number (`id` is that of its last entry)."""
 
     problem: Problem
@@ -134,7 +134,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """What verifying found: `checked` sealed entries, `unsealed` newer ones, the first faults of `fault_count`.
 
     `head` is the newest seal. `partial`: of an export with filters, which can't tell what was removed.
@@ -142,7 +142,7 @@ class Verdict:
 
     checked: int
     unsealed: int
-    faults: list[Fault]
+    faults: list[ChainFault]
     fault_count: int
     head: Seal | None
     public_key: bytes

@@ -8,7 +8,7 @@ from typing import cast
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination
 from mailkeep.features.record.audit import jobs, service, wire
-from mailkeep.features.record.audit.model import Filter
+from mailkeep.features.record.audit.model import AuditFilter
 from mailkeep.features.record.audit.service import Export
 from mailkeep.web import envelope
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
@@ -19,15 +19,15 @@ _TYPES = {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "
 async def _list(app: App, call: Call) -> HttpResponse:
     who, asked = call.caller(), call.page
     assert asked is not None
-    wanted = _wanted(call)
+    wanted = _filter(call)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, wanted, asked)
     return HttpResponse([wire.entry(row) for row in page.rows], page)
 
 
-def _wanted(call: Call) -> Filter:
+def _filter(call: Call) -> AuditFilter:
     query = cast(wire.AuditQuery, call.query)
-    return Filter(
+    return AuditFilter(
         domains=call.caller().domains(),
         action=query.action,
         admin_id=query.admin_id,
@@ -45,13 +45,13 @@ async def _verify(app: App, call: Call) -> HttpResponse:
 
 async def _export(app: App, call: Call) -> HttpResponse:
     form = cast(wire.ExportQuery, call.query).format
-    wanted, at = _wanted(call), app.clock()
+    wanted, at = _filter(call), app.clock()
     await service.record_export(app, call.caller(), wanted, form)
     # So that the file can be verified to its end.
     await jobs.seal_all(app)
     export = await service.start_export(app, wanted)
     content = {
-        "json": _enveloped(export, envelope.success([], call.request_id, at)),
+        "json": _envelope_entries(export, envelope.success([], call.request_id, at)),
         "ndjson": export.lines(),
         "csv": _table(export),
     }[form]
@@ -60,12 +60,12 @@ async def _export(app: App, call: Call) -> HttpResponse:
     return HttpResponse(content=content, content_type=_TYPES[form], headers=headers)
 
 
-async def _enveloped(export: Export, empty: bytes) -> AsyncIterator[bytes]:
+async def _envelope_entries(export: Export, empty: bytes) -> AsyncIterator[bytes]:
     """The envelope around no data, with the entries in their place."""
     head, _, tail = empty.partition(b"[]")
     separator = head + b"["
     async for page in export.pages():
-        yield separator + b",".join(wire.exported(row) for row in page)
+        yield separator + b",".join(wire.export_line(row) for row in page)
         separator = b","
     yield (b"" if separator == b"," else separator) + b"]" + tail
 
@@ -92,7 +92,7 @@ ENDPOINTS = (
         tag="Audit",
         query=wire.AuditQuery,
         listing=Listing(),
-        data=list[wire.AuditEntry],
+        data=list[wire.AuditEntryResponse],
         refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
         examples=(Example(query={"limit": "20", "action": "alias.create"}),),
     ),
@@ -110,7 +110,7 @@ ENDPOINTS = (
             "`mailkeep audit verify FILE --public-key KEY`."
         ),
         tag="Audit",
-        data=wire.Verification,
+        data=wire.VerificationResponse,
         refusals=(ApiKeyDomainScope,),
         examples=(
             Example(

@@ -16,13 +16,13 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Role
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.audit.model import Account, Entry, Filter, Position, Recorded, Seal
+from mailkeep.features.record.audit.model import ActorAccount, AuditEntry, AuditFilter, ChainEntry, Position, Seal
 
 _DETAILS = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
 """Numbers as they are stored, for the hash."""
 
 
-async def insert(conn: Conn, entry: Entry) -> None:
+async def insert(conn: Conn, entry: AuditEntry) -> None:
     """Write one entry."""
     await conn.execute(
         """
@@ -37,9 +37,9 @@ async def insert(conn: Conn, entry: Entry) -> None:
     )
 
 
-def row(entry: Entry) -> dict[str, Any]:
+def row(entry: AuditEntry) -> dict[str, Any]:
     """An entry by the names of its columns."""
-    return {name: getattr(entry, name) for name in Entry.__slots__}
+    return {name: getattr(entry, name) for name in AuditEntry.__slots__}
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
@@ -55,7 +55,7 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return bool(row and row["known"])
 
 
-async def created_by(conn: Conn, request_id: UUID) -> str | None:
+async def find_created_id(conn: Conn, request_id: UUID) -> str | None:
     """The id of what a request made, None where it made nothing."""
     cursor = await conn.execute(
         """
@@ -68,7 +68,7 @@ async def created_by(conn: Conn, request_id: UUID) -> str | None:
     return row["resource_id"] if row else None
 
 
-async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[tuple[Entry, Account]]:
+async def page(conn: Conn, wanted: AuditFilter, page: PageRequest) -> Page[tuple[AuditEntry, ActorAccount]]:
     """A page of entries, by age, each with the account behind it. `admin_id` is null where that admin is no more."""
     found = await fetch_page(
         conn,
@@ -100,32 +100,32 @@ async def page(conn: Conn, wanted: Filter, page: PageRequest) -> Page[tuple[Entr
     return Page([_entry(row) for row in found.rows], found.next_key)
 
 
-def _entry(row: dict[str, Any]) -> tuple[Entry, Account]:
+def _entry(row: dict[str, Any]) -> tuple[AuditEntry, ActorAccount]:
     role, assigned = row.pop("role"), frozenset[UUID](row.pop("assigned"))
-    return Entry(**row), Account(None if role is None else Role(role), assigned)
+    return AuditEntry(**row), ActorAccount(None if role is None else Role(role), assigned)
 
 
-async def sealed_up_to(conn: Conn) -> Seal | None:
+async def lock_head(conn: Conn) -> Seal | None:
     """The newest seal, under a lock of the transaction that makes other sealers wait."""
     await conn.execute("SELECT pg_advisory_xact_lock(hashtext('mailkeep.audit.seal'))")
     return await head(conn)
 
 
-async def hold(conn: Conn) -> None:
+async def hold_retention(conn: Conn) -> None:
     """Until the transaction ends nothing is let go: waits for what is being let go now."""
     await conn.execute("SELECT pg_advisory_xact_lock_shared(hashtext('mailkeep.audit.retention'))")
 
 
-async def may_let_go(conn: Conn) -> bool:
+async def try_lock_retention(conn: Conn) -> bool:
     """Whether nobody holds on to old entries; then nobody will until the transaction ends."""
     cursor = await conn.execute("SELECT pg_try_advisory_xact_lock(hashtext('mailkeep.audit.retention')) AS free")
     row = await cursor.fetchone()
     return bool(row and row["free"])
 
 
-async def settled_after(conn: Conn, after: Position, most: int) -> list[Recorded]:
+async def list_sealable(conn: Conn, after: Position, most: int) -> list[ChainEntry]:
     """The next entries whose transactions no older one can come before any more."""
-    return await _recorded(
+    return await _fetch_entries(
         conn,
         """
         SELECT {columns} FROM audit_entries e
@@ -136,7 +136,7 @@ async def settled_after(conn: Conn, after: Position, most: int) -> list[Recorded
     )
 
 
-async def counts_anew(conn: Conn, last: Position) -> bool:
+async def is_from_other_server(conn: Conn, last: Position) -> bool:
     """Whether the server's next transactions come before a position: the tables are from another server."""
     cursor = await conn.execute(
         "SELECT %(tx)s::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) AS anew", {"tx": str(last[0])}
@@ -145,9 +145,9 @@ async def counts_anew(conn: Conn, last: Position) -> bool:
     return bool(row and row["anew"])
 
 
-async def between(conn: Conn, after: Position, last: Position, most: int) -> list[Recorded]:
+async def list_between(conn: Conn, after: Position, last: Position, most: int) -> list[ChainEntry]:
     """Entries after a position up to another, including that."""
-    return await _recorded(
+    return await _fetch_entries(
         conn,
         """
         SELECT {columns} FROM audit_entries e
@@ -158,7 +158,7 @@ async def between(conn: Conn, after: Position, last: Position, most: int) -> lis
     )
 
 
-async def existing(conn: Conn, ids: Sequence[UUID]) -> list[UUID]:
+async def filter_existing(conn: Conn, ids: Sequence[UUID]) -> list[UUID]:
     """Those of the ids that entries have, wherever they stand."""
     cursor = await conn.execute("SELECT e.id FROM audit_entries e WHERE e.id = ANY(%(ids)s)", {"ids": list(ids)})
     return [row["id"] for row in await cursor.fetchall()]
@@ -181,9 +181,9 @@ async def snapshot(conn: Conn) -> str:
     return row["taken"] if row else ""
 
 
-async def read_on(conn: Conn, wanted: Filter, taken: str, after: Position, most: int) -> list[Recorded]:
+async def list_snapshot(conn: Conn, wanted: AuditFilter, taken: str, after: Position, most: int) -> list[ChainEntry]:
     """The next entries, oldest transactions first, of those that a snapshot shows: the same at whatever time."""
-    return await _recorded(
+    return await _fetch_entries(
         conn,
         """
         SELECT {columns} FROM audit_entries e
@@ -258,19 +258,19 @@ async def insert_seal(conn: Conn, seal: Seal) -> None:
 
 async def head(conn: Conn) -> Seal | None:
     """The newest seal."""
-    found = await _seals(conn, "SELECT {columns} FROM audit_seals s ORDER BY s.sequence DESC LIMIT 1", {})
+    found = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s ORDER BY s.sequence DESC LIMIT 1", {})
     return found[0] if found else None
 
 
 async def seal(conn: Conn, sequence: int) -> Seal | None:
     """The seal of this number."""
-    found = await _seals(conn, "SELECT {columns} FROM audit_seals s WHERE s.sequence = %(n)s", {"n": sequence})
+    found = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s WHERE s.sequence = %(n)s", {"n": sequence})
     return found[0] if found else None
 
 
 async def seals_after(conn: Conn, sequence: int, last: int, most: int) -> list[Seal]:
     """The next seals up to number `last`, oldest first."""
-    return await _seals(
+    return await _fetch_seals(
         conn,
         """
         SELECT {columns} FROM audit_seals s WHERE s.sequence > %(sequence)s AND s.sequence <= %(last)s
@@ -280,9 +280,9 @@ async def seals_after(conn: Conn, sequence: int, last: int, most: int) -> list[S
     )
 
 
-async def seal_over(conn: Conn, position: Position, last: int) -> Seal | None:
+async def covering_seal(conn: Conn, position: Position, last: int) -> Seal | None:
     """The first seal, up to number `last`, that reaches an entry's position."""
-    found = await _seals(
+    found = await _fetch_seals(
         conn,
         """
         SELECT {columns} FROM audit_seals s
@@ -294,7 +294,7 @@ async def seal_over(conn: Conn, position: Position, last: int) -> Seal | None:
     return found[0] if found else None
 
 
-async def last_wholly_before(conn: Conn, bound: UUID) -> int | None:
+async def last_seal_before(conn: Conn, bound: UUID) -> int | None:
     """The number of the last seal before the first that has an entry from `bound` on; None: there is no such entry."""
     cursor = await conn.execute(
         "SELECT min(s.sequence) - 1 AS last FROM audit_seals s WHERE s.latest_id >= %(bound)s", {"bound": bound}
@@ -314,12 +314,14 @@ _SEAL: LiteralString = """
 """
 
 
-async def _recorded(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[Recorded]:
+async def _fetch_entries(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[ChainEntry]:
     cursor = await conn.execute(SQL(select).format(columns=SQL(_ENTRY)), named, binary=True)
     rows = await cursor.fetchall()
-    return [Recorded(int(row.pop("tx")), Entry(details=_DETAILS.decode(row.pop("details")), **row)) for row in rows]
+    return [
+        ChainEntry(int(row.pop("tx")), AuditEntry(details=_DETAILS.decode(row.pop("details")), **row)) for row in rows
+    ]
 
 
-async def _seals(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[Seal]:
+async def _fetch_seals(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[Seal]:
     cursor = await conn.execute(SQL(select).format(columns=SQL(_SEAL)), named, binary=True)
     return [Seal(last=(int(row.pop("last_tx")), row.pop("last_id")), **row) for row in await cursor.fetchall()]

@@ -16,12 +16,12 @@ from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
 from mailkeep.core.ids import parse_uuid
-from mailkeep.features.record.audit.model import Entry, Leaf, Problem, Recorded, Seal, Verdict
-from mailkeep.features.record.audit.rules import digest, exact
+from mailkeep.features.record.audit.model import AuditEntry, ChainEntry, Leaf, Problem, Seal, Verification
+from mailkeep.features.record.audit.rules import digest, format_exact
 from mailkeep.web.fields import Query, Text, Timestamp
 
 
-class Actor(Struct, frozen=True):
+class ActorResponse(Struct, frozen=True):
     """By what means, and under which name; `key_id` where it was an API key."""
 
     type: str
@@ -29,13 +29,13 @@ class Actor(Struct, frozen=True):
     key_id: UUID | None
 
 
-class AuditEntry(Struct, frozen=True):
+class AuditEntryResponse(Struct, frozen=True):
     """An entry of the audit log."""
 
     id: UUID
     created_at: Timestamp
     admin_id: UUID | None
-    actor: Actor
+    actor: ActorResponse
     action: str
     resource_type: str
     resource_id: str | None
@@ -67,7 +67,7 @@ class ExportQuery(AuditQuery, frozen=True):
     format: Literal["json", "ndjson", "csv"] = "json"
 
 
-class ExportedEntry(AuditEntry, frozen=True):
+class ExportedEntry(AuditEntryResponse, frozen=True):
     """An entry as it is stored: `admin_id` also of an account that is gone, the time to the microsecond."""
 
     created_at: Annotated[
@@ -95,7 +95,7 @@ class ExportedSeal(Struct, frozen=True):
     partial: bool
 
 
-class Fault(Struct, frozen=True):
+class ChainFaultResponse(Struct, frozen=True):
     """What is wrong with an entry, or with the seal of a number (then `id` is that of its last entry)."""
 
     problem: Problem
@@ -103,7 +103,7 @@ class Fault(Struct, frozen=True):
     seal: int | None
 
 
-class Head(Struct, frozen=True):
+class ChainHeadResponse(Struct, frozen=True):
     """The newest seal."""
 
     sequence: int
@@ -111,26 +111,26 @@ class Head(Struct, frozen=True):
     hash: str
 
 
-class Verification(Struct, frozen=True):
+class VerificationResponse(Struct, frozen=True):
     """What verifying found: the first faults of `bad_count`; `first_bad` is the id of the first."""
 
     ok: bool
     checked: int
     unsealed: int
     first_bad: UUID | None
-    bad: list[Fault]
+    bad: list[ChainFaultResponse]
     bad_count: int
-    head: Head | None
+    head: ChainHeadResponse | None
     public_key: str
 
 
-def entry(found: Entry) -> AuditEntry:
+def entry(found: AuditEntry) -> AuditEntryResponse:
     """An entry as it is answered."""
-    return AuditEntry(
+    return AuditEntryResponse(
         id=found.id,
         created_at=iso(found.created_at),
         admin_id=found.admin_id,
-        actor=Actor(found.actor_type, found.actor_label, found.key_id),
+        actor=ActorResponse(found.actor_type, found.actor_label, found.key_id),
         action=found.action,
         resource_type=found.resource_type,
         resource_id=found.resource_id,
@@ -145,17 +145,17 @@ def entry(found: Entry) -> AuditEntry:
     )
 
 
-def verification(found: Verdict) -> Verification:
+def verification(found: Verification) -> VerificationResponse:
     """A verdict as it is answered; the public key in base64."""
     head = found.head
-    return Verification(
+    return VerificationResponse(
         ok=found.ok,
         checked=found.checked,
         unsealed=found.unsealed,
         first_bad=found.faults[0].id if found.faults else None,
-        bad=[Fault(each.problem, each.id, each.seal) for each in found.faults],
+        bad=[ChainFaultResponse(each.problem, each.id, each.seal) for each in found.faults],
         bad_count=found.fault_count,
-        head=Head(head.sequence, iso(head.sealed_at), head.hash.hex()) if head else None,
+        head=ChainHeadResponse(head.sequence, iso(head.sealed_at), head.hash.hex()) if head else None,
         public_key=to_base64(found.public_key),
     )
 
@@ -169,13 +169,13 @@ _canonical = msgspec.json.Encoder(order="sorted", decimal_format="number")
 _line = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
 
 
-def exported(found: Recorded) -> bytes:
+def export_line(found: ChainEntry) -> bytes:
     """An entry's line in the export, without seals: sorted keys, no spaces. What is hashed."""
     one = found.entry
     return _canonical.encode(
         {
             "id": one.id,
-            "created_at": exact(one.created_at),
+            "created_at": format_exact(one.created_at),
             "admin_id": one.admin_id,
             "actor": {"type": one.actor_type, "label": one.actor_label, "key_id": one.key_id},
             "action": one.action,
@@ -194,9 +194,9 @@ def exported(found: Recorded) -> bytes:
     )
 
 
-def leaf(found: Recorded) -> Leaf:
+def leaf(found: ChainEntry) -> Leaf:
     """What a seal holds of the entry."""
-    return found.entry.id, digest(exported(found))
+    return found.entry.id, digest(export_line(found))
 
 
 def with_seals(line: bytes, seals: Sequence[Seal], public_key: bytes, partial: bool) -> bytes:
@@ -263,15 +263,15 @@ COLUMNS = (
 def table(rows: Iterable[Sequence[str]]) -> bytes:
     """Rows of CSV (RFC 4180), every cell quoted and harmless in a spreadsheet."""
     text = StringIO()
-    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([harmless(cell) for cell in row] for row in rows)
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([escape_cell(cell) for cell in row] for row in rows)
     return text.getvalue().encode()
 
 
-def cells(found: Recorded) -> list[str]:
+def cells(found: ChainEntry) -> list[str]:
     """An entry as a row, in the order of `COLUMNS`."""
     one = found.entry
-    told: dict[str, Any] = {name: getattr(one, name) for name in Entry.__slots__} | {
-        "created_at": exact(one.created_at),
+    told: dict[str, Any] = {name: getattr(one, name) for name in AuditEntry.__slots__} | {
+        "created_at": format_exact(one.created_at),
         "details": _canonical.encode(one.details).decode(),
         "transaction": found.tx,
     }
@@ -282,7 +282,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _ESCAPES = {number: f"\\u{number:04x}" for number in (*range(0x20), *range(0x7F, 0xA0))}
 
 
-def harmless(text: str) -> str:
+def escape_cell(text: str) -> str:
     """A cell that no spreadsheet takes for a formula: such a text begins with ', and control characters are written
     out.
     """

@@ -28,7 +28,7 @@ OUTBOUND = (
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class HistoryFilter:
     """Which messages a list shows; `domains` are those that the caller sees, None for all."""
 
     domains: list[UUID] | None
@@ -47,19 +47,19 @@ class Filter:
     q: str | None = None
 
 
-Place = Literal["subject", "sender", "recipients", "any"]
+SearchField = Literal["subject", "sender", "recipients", "any"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SearchTerm:
     """Something that is looked for in a text, folded; `any` of the three will do for a word."""
 
-    place: Place
+    field: SearchField
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineEntry:
     """One thing that happened to a message; `attempt` counts the tries for its recipient from 1."""
 
     id: UUID
@@ -73,7 +73,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class MessageContent:
     """The content of a message: an open file, which outlasts its removal, and its size in bytes."""
 
     message_id: UUID

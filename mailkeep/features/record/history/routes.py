@@ -5,14 +5,14 @@ from __future__ import annotations
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination, NotFound
 from mailkeep.features.record.history import service, wire
-from mailkeep.features.record.history.model import Filter
+from mailkeep.features.record.history.model import HistoryFilter
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
     who, query, asked = call.caller(), call.query, call.page
     assert asked is not None
-    wanted = Filter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
+    wanted = HistoryFilter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, wanted, asked)
     return HttpResponse([wire.message(row) for row in page.rows], page)
@@ -55,7 +55,7 @@ ENDPOINTS = (
         tag="Messages",
         query=wire.MessageQuery,
         listing=Listing(),
-        data=list[wire.Message],
+        data=list[wire.MessageResponse],
         refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
         examples=(
             Example(query={"direction": "outbound", "limit": "20"}),
@@ -69,7 +69,7 @@ ENDPOINTS = (
         action="message.read",
         summary="Get a message",
         tag="Messages",
-        data=wire.Message,
+        data=wire.MessageResponse,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{message_id}"}),),
     ),
@@ -85,7 +85,7 @@ ENDPOINTS = (
         ),
         tag="Messages",
         listing=Listing(("at",)),
-        data=list[wire.TimelineEntry],
+        data=list[wire.TimelineEntryResponse],
         refusals=(InvalidPagination, NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{message_id}"}),),
     ),

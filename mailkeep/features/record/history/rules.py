@@ -8,7 +8,14 @@ from uuid import UUID
 
 from mailkeep.core.address import fold_local
 from mailkeep.core.ids import uuid7_floor
-from mailkeep.features.record.history.model import INBOUND, OUTBOUND, Entry, Filter, Part, Place
+from mailkeep.features.record.history.model import (
+    INBOUND,
+    OUTBOUND,
+    HistoryFilter,
+    SearchField,
+    SearchTerm,
+    TimelineEntry,
+)
 from mailkeep.features.record.messages.model import Attempt, Message
 
 FIRST_WALK = 1_000
@@ -19,7 +26,7 @@ _TRIGRAM = re.compile(r"[^\W_]{3}")
 _COMMON = frozenset("etaoinsrlcdmu.@- ")
 
 
-def pattern(text: str) -> str:
+def like_pattern(text: str) -> str:
     """The LIKE pattern for "contains"; `%`, `_` and the backslash stand for themselves."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
@@ -29,25 +36,25 @@ def words(q: str | None) -> list[str]:
     return list(dict.fromkeys(q.split())) if q else []
 
 
-def looked_for(wanted: Filter) -> list[Part]:
+def search_terms(wanted: HistoryFilter) -> list[SearchTerm]:
     """What is looked for within texts, folded as they are."""
-    named: list[tuple[Place, str | None]] = [
+    named: list[tuple[SearchField, str | None]] = [
         ("sender", wanted.from_),
         ("recipients", wanted.to),
         ("subject", wanted.subject),
     ]
-    parts = [Part(place, fold_local(text)) for place, text in named if text]
-    return parts + [Part("any", fold_local(word)) for word in words(wanted.q)]
+    parts = [SearchTerm(place, fold_local(text)) for place, text in named if text]
+    return parts + [SearchTerm("any", fold_local(word)) for word in words(wanted.q)]
 
 
-def pieces(parts: Sequence[Part]) -> list[Part]:
+def index_terms(parts: Sequence[SearchTerm]) -> list[SearchTerm]:
     """Pieces of what is looked for, one of which is to be asked of the trigram index; the rest is looked at then.
 
     The index reads a list of postings for each trigram, and those of the commonest cost most: eight characters that
     are rare cost a tenth of a whole address. Pieces without a trigram (three letters or digits) are left out.
     """
     found = [
-        Part(part.place, part.text[start : start + _PIECE])
+        SearchTerm(part.field, part.text[start : start + _PIECE])
         for part in parts
         for start in [*range(0, max(1, len(part.text) - _PIECE), _PIECE // 2), max(0, len(part.text) - _PIECE)]
     ]
@@ -56,7 +63,7 @@ def pieces(parts: Sequence[Part]) -> list[Part]:
     return able[::step]
 
 
-def rarest(able: Sequence[Part], counts: Sequence[int]) -> list[Part]:
+def rarest_terms(able: Sequence[SearchTerm], counts: Sequence[int]) -> list[SearchTerm]:
     """The pieces to ask the index for, by how often each was seen in a walk: two where no piece is really rare."""
     order = sorted(range(len(able)), key=lambda number: (counts[number], -_oddity(able[number].text)))
     return [able[number] for number in order[: 1 if counts[order[0]] == 0 else 2]]
@@ -67,7 +74,7 @@ def _oddity(text: str) -> int:
     return sum(character not in _COMMON for character in text)
 
 
-def statuses(wanted: Filter) -> list[str] | None:
+def statuses(wanted: HistoryFilter) -> list[str] | None:
     """The statuses that a list is about, None for all: received and rejected are those of inbound mail."""
     if wanted.direction is None:
         return None if wanted.status is None else [wanted.status]
@@ -93,7 +100,7 @@ def next_walk(seen: int, found: int, missing: int) -> int | None:
     return far if seen + far <= LONGEST_WALK else None
 
 
-def is_narrow(wanted: Filter) -> bool:
+def is_narrow(wanted: HistoryFilter) -> bool:
     """Whether a list may be much shorter than what the trigram index knows (which knows of domains alone)."""
     return any((wanted.direction, wanted.status, wanted.mailbox_id, wanted.tag))
 
@@ -103,11 +110,11 @@ def index_pays(walked: int, hits: int) -> bool:
     return 2 * hits < walked
 
 
-def beginnings(message: Message) -> list[Entry]:
+def initial_entries(message: Message) -> list[TimelineEntry]:
     """What a timeline begins with, by the message itself; the ids fit between those of its tries."""
     if message.direction == "inbound":
         return [
-            Entry(
+            TimelineEntry(
                 UUID(int=message.id.int + position),
                 message.created_at,
                 recipient.status,
@@ -118,17 +125,17 @@ def beginnings(message: Message) -> list[Entry]:
             )
             for position, recipient in enumerate(message.recipients)
         ]
-    entries = [Entry(message.id, message.created_at, "submitted")]
+    entries = [TimelineEntry(message.id, message.created_at, "submitted")]
     if message.accepted_at is not None:
         # Fates may be told in the millisecond of the acceptance, never before it; nor is it before the submission.
         at = max(uuid7_floor(message.accepted_at), UUID(int=message.id.int + 1))
-        entries.append(Entry(at, message.accepted_at, "accepted", queue_id=message.queue_id))
+        entries.append(TimelineEntry(at, message.accepted_at, "accepted", queue_id=message.queue_id))
     return entries
 
 
-def tried(attempt: Attempt) -> Entry:
+def attempt_entry(attempt: Attempt) -> TimelineEntry:
     """A try, as the timeline shows it."""
-    return Entry(
+    return TimelineEntry(
         attempt.id,
         attempt.at,
         attempt.kind,
@@ -139,7 +146,9 @@ def tried(attempt: Attempt) -> Entry:
     )
 
 
-def timeline(message: Message, attempts: Sequence[Attempt], after: UUID | None, *, down: bool) -> list[Entry]:
+def timeline(message: Message, attempts: Sequence[Attempt], after: UUID | None, *, down: bool) -> list[TimelineEntry]:
     """The entries beyond `after`, in order: the message's own beginnings among tries that are beyond it already."""
-    own = [entry for entry in beginnings(message) if after is None or (entry.id < after if down else entry.id > after)]
-    return sorted([*own, *map(tried, attempts)], key=lambda entry: entry.id, reverse=down)
+    own = [
+        entry for entry in initial_entries(message) if after is None or (entry.id < after if down else entry.id > after)
+    ]
+    return sorted([*own, *map(attempt_entry, attempts)], key=lambda entry: entry.id, reverse=down)

@@ -12,10 +12,10 @@ from psycopg.sql import SQL, Composed, Placeholder
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.history import rules
-from mailkeep.features.record.history.model import Filter, Part
+from mailkeep.features.record.history.model import HistoryFilter, SearchTerm
 from mailkeep.features.record.messages.model import Attempt, Reply
 
-_PLACES = {
+_TERM_CONDITIONS = {
     "subject": SQL("s.subject LIKE {pattern}"),
     "sender": SQL("s.sender LIKE {pattern}"),
     "recipients": SQL("s.recipients LIKE {pattern}"),
@@ -26,7 +26,7 @@ _DOMAINS_IN_INDEX = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class WalkResult:
     """What a walk came to: how many rows it saw, the last of them, the hits among them in order.
 
     `counts` tells for each piece that was asked for in how many of the rows it stands.
@@ -39,7 +39,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Slice:
     """Which part of a list is meant: beyond `after`, at most `most` hits, in descending or ascending order."""
 
     after: UUID | None
@@ -47,10 +47,10 @@ class Span:
     down: bool
 
 
-async def walk(conn: Conn, wanted: Filter, span: Span, rows: int, pieces: Sequence[Part]) -> Stretch:
+async def walk(conn: Conn, wanted: HistoryFilter, span: Slice, rows: int, pieces: Sequence[SearchTerm]) -> WalkResult:
     """Walk `rows` rows of the history in order, and take the hits of a search for text among them."""
-    text, named = _texts(rules.looked_for(wanted), "text")
-    counted, counted_named = _texts(pieces, "piece")
+    text, named = _term_conditions(rules.search_terms(wanted), "text")
+    counted, counted_named = _term_conditions(pieces, "piece")
     cursor = await conn.execute(
         SQL(
             """
@@ -69,23 +69,23 @@ async def walk(conn: Conn, wanted: Filter, span: Span, rows: int, pieces: Sequen
             order=_order(span.down),
             back=_order(not span.down),
         ),
-        _named(wanted, span.after) | named | counted_named | {"rows": rows, "most": span.most},
+        _arguments(wanted, span.after) | named | counted_named | {"rows": rows, "most": span.most},
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Stretch(row["seen"], row["last"], row["hits"], row["counts"][1:])
+    return WalkResult(row["seen"], row["last"], row["hits"], row["counts"][1:])
 
 
-async def ordered(conn: Conn, wanted: Filter, after: UUID | None, rows: int, *, down: bool) -> list[UUID]:
+async def list_in_order(conn: Conn, wanted: HistoryFilter, after: UUID | None, rows: int, *, down: bool) -> list[UUID]:
     """The first messages of a list that looks for no text."""
-    cursor = await conn.execute(_in_order(wanted, after, down=down), _named(wanted, after) | {"rows": rows})
+    cursor = await conn.execute(_in_order(wanted, after, down=down), _arguments(wanted, after) | {"rows": rows})
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def indexed(conn: Conn, wanted: Filter, span: Span, pieces: Sequence[Part]) -> list[UUID]:
+async def search_index(conn: Conn, wanted: HistoryFilter, span: Slice, pieces: Sequence[SearchTerm]) -> list[UUID]:
     """The hits of a search for text, by these pieces in the trigram index; reads all rows that have them."""
-    text, named = _texts(rules.looked_for(wanted), "text")
-    rows, rows_named = _with_pieces(wanted, span, pieces)
+    text, named = _term_conditions(rules.search_terms(wanted), "text")
+    rows, rows_named = _index_rows(wanted, span, pieces)
     cursor = await conn.execute(
         SQL(
             """
@@ -94,27 +94,29 @@ async def indexed(conn: Conn, wanted: Filter, span: Span, pieces: Sequence[Part]
             WHERE {text} AND {conditions} ORDER BY m.id {order} LIMIT %(most)s
             """
         ).format(rows=rows, text=_and(text), conditions=_all(_conditions(wanted)), order=_order(span.down)),
-        _named(wanted, span.after) | named | rows_named | {"most": span.most},
+        _arguments(wanted, span.after) | named | rows_named | {"most": span.most},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def expected(conn: Conn, wanted: Filter, span: Span, pieces: Sequence[Part]) -> tuple[int, int]:
+async def estimate_rows(
+    conn: Conn, wanted: HistoryFilter, span: Slice, pieces: Sequence[SearchTerm]
+) -> tuple[int, int]:
     """How many rows the planner expects a walk of the whole list to see, and the index to give for these pieces."""
-    rows, rows_named = _with_pieces(wanted, span, pieces)
+    rows, rows_named = _index_rows(wanted, span, pieces)
     conditions: list[LiteralString] = [*_conditions(wanted), *_bounds(wanted, span.after, "m.id", down=span.down)]
     walked = SQL("SELECT m.id FROM messages m WHERE {}").format(_all(conditions))
     numbers: list[int] = []
     for query in (walked, rows):
-        cursor = await conn.execute(SQL("EXPLAIN (FORMAT JSON) ") + query, _named(wanted, span.after) | rows_named)
+        cursor = await conn.execute(SQL("EXPLAIN (FORMAT JSON) ") + query, _arguments(wanted, span.after) | rows_named)
         row = await cursor.fetchone()
         assert row is not None
         numbers.append(row["QUERY PLAN"][0]["Plan"]["Plan Rows"])
     return numbers[0], numbers[1]
 
 
-def _with_pieces(wanted: Filter, span: Span, pieces: Sequence[Part]) -> tuple[Composed, dict[str, str]]:
-    asked, named = _texts(pieces, "piece")
+def _index_rows(wanted: HistoryFilter, span: Slice, pieces: Sequence[SearchTerm]) -> tuple[Composed, dict[str, str]]:
+    asked, named = _term_conditions(pieces, "piece")
     domains = _domains(wanted)
     if domains is not None and len(domains) <= _DOMAINS_IN_INDEX:
         asked.append(SQL("s.domain_id = ANY(%(domains)s)").format())
@@ -153,7 +155,7 @@ def _attempt(row: dict[str, Any]) -> Attempt:
     )
 
 
-def _bounds(wanted: Filter, after: UUID | None, column: LiteralString, *, down: bool) -> list[LiteralString]:
+def _bounds(wanted: HistoryFilter, after: UUID | None, column: LiteralString, *, down: bool) -> list[LiteralString]:
     """The bounds of the ids, of the page and of the times asked for."""
     bounds: list[LiteralString] = []
     if after is not None:
@@ -165,7 +167,7 @@ def _bounds(wanted: Filter, after: UUID | None, column: LiteralString, *, down: 
     return bounds
 
 
-def _conditions(wanted: Filter) -> list[LiteralString]:
+def _conditions(wanted: HistoryFilter) -> list[LiteralString]:
     """What messages `m` must be, but for the bounds of their ids and what is looked for in texts."""
     given: list[tuple[object, LiteralString]] = [
         (wanted.message_id, "m.message_id = %(message_id)s"),
@@ -184,7 +186,7 @@ def _conditions(wanted: Filter) -> list[LiteralString]:
     return [condition for value, condition in given if value is not None]
 
 
-def _in_order(wanted: Filter, after: UUID | None, *, down: bool) -> Composed:
+def _in_order(wanted: HistoryFilter, after: UUID | None, *, down: bool) -> Composed:
     """The ids of a list in order, %(rows)s of them, driven by the index that gives the fewest rows in that order."""
     conditions, bounds = _conditions(wanted), _bounds(wanted, after, "m.id", down=down)
     order = _order(down)
@@ -212,10 +214,10 @@ def _in_order(wanted: Filter, after: UUID | None, *, down: bool) -> Composed:
         return SQL("SELECT m.id FROM messages m WHERE {} AND {} ORDER BY m.id {} LIMIT %(rows)s").format(
             _all(conditions), _all(bounds), order
         )
-    return _merged(wanted, bounds, order)
+    return _merge_lists(wanted, bounds, order)
 
 
-def _merged(wanted: Filter, bounds: list[LiteralString], order: SQL) -> Composed:
+def _merge_lists(wanted: HistoryFilter, bounds: list[LiteralString], order: SQL) -> Composed:
     """Each domain and status has an index of its own in this order: their heads are merged, no list is read whole.
 
     The list of one status has the messages whose recipients have different statuses, this among them.
@@ -254,19 +256,19 @@ def _merged(wanted: Filter, bounds: list[LiteralString], order: SQL) -> Composed
     ).format(**named)
 
 
-def _texts(parts: Sequence[Part], prefix: str) -> tuple[list[Composed], dict[str, str]]:
+def _term_conditions(parts: Sequence[SearchTerm], prefix: str) -> tuple[list[Composed], dict[str, str]]:
     """Conditions on `s`, as the trigram index serves them, and the patterns in them."""
-    named = {f"{prefix}_{number}": rules.pattern(part.text) for number, part in enumerate(parts)}
+    named = {f"{prefix}_{number}": rules.like_pattern(part.text) for number, part in enumerate(parts)}
     return [
-        _PLACES[part.place].format(pattern=Placeholder(name)) for part, name in zip(parts, named, strict=True)
+        _TERM_CONDITIONS[part.field].format(pattern=Placeholder(name)) for part, name in zip(parts, named, strict=True)
     ], named
 
 
-def _domains(wanted: Filter) -> list[UUID] | None:
+def _domains(wanted: HistoryFilter) -> list[UUID] | None:
     return [wanted.domain_id] if wanted.domain_id is not None else wanted.domains
 
 
-def _named(wanted: Filter, after: UUID | None) -> dict[str, Any]:
+def _arguments(wanted: HistoryFilter, after: UUID | None) -> dict[str, Any]:
     return {
         "after": after,
         "since": wanted.since and uuid7_floor(wanted.since),

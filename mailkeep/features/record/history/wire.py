@@ -9,7 +9,7 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.record.history.model import Entry
+from mailkeep.features.record.history.model import TimelineEntry
 from mailkeep.features.record.messages import model
 from mailkeep.web.fields import Query, Text, Timestamp
 
@@ -29,7 +29,7 @@ Status = Literal[
 ]
 
 
-class Recipient(Struct, frozen=True):
+class MessageRecipientResponse(Struct, frozen=True):
     """A recipient and what became of it; the remote server's words stand in `diagnostic`."""
 
     address: str
@@ -50,7 +50,7 @@ class Spam(Struct, frozen=True):
     symbols: list[str]
 
 
-class Auth(Struct, frozen=True):
+class AuthenticationResults(Struct, frozen=True):
     """Results of sender authentication; null where it was not evaluated."""
 
     spf: str | None
@@ -58,7 +58,7 @@ class Auth(Struct, frozen=True):
     dmarc: str | None
 
 
-class Message(Struct, frozen=True, rename={"from_": "from"}):
+class MessageResponse(Struct, frozen=True, rename={"from_": "from"}):
     """A message of the history."""
 
     id: UUID
@@ -77,9 +77,9 @@ class Message(Struct, frozen=True, rename={"from_": "from"}):
     tags: list[str]
     metadata: dict[str, Any]
     status: Status
-    recipients: list[Recipient]
+    recipients: list[MessageRecipientResponse]
     spam: Spam
-    auth: Auth
+    auth: AuthenticationResults
     created_at: Timestamp
 
 
@@ -95,7 +95,7 @@ class TimelineDetail(Struct, frozen=True):
     queue_id: str | None
 
 
-class TimelineEntry(Struct, frozen=True):
+class TimelineEntryResponse(Struct, frozen=True):
     """One thing that happened to a message; `recipient` is null where it is about the message as a whole."""
 
     at: Timestamp
@@ -137,9 +137,9 @@ class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
     q: Annotated[str, Meta(max_length=200)] | None = None
 
 
-def message(found: model.Message) -> Message:
+def message(found: model.Message) -> MessageResponse:
     """A message as it is answered."""
-    return Message(
+    return MessageResponse(
         id=found.id,
         direction=found.direction,
         message_id=found.message_id,
@@ -158,13 +158,13 @@ def message(found: model.Message) -> Message:
         status=found.status,  # pyright: ignore[reportArgumentType] a CHECK holds the words
         recipients=[_recipient(each) for each in found.recipients],
         spam=Spam(found.spam_score, found.spam_action, found.spam_symbols),
-        auth=Auth(found.auth.get("spf"), found.auth.get("dkim"), found.auth.get("dmarc")),
+        auth=AuthenticationResults(found.auth.get("spf"), found.auth.get("dkim"), found.auth.get("dmarc")),
         created_at=iso(found.created_at),
     )
 
 
-def _recipient(found: model.Recipient) -> Recipient:
-    return Recipient(
+def _recipient(found: model.Recipient) -> MessageRecipientResponse:
+    return MessageRecipientResponse(
         address=found.address,
         status=found.status,
         attempts=found.attempts,
@@ -176,9 +176,9 @@ def _recipient(found: model.Recipient) -> Recipient:
     )
 
 
-def entry(found: Entry) -> TimelineEntry:
+def entry(found: TimelineEntry) -> TimelineEntryResponse:
     """An entry of a timeline as it is answered."""
-    return TimelineEntry(
+    return TimelineEntryResponse(
         at=iso(found.at),
         kind=found.kind,  # pyright: ignore[reportArgumentType] a CHECK holds the words
         recipient=found.recipient,

@@ -11,7 +11,7 @@ State = Literal["waiting", "running", "succeeded", "failed", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class NodeTask:
     """`kind` (`queue.list`, …) with its argument; `result` once it succeeded, `error` where it failed."""
 
     id: UUID

@@ -14,11 +14,11 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.node_tasks import store
-from mailkeep.features.record.node_tasks.model import Operation
+from mailkeep.features.record.node_tasks.model import NodeTask
 
 log = structlog.get_logger("mailkeep.operations")
 
-Perform = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+TaskHandler = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Does an operation: its argument in, its result out; a Failure is told to whoever asked."""
 
 _SECONDS = 10.0
@@ -29,15 +29,15 @@ _KEPT = timedelta(days=7)
 _LOST = "The node's agent was ended while it was at it"
 
 
-async def begin(conn: Conn, app: App, kind: str, argument: Mapping[str, Any]) -> Operation:
+async def submit(conn: Conn, app: App, kind: str, argument: Mapping[str, Any]) -> NodeTask:
     """Ask in the caller's transaction; to be awaited with `answer` once that is committed."""
     at = app.clock()
-    operation = Operation(uuid7(at), kind, argument, "waiting")
+    operation = NodeTask(uuid7(at), kind, argument, "waiting")
     await store.insert(conn, operation, at)
     return operation
 
 
-async def answer(app: App, operation: Operation, seconds: float = _SECONDS) -> Mapping[str, Any]:
+async def wait_for_result(app: App, operation: NodeTask, seconds: float = _SECONDS) -> Mapping[str, Any]:
     """What came of an operation. UNAVAILABLE where the node's agent did not answer in time, or failed.
 
     `details.reason` is node_agent_away (it was not done, and will not be), still_running, or operation_failed.
@@ -62,27 +62,27 @@ async def answer(app: App, operation: Operation, seconds: float = _SECONDS) -> M
     raise Unavailable("The agent of the node is still at it.", reason="still_running")
 
 
-async def ask(app: App, kind: str, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+async def run(app: App, kind: str, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     """`begin` and `answer` of what changes nothing."""
     async with app.db.autocommit() as conn:
-        operation = await begin(conn, app, kind, argument)
-    return await answer(app, operation)
+        operation = await submit(conn, app, kind, argument)
+    return await wait_for_result(app, operation)
 
 
-async def perform_next(app: App, performers: Mapping[str, Perform]) -> bool:
+async def run_next(app: App, performers: Mapping[str, TaskHandler]) -> bool:
     """Claim the next operation and do it; False where none waits."""
     async with app.db.autocommit() as conn:
         operation = await store.claim(conn, app.clock())
     if operation is None:
         return False
-    result, error = await _perform(operation, performers)
+    result, error = await _handle(operation, performers)
     async with app.db.autocommit() as conn:
         await store.finish(conn, operation.id, app.clock(), result, error)
     return True
 
 
-async def _perform(
-    operation: Operation, performers: Mapping[str, Perform]
+async def _handle(
+    operation: NodeTask, performers: Mapping[str, TaskHandler]
 ) -> tuple[Mapping[str, Any] | None, str | None]:
     perform = performers.get(operation.kind)
     if perform is None:
@@ -96,9 +96,9 @@ async def _perform(
         return None, "It failed; the node's log says why."
 
 
-async def tidy(app: App) -> None:
+async def clean_up(app: App) -> None:
     """End what an agent that died has left, and let go of what is old."""
     at = app.clock()
     async with app.db.autocommit() as conn:
-        await store.end_abandoned(conn, at, at - _ABANDONED, _LOST)
-        await store.forget(conn, at - _KEPT)
+        await store.fail_stale(conn, at, at - _ABANDONED, _LOST)
+        await store.delete_before(conn, at - _KEPT)

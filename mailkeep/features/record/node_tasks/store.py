@@ -11,10 +11,10 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.node_tasks.model import Operation
+from mailkeep.features.record.node_tasks.model import NodeTask
 
 
-async def insert(conn: Conn, operation: Operation, at: datetime) -> None:
+async def insert(conn: Conn, operation: NodeTask, at: datetime) -> None:
     """Ask; the agents are rung with the commit."""
     await conn.execute(
         """
@@ -30,13 +30,13 @@ async def insert(conn: Conn, operation: Operation, at: datetime) -> None:
     )
 
 
-async def find(conn: Conn, operation_id: UUID) -> Operation | None:
+async def find(conn: Conn, operation_id: UUID) -> NodeTask | None:
     """The operation with this id."""
     cursor = await conn.execute(
         "SELECT id, kind, argument, state, result, error FROM node_tasks WHERE id = %(id)s", {"id": operation_id}
     )
     row = await cursor.fetchone()
-    return Operation(**row) if row else None
+    return NodeTask(**row) if row else None
 
 
 async def withdraw(conn: Conn, operation_id: UUID, at: datetime) -> bool:
@@ -48,7 +48,7 @@ async def withdraw(conn: Conn, operation_id: UUID, at: datetime) -> bool:
     return cursor.rowcount == 1
 
 
-async def claim(conn: Conn, at: datetime) -> Operation | None:
+async def claim(conn: Conn, at: datetime) -> NodeTask | None:
     """Take the oldest operation that waits; nobody else has it then."""
     cursor = await conn.execute(
         """
@@ -59,7 +59,7 @@ async def claim(conn: Conn, at: datetime) -> Operation | None:
         {"at": at},
     )
     row = await cursor.fetchone()
-    return Operation(**row) if row else None
+    return NodeTask(**row) if row else None
 
 
 async def finish(
@@ -82,7 +82,7 @@ async def finish(
     )
 
 
-async def end_abandoned(conn: Conn, at: datetime, before: datetime, error: str) -> None:
+async def fail_stale(conn: Conn, at: datetime, before: datetime, error: str) -> None:
     """Those that were claimed before an instant and never answered have failed."""
     await conn.execute(
         """
@@ -93,6 +93,6 @@ async def end_abandoned(conn: Conn, at: datetime, before: datetime, error: str) 
     )
 
 
-async def forget(conn: Conn, before: datetime) -> None:
+async def delete_before(conn: Conn, before: datetime) -> None:
     """Let go of what was asked before an instant."""
     await conn.execute("DELETE FROM node_tasks WHERE requested_at < %(before)s", {"before": before})
