@@ -1715,7 +1715,7 @@ export interface components {
             totp_enabled: boolean;
         };
         /** @description By what means, and under which name; `key_id` where it was an API key. */
-        Actor: {
+        ActorResponse: {
             /** Format: uuid */
             key_id: string | null;
             label: string;
@@ -1788,11 +1788,6 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             updated_at: string;
-        };
-        /** @description How many messages the action was, or in a dry run would be, done to. */
-        Affected: {
-            affected: number;
-            dry_run: boolean;
         };
         /** @description An alias to make. */
         AliasCreate: {
@@ -1918,18 +1913,6 @@ export interface components {
             rate_limit: number;
             scoped_domain_ids: string[];
         };
-        /**
-         * @description A part that is no text of the message; `size` in bytes, decoded.
-         *
-         *         `number` (from 1) is its place in the message; by `content_id` the HTML shows it as an image.
-         */
-        Attached: {
-            content_id: string | null;
-            content_type: string;
-            filename: string;
-            number: number;
-            size: number;
-        };
         /** @description A part of a message that is a file. */
         Attachment: {
             content_base64: string | null;
@@ -1951,22 +1934,10 @@ export interface components {
             disposition?: "attachment" | "inline";
             filename: string;
         };
-        /** @description A try of a delivery: the answer, or in `error` why there is none. All but `at` is null while it is under way. */
-        AttemptTold: {
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            at: string;
-            duration_ms: number | null;
-            error: string | null;
-            response_excerpt: string | null;
-            status: number | null;
-        };
         /** @description An entry of the audit log. */
-        AuditEntry: {
+        AuditEntryResponse: {
             action: string;
-            actor: components["schemas"]["Actor"];
+            actor: components["schemas"]["ActorResponse"];
             /** Format: uuid */
             admin_id: string | null;
             /**
@@ -1990,7 +1961,7 @@ export interface components {
             user_agent: string | null;
         };
         /** @description Results of sender authentication; null where it was not evaluated. */
-        Auth: {
+        AuthenticationResults: {
             dkim: string | null;
             dmarc: string | null;
             spf: string | null;
@@ -2018,17 +1989,26 @@ export interface components {
             recipients?: components["schemas"]["SentRecipient"][] | null;
             status?: string | null;
         };
-        /**
-         * @description A part and how it does: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
-         *         agent, and the `supervisor` that tells of them.
-         */
-        CheckTold: {
-            component: string;
+        /** @description What is wrong with an entry, or with the seal of a number (then `id` is that of its last entry). */
+        ChainFaultResponse: {
+            /** Format: uuid */
+            id: string | null;
             /** @enum {string} */
-            status: "degraded" | "down" | "ok";
+            problem: "altered" | "inserted" | "removed" | "seal_altered" | "seal_removed" | "truncated";
+            seal: number | null;
+        };
+        /** @description The newest seal. */
+        ChainHeadResponse: {
+            hash: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            sealed_at: string;
+            sequence: number;
         };
         /** @description How many messages were removed. */
-        Cleared: {
+        ClearResponse: {
             message: string;
             removed: number;
         };
@@ -2036,7 +2016,7 @@ export interface components {
          * @description A component in detail: `since` when the process that answers has seen this status, `advice` what to do (null:
          *         nothing), `details` what the status was judged by.
          */
-        ComponentTold: {
+        ComponentResponse: {
             advice: string | null;
             component: string;
             details: Record<string, unknown>;
@@ -2065,7 +2045,7 @@ export interface components {
         };
         /** @description An event on its way to a webhook. `event` is its kind; of the tries the last 20 are shown, the newest last. */
         DeliveryRecord: {
-            attempts: components["schemas"]["AttemptTold"][];
+            attempts: components["schemas"]["WebhookAttemptResponse"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2241,7 +2221,7 @@ export interface components {
         /** @description An entry as it is stored: `admin_id` also of an account that is gone, the time to the microsecond. */
         ExportedEntry: {
             action: string;
-            actor: components["schemas"]["Actor"];
+            actor: components["schemas"]["ActorResponse"];
             /** Format: uuid */
             admin_id: string | null;
             /**
@@ -2265,14 +2245,6 @@ export interface components {
             transaction: string;
             user_agent: string | null;
         };
-        /** @description What is wrong with an entry, or with the seal of a number (then `id` is that of its last entry). */
-        Fault: {
-            /** Format: uuid */
-            id: string | null;
-            /** @enum {string} */
-            problem: "altered" | "inserted" | "removed" | "seal_altered" | "seal_removed" | "truncated";
-            seal: number | null;
-        };
         /** @description Where mail is sent on to; `keep_copy`: the mailbox gets it too. */
         ForwardRecord: {
             destinations: string[];
@@ -2283,45 +2255,29 @@ export interface components {
             destinations?: string[];
             keep_copy?: boolean;
         };
-        /** @description The newest seal. */
-        Head: {
-            hash: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            sealed_at: string;
-            sequence: number;
-        };
         /** @description A field of the header, its value decoded. */
         HeaderField: {
             name: string;
             value: string;
         };
-        /** @description All components. */
-        HealthDetails: {
-            components: components["schemas"]["ComponentTold"][];
-        };
-        /** @description The whole, and each part. */
-        HealthTold: {
-            checks: components["schemas"]["CheckTold"][];
+        /**
+         * @description A part and how it does: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
+         *         agent, and the `supervisor` that tells of them.
+         */
+        HealthCheckResponse: {
+            component: string;
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
         };
-        /** @description A recipient and what became of it; the remote server's words stand in `diagnostic`. */
-        HistoryRecipient: {
-            address: string;
-            attempts: number;
-            diagnostic: string | null;
-            enhanced_code: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            next_attempt_at: string | null;
-            remote_host: string | null;
-            smtp_code: number | null;
-            status: string;
+        /** @description All components. */
+        HealthDetails: {
+            components: components["schemas"]["ComponentResponse"][];
+        };
+        /** @description The whole, and each part. */
+        HealthResponse: {
+            checks: components["schemas"]["HealthCheckResponse"][];
+            /** @enum {string} */
+            status: "degraded" | "down" | "ok";
         };
         /** @description A kind of key that is taken: an algorithm of COSE. */
         KeyParameter: {
@@ -2340,7 +2296,7 @@ export interface components {
             protocol: string | null;
         };
         /** @description That a suspension is lifted. */
-        Lifted: {
+        LiftResponse: {
             address: string;
             /** Format: uuid */
             id: string;
@@ -2486,6 +2442,15 @@ export interface components {
              */
             updated_at: string;
             used_bytes: number;
+        };
+        /** @description A mailbox and the suspension of its address, null where it may send. */
+        MailboxSuspensionResponse: {
+            address: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            suspended: components["schemas"]["SuspensionRecord"] | null;
         };
         /** @description The server of a recipient took the message: once a recipient. */
         MailDelivered: {
@@ -2643,11 +2608,26 @@ export interface components {
             /** @description What the filter counted. */
             spam_score: number;
         };
+        /** @description A recipient and what became of it; the remote server's words stand in `diagnostic`. */
+        MessageRecipientResponse: {
+            address: string;
+            attempts: number;
+            diagnostic: string | null;
+            enhanced_code: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_attempt_at: string | null;
+            remote_host: string | null;
+            smtp_code: number | null;
+            status: string;
+        };
         /** @description A message of the history. */
-        Message: {
+        MessageResponse: {
             /** Format: uuid */
             api_key_id: string | null;
-            auth: components["schemas"]["Auth"];
+            auth: components["schemas"]["AuthenticationResults"];
             cc: string[];
             /**
              * Format: date-time
@@ -2666,7 +2646,7 @@ export interface components {
             message_id: string;
             metadata: Record<string, unknown>;
             queue_id: string | null;
-            recipients: components["schemas"]["HistoryRecipient"][];
+            recipients: components["schemas"]["MessageRecipientResponse"][];
             size: number;
             /** @enum {string} */
             source: "api" | "smtp" | "system";
@@ -2815,8 +2795,13 @@ export interface components {
             action: "delete" | "flush" | "hold" | "release";
             /** @default false */
             dry_run?: boolean;
-            filter?: components["schemas"]["QueueFilter"];
+            filter?: components["schemas"]["QueueFilterRequest"];
             ids?: string[];
+        };
+        /** @description How many messages the action was, or in a dry run would be, done to. */
+        QueueActionResponse: {
+            affected: number;
+            dry_run: boolean;
         };
         /** @description A message that waits in the queue. `next_attempt_at` is null unless it is deferred, and while it is tried. */
         QueuedMessage: {
@@ -2831,14 +2816,14 @@ export interface components {
              */
             next_attempt_at: string | null;
             queue_id: string;
-            recipients: components["schemas"]["QueueRecipient"][];
+            recipients: components["schemas"]["QueueRecipientResponse"][];
             sender: string;
             size: number;
             /** @enum {string} */
             state: "active" | "deferred" | "hold" | "incoming";
         };
         /** @description The filters of the list; none of them means every message. */
-        QueueFilter: {
+        QueueFilterRequest: {
             domain?: string | null;
             queue_id?: string | null;
             recipient?: string | null;
@@ -2851,7 +2836,7 @@ export interface components {
             until?: string | null;
         };
         /** @description Who is not delivered to yet; `reason` is the last word about it, empty before the first try. */
-        QueueRecipient: {
+        QueueRecipientResponse: {
             address: string;
             reason: string;
         };
@@ -2910,6 +2895,24 @@ export interface components {
             /** @default  */
             username?: string;
         };
+        /** @description Events from `since` to before `until` (now, where it is left out). */
+        ReplayRequest: {
+            /** @default false */
+            only_failed?: boolean;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until?: string;
+        };
+        /** @description How many deliveries begin anew. `next_since`: there is more than one call takes; ask again from there. */
+        ReplayResponse: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_since: string | null;
+            queued: number;
+        };
         /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; no `allowCredentials`: any passkey of this site. */
         RequestOptions: {
             allowCredentials: components["schemas"]["Descriptor"][];
@@ -2943,11 +2946,23 @@ export interface components {
             step: string;
         };
         /**
+         * @description A part that is no text of the message; `size` in bytes, decoded.
+         *
+         *         `number` (from 1) is its place in the message; by `content_id` the HTML shows it as an image.
+         */
+        SandboxAttachment: {
+            content_id: string | null;
+            content_type: string;
+            filename: string;
+            number: number;
+            size: number;
+        };
+        /**
          * @description What a caught message says. `parse_error`: it could not be taken apart, and only its header is told;
          *         `truncated`: it says more than fits.
          */
-        SandboxContent: {
-            attachments: components["schemas"]["Attached"][];
+        SandboxContentResponse: {
+            attachments: components["schemas"]["SandboxAttachment"][];
             body_html: string | null;
             body_text: string | null;
             header: components["schemas"]["HeaderField"][];
@@ -2958,7 +2973,7 @@ export interface components {
             truncated: boolean;
         };
         /** @description A message that went nowhere, as it was submitted: envelope, subject and size. */
-        SandboxMessage: {
+        SandboxMessageResponse: {
             /** Format: uuid */
             id: string;
             mail_from: string;
@@ -3016,21 +3031,6 @@ export interface components {
             tags?: string[];
             text_body?: string | null;
             to: components["schemas"]["AddressBody"][];
-        };
-        /** @description The suspension of a sender address, with or without a mailbox. */
-        SenderSuspension: {
-            address: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            at: string;
-            by: components["schemas"]["SuspendedBy"];
-            /** Format: uuid */
-            domain_id: string | null;
-            /** Format: uuid */
-            id: string;
-            reason: string;
         };
         /** @description A message that was accepted for delivery; `message_id` is the Message-ID header's value. */
         SentMessage: {
@@ -3091,43 +3091,10 @@ export interface components {
             score: number | null;
             symbols: string[];
         };
-        /** @description Events from `since` to before `until` (now, where it is left out). */
-        SpanReplay: {
-            /** @default false */
-            only_failed?: boolean;
-            /** Format: date-time */
-            since: string;
-            /** Format: date-time */
-            until?: string;
-        };
-        /** @description How many deliveries begin anew. `next_since`: there is more than one call takes; ask again from there. */
-        SpanReplayed: {
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            next_since: string | null;
-            queued: number;
-        };
         /** @description Why sending is suspended, as it is shown on the mailbox. */
         SuspendBody: {
             /** @default  */
             reason?: string;
-        };
-        /** @description Who suspended: the abuse rules, or an administrator by its email (a key by its name); to scoped keys by role. */
-        SuspendedBy: {
-            /** @enum {string} */
-            kind: "admin" | "rules";
-            label: string;
-        };
-        /** @description A mailbox and the suspension of its address, null where it may send. */
-        SuspendedMailbox: {
-            address: string;
-            /** Format: uuid */
-            domain_id: string;
-            /** Format: uuid */
-            id: string;
-            suspended: components["schemas"]["SuspensionRecord"] | null;
         };
         /**
          * @description Why, by whom (`rules` or an administrator) and since when sending is suspended for the address.
@@ -3143,6 +3110,12 @@ export interface components {
             by: string;
             reason: string;
         };
+        /** @description Who suspended: the abuse rules, or an administrator by its email (a key by its name); to scoped keys by role. */
+        SuspensionAuthor: {
+            /** @enum {string} */
+            kind: "admin" | "rules";
+            label: string;
+        };
         /**
          * @description Why, by whom (`rules`, or an administrator) and since when sending is suspended.
          *
@@ -3155,6 +3128,21 @@ export interface components {
              */
             at: string;
             by: string;
+            reason: string;
+        };
+        /** @description The suspension of a sender address, with or without a mailbox. */
+        SuspensionResponse: {
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            by: components["schemas"]["SuspensionAuthor"];
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
             reason: string;
         };
         /** @description Somebody should have a look: `outcome_unknown`, when nobody can tell what became of a message. */
@@ -3255,7 +3243,7 @@ export interface components {
             smtp_code: number | null;
         };
         /** @description One thing that happened to a message; `recipient` is null where it is about the message as a whole. */
-        TimelineEntry: {
+        TimelineEntryResponse: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3296,13 +3284,13 @@ export interface components {
             name: string;
         };
         /** @description What verifying found: the first faults of `bad_count`; `first_bad` is the id of the first. */
-        Verification: {
-            bad: components["schemas"]["Fault"][];
+        VerificationResponse: {
+            bad: components["schemas"]["ChainFaultResponse"][];
             bad_count: number;
             checked: number;
             /** Format: uuid */
             first_bad: string | null;
-            head: components["schemas"]["Head"] | null;
+            head: components["schemas"]["ChainHeadResponse"] | null;
             ok: boolean;
             public_key: string;
             unsealed: number;
@@ -3311,13 +3299,25 @@ export interface components {
          * @description The program's version, the commit it was taken from (null where unknown), the API's version, and the profile that
          *         runs: `full` has a mail server behind it, and a queue.
          */
-        VersionTold: {
+        VersionResponse: {
             /** @enum {string} */
             api: "v1";
             commit: string | null;
             /** @enum {string} */
             profile: "embedded" | "full";
             version: string;
+        };
+        /** @description A try of a delivery: the answer, or in `error` why there is none. All but `at` is null while it is under way. */
+        WebhookAttemptResponse: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            duration_ms: number | null;
+            error: string | null;
+            response_excerpt: string | null;
+            status: number | null;
         };
         /** @description What to change of a webhook. */
         WebhookChange: {
@@ -3337,48 +3337,10 @@ export interface components {
             url: string;
         };
         /** @description A webhook was deleted. */
-        WebhookDeleted: {
+        WebhookDeleteResponse: {
             /** Format: uuid */
             id: string;
             message: string;
-        };
-        /** @description A webhook with its secret, which is shown this once: null when the answer is repeated for an Idempotency-Key. */
-        WebhookMade: {
-            active: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            created_at: string;
-            /** Format: uuid */
-            created_by: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            disabled_at: string | null;
-            /** Format: uuid */
-            domain_id: string | null;
-            events: string[];
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            failing_since: string | null;
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            rotating_until: string | null;
-            secret: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            updated_at: string;
-            url: string;
         };
         /**
          * @description A webhook; `domain_id` null: of all domains. `rotating_until`: until then the secret before signs too.
@@ -3413,6 +3375,44 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             rotating_until: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            url: string;
+        };
+        /** @description A webhook with its secret, which is shown this once: null when the answer is repeated for an Idempotency-Key. */
+        WebhookWithSecret: {
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            disabled_at: string | null;
+            /** Format: uuid */
+            domain_id: string | null;
+            events: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            failing_since: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            rotating_until: string | null;
+            secret: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -4266,7 +4266,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SenderSuspension"][];
+                        data: components["schemas"]["SuspensionResponse"][];
                         error: null;
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -4305,7 +4305,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SenderSuspension"];
+                        data: components["schemas"]["SuspensionResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -4344,7 +4344,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Lifted"];
+                        data: components["schemas"]["LiftResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -4972,7 +4972,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AuditEntry"][];
+                        data: components["schemas"]["AuditEntryResponse"][];
                         error: null;
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -5057,7 +5057,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Verification"];
+                        data: components["schemas"]["VerificationResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6405,7 +6405,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["HealthTold"];
+                        data: components["schemas"]["HealthResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6772,7 +6772,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SuspendedMailbox"];
+                        data: components["schemas"]["MailboxSuspensionResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6811,7 +6811,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SuspendedMailbox"];
+                        data: components["schemas"]["MailboxSuspensionResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6869,7 +6869,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Message"][];
+                        data: components["schemas"]["MessageResponse"][];
                         error: null;
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -6908,7 +6908,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Message"];
+                        data: components["schemas"]["MessageResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6955,7 +6955,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["TimelineEntry"][];
+                        data: components["schemas"]["TimelineEntryResponse"][];
                         error: null;
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -7111,7 +7111,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Affected"];
+                        data: components["schemas"]["QueueActionResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -7228,7 +7228,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SandboxMessage"][];
+                        data: components["schemas"]["SandboxMessageResponse"][];
                         error: null;
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -7264,7 +7264,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Cleared"];
+                        data: components["schemas"]["ClearResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -7302,7 +7302,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SandboxContent"];
+                        data: components["schemas"]["SandboxContentResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -7533,7 +7533,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["VersionTold"];
+                        data: components["schemas"]["VersionResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -7609,7 +7609,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["WebhookMade"];
+                        data: components["schemas"]["WebhookWithSecret"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -7688,7 +7688,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["WebhookDeleted"];
+                        data: components["schemas"]["WebhookDeleteResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -7849,7 +7849,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SpanReplay"];
+                "application/json": components["schemas"]["ReplayRequest"];
             };
         };
         responses: {
@@ -7864,7 +7864,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SpanReplayed"];
+                        data: components["schemas"]["ReplayResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -7904,7 +7904,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["WebhookMade"];
+                        data: components["schemas"]["WebhookWithSecret"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
