@@ -749,12 +749,12 @@ FUNCTION accept_messages(p_at timestamp with time zone, p_status text, p_answere
 FUNCTION address_rank(p_key text) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_most integer, p_room integer, p_rooms jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint) RETURNS TABLE(domain text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION delete_orphaned_deliveries(p_most integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit

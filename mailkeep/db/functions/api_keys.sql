@@ -1,5 +1,5 @@
--- Counts a request of a key where fewer than p_limit were accepted in the last 60 s. Seconds are counted whole: with the
--- one under way they are 61. `wait`: seconds until the next request is accepted, 0: at once.
+-- Counts and accepts a request of a key if fewer than p_limit were accepted in the last 60 seconds. Whole seconds are
+-- counted: 61 with the current one. `wait`: seconds until the next request will be accepted; 0: immediately.
 CREATE OR REPLACE FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamptz,
                               OUT accepted boolean, OUT used integer, OUT wait integer)
 LANGUAGE plpgsql AS $$
@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     INSERT INTO api_key_rates (key_id, newest, counts) VALUES (p_key_id, second, '{0}') ON CONFLICT (key_id) DO NOTHING;
     SELECT * INTO row FROM api_key_rates r WHERE r.key_id = p_key_id FOR UPDATE;
-    -- Another process's clock may be a little ahead; one that was set back by more begins anew.
+    -- The clock of another process may be a little ahead. A clock that was set back by more starts new counts.
     IF row.newest > second AND row.newest - second <= 60 THEN
         second := row.newest;
     END IF;
@@ -33,6 +33,7 @@ BEGIN
 END
 $$;
 
+-- Records the token of a deleted key: see the table revoked_api_keys.
 CREATE OR REPLACE FUNCTION remember_revoked_api_key() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO revoked_api_keys (token_hash) VALUES (OLD.token_hash) ON CONFLICT DO NOTHING;

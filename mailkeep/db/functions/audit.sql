@@ -1,3 +1,4 @@
+-- Inserts audit entries, given as [{column: value}].
 CREATE OR REPLACE FUNCTION record_audit_entries(p_entries jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO audit_entries (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type, resource_id,
@@ -11,9 +12,11 @@ BEGIN
 END
 $$;
 
--- As in migration 0010, for the role that seals, and never entries younger than 31 days (the least that
--- retention.audit_days can be), whatever a seal says. Here the server's own clock counts as well: a time that is handed in
--- would be the choice of whoever calls.
+-- Drops the entries and seals that the newest seal marks as dropped, and returns how many months of entries that
+-- were. Runs with the owner's rights, for the role that seals (grants.sql). Fails if the seal would drop entries
+-- younger than 31 days, the minimum of retention.audit_days. The age is checked against the server's clock too,
+-- because the caller chooses every time that it passes. Gives up if readers hold a partition for more than 3 seconds;
+-- call it again later.
 CREATE OR REPLACE FUNCTION drop_audit_months() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout TO '3s' AS $$
 DECLARE
@@ -26,7 +29,7 @@ BEGIN
         RETURN 0;
     END IF;
     IF head.dropped_before > least(clock_timestamp(), newest_row_at('audit_entries')) - interval '31 days' THEN
-        RAISE EXCEPTION 'The audit log is kept for 31 days at least; the newest seal drops what is before %.',
+        RAISE EXCEPTION 'The audit log is kept for at least 31 days; the newest seal drops entries before %.',
                         head.dropped_before USING ERRCODE = 'insufficient_privilege';
     END IF;
     months := drop_months('audit_entries', head.dropped_before);

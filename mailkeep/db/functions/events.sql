@@ -1,5 +1,5 @@
--- Wakes who watches the feed for streams (GET /events/stream). Each watcher holds the lock while it sleeps; where none
--- does, NOTIFY is spared, which makes transactions commit one after the other.
+-- Wakes the processes that serve event streams (GET /events/stream). A process holds this lock while it sleeps. If none
+-- does, NOTIFY is skipped: transactions with a NOTIFY commit one after the other.
 CREATE OR REPLACE FUNCTION wake_event_streams() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     asleep bigint := hashtextextended('mailkeep.asleep events', 0);
@@ -14,8 +14,8 @@ END
 $$;
 CREATE OR REPLACE TRIGGER events_wake_streams AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams();
 
--- Wakes the workers of a queue that sleep: each holds the lock as long as it does. One that is awake looks again before
--- it goes to sleep, and NOTIFY is spared, which makes transactions commit one after the other.
+-- Wakes the sleeping workers of a queue. A worker holds this lock while it sleeps, and checks the queue before it
+-- goes to sleep. If none sleeps, NOTIFY is skipped: transactions with a NOTIFY commit one after the other.
 CREATE OR REPLACE FUNCTION wake_workers(p_queue text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     asleep bigint := hashtextextended('mailkeep.asleep ' || p_queue, 0);
@@ -28,6 +28,8 @@ BEGIN
 END
 $$;
 
+-- Inserts events, [{id, kind, domain_id, message_id, data}], and their webhook deliveries, in the transaction of the
+-- change that they report.
 CREATE OR REPLACE FUNCTION emit_events(p_at timestamptz, p_events jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO events (id, kind, domain_id, message_id, data, created_at)
@@ -45,7 +47,7 @@ BEGIN
 END
 $$;
 
--- Whether somebody wants the mail of p_domain_id told whole. p_always: the setting events.received_full.
+-- Whether mail for p_domain_id needs the content of `mail.received.full`. p_always: the setting events.received_full.
 CREATE OR REPLACE FUNCTION wants_full(p_domain_id uuid, p_always boolean) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT p_domain_id IS NOT NULL AND (p_always OR EXISTS (

@@ -1,6 +1,9 @@
--- Postfix's client (dict_pgsql) sets its encoding to LATIN1, whatever is in what it asks and is told: UTF-8 (RFC 6531).
--- So each byte of it comes as a character, and has to go back as one: an answer that Latin-1 has no word for would fail
--- the question, and with it, for a minute, all others of that process. What is ASCII, or no UTF-8, stays as it is.
+-- The queries of Postfix and Dovecot. Each function runs with the owner's rights: the daemons' roles execute their
+-- functions and read no table (grants.sql). Addresses come as local part and domain (Postfix's %u and %d), not
+-- folded. Frequent queries are in plpgsql, which keeps their plans as long as the daemon keeps its connection.
+
+-- Decodes a parameter from Postfix. Its client (dict_pgsql) sets the encoding LATIN1 although it sends and expects
+-- UTF-8 (RFC 6531), so each byte arrives as a character. Text that is ASCII or not UTF-8 is returned unchanged.
 CREATE OR REPLACE FUNCTION mta_decode(p_text text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF octet_length(p_text) = length(p_text) OR current_setting('client_encoding') <> 'LATIN1' THEN
@@ -14,14 +17,15 @@ BEGIN
 END
 $$;
 
--- The answer to it.
+-- Encodes a result for Postfix, the reverse of mta_decode. A result outside Latin-1 would fail the query, and all
+-- queries of that Postfix process for a minute.
 CREATE OR REPLACE FUNCTION mta_encode(p_text text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN octet_length(p_text) = length(p_text) OR current_setting('client_encoding') <> 'LATIN1' THEN p_text
                 ELSE convert_from(convert_to(p_text, 'UTF8'), 'LATIN1') END
 $$;
 
--- Whether Postfix takes a domain for ours: those that are managed, active or not, and the server's own name, where
--- postmaster and abuse are.
+-- Whether Postfix accepts mail for a domain: managed domains, active or not (mta_recipient answers 450 for a
+-- deactivated one), and the server's hostname, which has postmaster and abuse.
 CREATE OR REPLACE FUNCTION mta_domain(p_domain text) RETURNS SETOF integer
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -31,7 +35,7 @@ BEGIN
 END
 $$;
 
--- The mailbox that answers for an address, with or without its tag, active or not; aliases do not count.
+-- The mailbox that an address matches, with or without its tag, active or not. Aliases do not count.
 CREATE OR REPLACE FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS SETOF mailboxes LANGUAGE sql STABLE AS $$
     SELECT m.*
       FROM domains d
@@ -40,14 +44,14 @@ CREATE OR REPLACE FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS S
      WHERE d.name = lower(p_domain COLLATE "C") AND r.rank IN (1, 3)
 $$;
 
--- Whether an address is that of a mailbox: what comes out of mta_route and is none is for the outside.
+-- Whether an address is a mailbox. Destinations of mta_route that are none are external.
 CREATE OR REPLACE FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT 1 FROM mta_mailbox_of(p_local, p_domain) m WHERE m.active
 $$;
 
--- Where mail for an address goes in the end: mailboxes (each with the tag, and itself for a mailbox that keeps a copy)
--- and addresses outside, parted by commas; no row for what leads nowhere.
+-- The final destinations of an address, separated by commas: mailboxes (with the tag; the address itself for a
+-- mailbox that keeps a copy) and external addresses. No row if there are none.
 CREATE OR REPLACE FUNCTION mta_route(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -64,7 +68,10 @@ BEGIN
 END
 $$;
 
--- As in migration 0030; a mailbox without a quota, or with room for the largest message that is accepted, has no row.
+-- The access(5) action for a recipient, on the ports for other servers and for mail clients: a reply if the recipient
+-- is rejected; `expanding`, a restriction class that queries the policy agent, if the recipient has external
+-- destinations or the message size matters; else no row, as for domains that are not managed. The embedded listener
+-- has the same replies (mailkeep/features/mailflow/receiving/rules).
 CREATE OR REPLACE FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -96,8 +103,8 @@ BEGIN
 END
 $$;
 
--- The same on ports where our own users and the API hand in mail: an unknown user there bounces like any other, and
--- only what may pass by itself is refused.
+-- The access(5) action for a recipient on the ports where the API and local users submit mail: a temporary rejection
+-- if the recipient's domain is deactivated. Other undeliverable recipients are accepted there and bounce.
 CREATE OR REPLACE FUNCTION mta_paused(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -110,8 +117,8 @@ BEGIN
 END
 $$;
 
--- Whether mail with this envelope sender leaves by a relay of the sender's domain. A rewritten sender (SRS) is that of
--- forwarded mail, which does not.
+-- Whether mail with this envelope sender is sent through the relay of the sender's domain. Forwarded mail, with a
+-- rewritten sender (SRS), is not.
 CREATE OR REPLACE FUNCTION mta_relay(p_local text, p_domain text) RETURNS SETOF integer
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT 1
@@ -119,7 +126,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
      WHERE d.name = lower(p_domain COLLATE "C") AND d.relay_host IS NOT NULL AND p_local !~* '^SRS[01][-+=]'
 $$;
 
--- As mta_senders of migration 0013 (renamed in 0031), but an alias that a lower rank changed last than the address belongs to lets nobody send from it.
+-- The logins that may send from an address, separated by commas: its mailbox, or the mailboxes that an alias of
+-- exactly this address (or without its tag) leads to. A catch-all permits nobody. An alias for an administrator's
+-- address permits nobody if an administrator of a lower role changed it last.
 CREATE OR REPLACE FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -146,6 +155,7 @@ BEGIN
 END
 $$;
 
+-- The same with access versions, as mta_login names the login of a submission session; Postfix compares the two.
 CREATE OR REPLACE FUNCTION mta_senders(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT string_agg(m.address_key || '/' || greatest(d.access_version, m.access_version), ',')
@@ -155,8 +165,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     HAVING count(*) > 0
 $$;
 
--- What Dovecot asks for every delivery and login, in plpgsql, which keeps its plans for as long as Dovecot keeps the
--- connection.
+-- The mailbox for a delivery by Dovecot. The address may have a tag; `login` is the folded address without it.
+-- Dovecot also queries it after a login: the session opens only if the access version is still that of the password.
 CREATE OR REPLACE FUNCTION mta_user(p_local text, p_domain text)
 RETURNS TABLE (login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text, access_version bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -170,8 +180,9 @@ BEGIN
 END
 $$;
 
--- The same for a login, by the mailbox's own address only, with its password's hash, where the mailbox may use the
--- protocol: imap, pop3, sieve (ManageSieve), smtp (submission).
+-- The mailbox and password hash for a login with the exact address, if the protocol is allowed: imap, pop3, sieve
+-- (ManageSieve), smtp (submission). The login of a submission session has the access version appended
+-- (`alice@example.org/17`), because Postfix passes nothing else on.
 CREATE OR REPLACE FUNCTION mta_login(p_local text, p_domain text, p_protocol text)
 RETURNS TABLE (login text, password text, mailbox_id uuid, quota_bytes bigint, access_version bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -189,7 +200,7 @@ BEGIN
 END
 $$;
 
--- Every mailbox, for the tools that go through all of them.
+-- All active mailboxes, for tools that iterate over users.
 CREATE OR REPLACE FUNCTION mta_users() RETURNS TABLE (login text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT m.address_key

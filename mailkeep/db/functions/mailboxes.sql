@@ -1,6 +1,9 @@
+-- Triggers of mailboxes and domains.
+
+-- Sets the folded address of a mailbox.
 CREATE OR REPLACE FUNCTION mailboxes_set_address_key() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    -- An unknown domain leaves '' here and fails at its foreign key.
+    -- An unknown domain gives '', and the insert fails at the foreign key.
     NEW.address_key := coalesce(NEW.local_key || '@' || (SELECT d.name FROM domains d WHERE d.id = NEW.domain_id), '');
     RETURN NEW;
 END
@@ -8,7 +11,7 @@ $$;
 CREATE OR REPLACE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes
     FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key();
 
--- Trashed mailboxes go with their domain; one that is not in the trash still holds the domain by its foreign key.
+-- Deletes the mailboxes in the trash with their domain. Other mailboxes prevent the deletion by their foreign key.
 CREATE OR REPLACE FUNCTION domains_drop_trash() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM mailboxes m WHERE m.domain_id = OLD.id AND m.deleted_at IS NOT NULL;
@@ -17,6 +20,7 @@ END
 $$;
 CREATE OR REPLACE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash();
 
+-- Queues the removal of a deleted mailbox's Maildir.
 CREATE OR REPLACE FUNCTION mailboxes_remove_mail() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO mail_removals (mailbox_id) VALUES (OLD.id) ON CONFLICT DO NOTHING;
@@ -26,17 +30,19 @@ $$;
 CREATE OR REPLACE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes
     FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail();
 
+-- Ends the sessions whose access is withdrawn, and gives the mailbox a new access version: all protocols if it is
+-- deactivated, deleted, renamed or gets another password, else the protocols that are switched off.
 CREATE OR REPLACE FUNCTION mailboxes_end_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    all_of_them constant boolean := (old.active AND NOT new.active)
+    all_protocols constant boolean := (old.active AND NOT new.active)
         OR (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL)
         OR old.password_hash IS DISTINCT FROM new.password_hash
         OR old.local_key <> new.local_key OR old.domain_id <> new.domain_id;
     ended constant text[] := array_remove(ARRAY[
-        CASE WHEN all_of_them OR (old.imap AND NOT new.imap) THEN 'imap' END,
-        CASE WHEN all_of_them OR (old.pop3 AND NOT new.pop3) THEN 'pop3' END,
-        CASE WHEN all_of_them OR (old.sieve AND NOT new.sieve) THEN 'sieve' END,
-        CASE WHEN all_of_them OR (old.smtp AND NOT new.smtp) THEN 'smtp' END], NULL);
+        CASE WHEN all_protocols OR (old.imap AND NOT new.imap) THEN 'imap' END,
+        CASE WHEN all_protocols OR (old.pop3 AND NOT new.pop3) THEN 'pop3' END,
+        CASE WHEN all_protocols OR (old.sieve AND NOT new.sieve) THEN 'sieve' END,
+        CASE WHEN all_protocols OR (old.smtp AND NOT new.smtp) THEN 'smtp' END], NULL);
 BEGIN
     IF ended <> '{}' THEN
         new.access_version := nextval('access_versions');
@@ -46,9 +52,10 @@ BEGIN
     RETURN new;
 END
 $$;
-CREATE OR REPLACE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3,
-    sieve, smtp ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions();
+CREATE OR REPLACE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id,
+    imap, pop3, sieve, smtp ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions();
 
+-- Ends the sessions of all mailboxes of a domain that is deactivated.
 CREATE OR REPLACE FUNCTION domains_end_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     new.access_version := nextval('access_versions');

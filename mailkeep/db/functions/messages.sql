@@ -1,21 +1,10 @@
--- Messages with their recipients, and what they are searched by; of those with an id in p_only, where that is given.
-CREATE OR REPLACE FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[] DEFAULT NULL)
+-- Inserts messages with their recipients, search texts and tags, given as rows of these tables. p_only: insert only
+-- the messages with these IDs.
+CREATE OR REPLACE FUNCTION insert_messages(
+    p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[] DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO messages (
-        id, direction, message_id, queue_id, domain_id, domain_name, mailbox_id, source, admin_id, api_key_id, mail_from,
-        from_address, to_addresses, cc_addresses, subject, size, tags, metadata, status, spam_score, spam_action,
-        spam_symbols, auth, created_at, accepted_at, request_id, batch_index)
-    SELECT r.id, r.direction, r.message_id, r.queue_id, r.domain_id, r.domain_name, r.mailbox_id, r.source, r.admin_id,
-           r.api_key_id, r.mail_from, r.from_address, r.to_addresses, r.cc_addresses, r.subject, r.size, r.tags, r.metadata,
-           r.status, r.spam_score, r.spam_action, r.spam_symbols, r.auth, r.created_at, r.accepted_at, r.request_id,
-           r.batch_index
-      FROM jsonb_to_recordset(p_messages) r(
-               id uuid, direction text, message_id text, queue_id text, domain_id uuid, domain_name text, mailbox_id uuid,
-               source text, admin_id uuid, api_key_id uuid, mail_from text, from_address text, to_addresses text[],
-               cc_addresses text[], subject text, size bigint, tags text[], metadata jsonb, status text,
-               spam_score double precision, spam_action text, spam_symbols text[], auth jsonb, created_at timestamptz,
-               accepted_at timestamptz, request_id uuid, batch_index integer)
+    INSERT INTO messages SELECT r.* FROM jsonb_populate_recordset(NULL::messages, p_messages) r
      WHERE p_only IS NULL OR r.id = ANY (p_only);
     INSERT INTO message_recipients (message_id, position, address, address_key, status, attempts, smtp_code, enhanced_code,
                                     diagnostic, remote_host, next_attempt_at)
@@ -37,8 +26,8 @@ BEGIN
 END
 $$;
 
--- count_sends of messages (p_ids), and insert_messages of those that were counted: their attempts, which are on disk before
--- the MTA is asked. Where a sender is to be suspended nothing is counted and nothing written, of none of them.
+-- Checks and counts messages (p_ids) by count_sends, and inserts those that it counted. The rows are on disk before the
+-- messages are submitted to the MTA. If a sender has to be suspended, nothing is counted or inserted.
 CREATE OR REPLACE FUNCTION begin_sends(
     p_at timestamptz, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
     p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb)
@@ -60,44 +49,47 @@ BEGIN
         RETURN NEXT;
     END LOOP;
     IF NOT crossed AND counted IS NOT NULL THEN
-        PERFORM set_config('synchronous_commit', durable, true);  -- counts alone would wait for no disk
+        PERFORM set_config('synchronous_commit', durable, true);  -- count_sends has turned it off for the counts
         PERFORM insert_messages(p_messages, p_rows, p_search, p_tags, counted);
     END IF;
 END
 $$;
 
--- Messages that were accepted: their unsettled recipients get p_status, and theirs is what all recipients say. p_accepted
--- is [{id, queue_id, event}]: event is mail.sent as emit_events takes it, told where nobody knew of the acceptance so far.
--- p_answered: that we were told so ourselves. Answers the messages of which that is news. Locked in the order of ids. Each is
--- found by its id, by one plan at every size of the table and of p_accepted: to make one costs more than what it finds.
-CREATE OR REPLACE FUNCTION accept_messages(p_at timestamptz, p_status text, p_answered boolean, p_accepted jsonb) RETURNS SETOF uuid
+-- Records that the MTA accepted messages. Recipients without a final status get p_status, and the message gets the
+-- status of its recipients (`partial` if they differ). p_accepted is [{id, queue_id, event}]. The event is
+-- `mail.sent` as emit_events expects it; it is published unless the acceptance was already known. p_answered: the
+-- MTA's reply was received, not read from its log. Returns the messages for which this was new. Messages are locked
+-- in the order of their IDs. The planner settings enforce one plan by ID for every size of the table and of
+-- p_accepted: planning each call costs more.
+CREATE OR REPLACE FUNCTION accept_messages(p_at timestamptz, p_status text, p_answered boolean, p_accepted jsonb)
+RETURNS SETOF uuid
 LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan
 SET enable_seqscan TO off SET enable_hashjoin TO off SET enable_mergejoin TO off AS $$
 DECLARE
-    taken  record;
-    known  timestamptz;
-    told   uuid[] := '{}';   -- by the log, before us
-    fresh  uuid[] := '{}';
-    queued text[] := '{}';
-    events jsonb[] := '{}';
+    accepted    record;
+    known_at    timestamptz;
+    known       uuid[] := '{}';  -- the log has reported the acceptance before
+    fresh       uuid[] := '{}';
+    queue_ids   text[] := '{}';
+    events      jsonb[] := '{}';
 BEGIN
-    FOR taken IN SELECT DISTINCT ON (a.id) a.id, a.queue_id, a.event
-                   FROM jsonb_to_recordset(p_accepted) a(id uuid, queue_id text, event jsonb) ORDER BY a.id
+    FOR accepted IN SELECT DISTINCT ON (a.id) a.id, a.queue_id, a.event
+                      FROM jsonb_to_recordset(p_accepted) a(id uuid, queue_id text, event jsonb) ORDER BY a.id
     LOOP
-        SELECT m.accepted_at INTO known FROM messages m
-         WHERE m.id = taken.id AND m.answered_at IS NULL AND (p_answered OR m.accepted_at IS NULL) FOR UPDATE;
+        SELECT m.accepted_at INTO known_at FROM messages m
+         WHERE m.id = accepted.id AND m.answered_at IS NULL AND (p_answered OR m.accepted_at IS NULL) FOR UPDATE;
         CONTINUE WHEN NOT FOUND;
-        RETURN NEXT taken.id;
-        IF known IS NULL THEN
-            fresh := fresh || taken.id;
-            queued := queued || taken.queue_id;
-            events := events || taken.event;
+        RETURN NEXT accepted.id;
+        IF known_at IS NULL THEN
+            fresh := fresh || accepted.id;
+            queue_ids := queue_ids || accepted.queue_id;
+            events := events || accepted.event;
         ELSE
-            told := told || taken.id;
+            known := known || accepted.id;
         END IF;
     END LOOP;
-    IF told <> '{}' THEN
-        UPDATE messages m SET answered_at = p_at FROM unnest(told) t(id) WHERE m.id = t.id;
+    IF known <> '{}' THEN
+        UPDATE messages m SET answered_at = p_at FROM unnest(known) t(id) WHERE m.id = t.id;
     END IF;
     IF fresh <> '{}' THEN
         UPDATE message_recipients r SET status = p_status FROM unnest(fresh) t(id)
@@ -107,32 +99,34 @@ BEGIN
                answered_at = CASE WHEN p_answered THEN p_at END,
                status = (SELECT CASE WHEN min(r.status) = max(r.status) THEN min(r.status) ELSE 'partial' END
                            FROM message_recipients r WHERE r.message_id = t.id)
-          FROM unnest(fresh, queued) t(id, queue_id)
+          FROM unnest(fresh, queue_ids) t(id, queue_id)
          WHERE m.id = t.id;
         PERFORM emit_events(p_at, to_jsonb(events));
     END IF;
 END
 $$;
 
--- accept_messages as the MTA's answer, and its one entry in the audit log where any of it is news.
+-- Records the MTA's replies to API calls by accept_messages. p_calls is [{ids, entry}]: the call's audit entry is
+-- recorded if one of its messages is newly accepted.
 CREATE OR REPLACE FUNCTION settle_sends(p_at timestamptz, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    news constant uuid[] := ARRAY(SELECT accept_messages(p_at, p_status, true, p_accepted));
+    fresh constant uuid[] := ARRAY(SELECT accept_messages(p_at, p_status, true, p_accepted));
 BEGIN
     PERFORM record_audit_entries(jsonb_agg(c.entry))
-       FROM jsonb_to_recordset(p_calls) c(ids uuid[], entry jsonb) WHERE c.ids && news;
+       FROM jsonb_to_recordset(p_calls) c(ids uuid[], entry jsonb) WHERE c.ids && fresh;
 END
 $$;
 
--- What mailboxes took, or refused for good: claimed, [{queue_id, recipient, message_id}], written by insert_messages, and
--- told by emit_events, each once for a (queue id, recipient). Answers the messages that were not filed before.
+-- Files mail that mailboxes accepted, or rejected permanently: claims it, [{queue_id, recipient, message_id}],
+-- inserts its messages and emits its events, once per (queue ID, recipient). Returns the messages that were not filed
+-- before.
 CREATE OR REPLACE FUNCTION file_messages(
     p_at timestamptz, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb)
 RETURNS SETOF uuid LANGUAGE plpgsql AS $$
 DECLARE
-    fresh uuid[];
-    told  jsonb;
+    fresh  uuid[];
+    events jsonb;
 BEGIN
     WITH claimed AS (
         INSERT INTO inbound_claims (queue_id, recipient, message_id, claimed_at)
@@ -145,16 +139,17 @@ BEGIN
         RETURN;
     END IF;
     PERFORM insert_messages(p_messages, p_rows, p_search, p_tags, fresh);
-    SELECT jsonb_agg(e.event ORDER BY e.place) INTO told
+    SELECT jsonb_agg(e.event ORDER BY e.place) INTO events
       FROM jsonb_array_elements(p_events) WITH ORDINALITY e (event, place)
      WHERE (e.event->>'message_id')::uuid = ANY (fresh);
-    IF told IS NOT NULL THEN
-        PERFORM emit_events(p_at, told);
+    IF events IS NOT NULL THEN
+        PERFORM emit_events(p_at, events);
     END IF;
     RETURN QUERY SELECT f FROM unnest(fresh) f;
 END
 $$;
 
+-- Maintains message_statuses.
 CREATE OR REPLACE FUNCTION update_message_statuses() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM message_statuses s

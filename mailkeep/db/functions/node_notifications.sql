@@ -1,5 +1,5 @@
--- A node's agent is told of what it is to do, and that a domain came, went or changed its state: Postfix remembers what
--- it was told of one, and has to be reloaded.
+-- Notifies the node agents of new tasks, of sessions to end, and of domains that are added, deleted or change state:
+-- Postfix caches domains and has to be reloaded.
 CREATE OR REPLACE FUNCTION notify_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('mailkeep_node', TG_TABLE_NAME);

@@ -1,9 +1,9 @@
--- The smallest UUIDv7 of an instant: the bound of a month.
+-- The smallest UUIDv7 of a time: the bound of a partition.
 CREATE OR REPLACE FUNCTION uuid7_floor(p_at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT AS $$
     SELECT (lpad(to_hex((extract(epoch FROM p_at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
 $$;
 
--- The tables that are partitioned by month, each by the id of a message or of its own.
+-- The tables that are partitioned by month, by their own ID or by a message's.
 CREATE OR REPLACE FUNCTION monthly_tables() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
     SELECT ARRAY['messages', 'message_recipients', 'message_search', 'message_tags', 'message_statuses', 'message_attempts',
                  'events', 'audit_entries']
@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION partition_column(p_table regclass) RETURNS text LANGU
      WHERE p.partrelid = p_table
 $$;
 
--- The partition of p_parent for the month that begins at p_month, with what waits for it in the default partition.
+-- Creates the partition of p_parent for the month that begins at p_month, with its rows from the default partition.
 CREATE OR REPLACE FUNCTION ensure_partition(p_parent text, p_month timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
@@ -37,8 +37,8 @@ BEGIN
 END
 $$;
 
--- Partitions for the month of p_at and the one after it. Idempotent; runs with the owner's rights. Gives up where a
--- table is held for longer than some seconds, so that nobody waits behind it; to be called again.
+-- Creates the partitions for the month of p_at and the next month. Idempotent. Runs with the owner's rights. Gives up
+-- if a table is locked for more than 3 seconds, so that no query queues behind it; call it again later.
 CREATE OR REPLACE FUNCTION ensure_partitions(p_at timestamptz) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout TO '3s' AS $$
 DECLARE
@@ -54,8 +54,8 @@ BEGIN
 END
 $$;
 
--- Drops the months of p_parent that ended before p_before, and what is older in its default partition; answers how
--- many months that were. For functions with the owner's rights.
+-- Drops the months of p_parent that ended before p_before, and deletes older rows from its default partition. Returns
+-- how many months were dropped. Only called by functions that run with the owner's rights.
 CREATE OR REPLACE FUNCTION drop_months(p_parent text, p_before timestamptz) RETURNS integer
 LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
@@ -77,7 +77,7 @@ BEGIN
 END
 $$;
 
--- The newest row of a table that is partitioned by month; NULL where it is empty.
+-- The time of the newest row in a table that is partitioned by month, from its ID; NULL if the table is empty.
 CREATE OR REPLACE FUNCTION newest_row_at(p_parent text) RETURNS timestamptz
 LANGUAGE plpgsql STABLE SET search_path = public, pg_temp AS $$
 DECLARE
@@ -89,14 +89,14 @@ BEGIN
 END
 $$;
 
--- Whether the clock is too far ahead of the newest row to be believed.
+-- Whether p_at is too far ahead of the newest row to be plausible.
 CREATE OR REPLACE FUNCTION is_clock_ahead(p_parent text, p_at timestamptz) RETURNS boolean
 LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
     SELECT coalesce(p_at > newest_row_at(p_parent) + interval '35 days', true)
 $$;
 
--- Checks the clock before something is pruned: the time up to which it is confirmed, or NULL. What was due at a check
--- is pruned a day later at the earliest, so that an hour with a wrong clock prunes nothing.
+-- Checks the clock before rows are pruned, and returns the time up to which it is confirmed, or NULL. Rows that are
+-- due at one check are pruned a day later at the earliest, so that a clock that is wrong for an hour prunes nothing.
 CREATE OR REPLACE FUNCTION confirm_prune_time(p_parent text, p_at timestamptz) RETURNS timestamptz
 LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
@@ -110,7 +110,7 @@ BEGIN
     ON CONFLICT (parent) DO UPDATE
        SET confirmed_at = CASE WHEN c.first_at <= p_at - interval '1 day' THEN c.first_at
                                WHEN c.confirmed_at <= p_at THEN c.confirmed_at END,
-           -- The first check is in the future where the clock was set back.
+           -- If the clock was set back, the first check is in the future.
            first_at = CASE WHEN c.first_at BETWEEN p_at - interval '1 day' + interval '1 microsecond' AND p_at
                            THEN c.first_at ELSE p_at END
     RETURNING c.confirmed_at INTO confirmed;
@@ -118,10 +118,12 @@ BEGIN
 END
 $$;
 
--- Drops the months of the history that ended before p_messages_before, of events before p_events_before, and
--- removes what is older from the default partitions; answers how many months were dropped. Runs with the owner's
--- rights; gives up where readers hold a month for longer than some seconds, to be called again.
-CREATE OR REPLACE FUNCTION drop_partitions(p_at timestamptz, p_messages_before timestamptz, p_events_before timestamptz) RETURNS integer
+-- Drops the months of messages that ended before p_messages_before and of events before p_events_before (NULL: none),
+-- and deletes older rows from the default partitions. Returns how many months were dropped. Drops nothing from a
+-- table whose newest row is more than 35 days older than p_at. Runs with the owner's rights. Gives up if readers hold
+-- a partition for more than 3 seconds; call it again later.
+CREATE OR REPLACE FUNCTION drop_partitions(p_at timestamptz, p_messages_before timestamptz, p_events_before timestamptz)
+RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout TO '3s' AS $$
 DECLARE
     parent text;

@@ -1,10 +1,13 @@
+-- Where mail for an address goes: one set of functions for the SMTP listener, the sandbox, /routing/explain and
+-- Postfix's maps. The rules are in mailkeep/features/directory/routing.
+
 -- One step of an explanation.
 CREATE OR REPLACE FUNCTION route_step(p_step text, p_result text, p_address text, p_row jsonb) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT jsonb_build_object('step', p_step, 'result', p_result, 'address', p_address, 'row', p_row)
 $$;
 
--- One delivery; behind a hidden address only that address is told.
+-- One delivery. Behind a hidden address, only that address is shown.
 CREATE OR REPLACE FUNCTION route_delivery(p_type text, p_address text, p_mailbox_id uuid, p_hidden text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT jsonb_build_object('type', CASE WHEN p_hidden IS NULL THEN p_type ELSE 'external' END,
@@ -12,7 +15,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
                               'mailbox_id', CASE WHEN p_hidden IS NULL THEN p_mailbox_id END)
 $$;
 
--- The steps of one look-up, from the mailbox to the row that answered.
+-- The steps of one lookup, from the mailbox to the row that matched.
 CREATE OR REPLACE FUNCTION route_steps(p_address text, p_base text, p_rank integer, p_row jsonb, p_active boolean)
 RETURNS jsonb[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
@@ -35,8 +38,8 @@ BEGIN
 END
 $$;
 
--- The addresses of administrators that mail can be delivered to: the domain's own (`own`), else all super_admins'.
--- p_domain_id NULL: the super_admins'. An address without a dot in its domain (admin@localhost) can't be delivered to.
+-- The deliverable addresses of administrators: the domain's own (`own`), or else all super_admins'. p_domain_id NULL:
+-- the super_admins'. An address without a dot in its domain (admin@localhost) is not deliverable.
 CREATE OR REPLACE FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 DECLARE
@@ -62,10 +65,12 @@ BEGIN
 END
 $$;
 
--- Expands addresses to the end by a worklist. Each source (alias, or mailbox with its forward) is visited once, so
--- that a loop ends. `dead_ends` has a reason for each address that led nowhere, in the order of the list: the first
--- address's own comes first. Reasons: unknown_user, domain_inactive, receiving_disabled, mailbox_inactive, loop.
--- What lies behind an address in a domain outside p_visible (NULL: all are visible) is told under that address.
+-- Expands addresses to their final destinations with a work list. Each source (alias, or mailbox with its forward) is
+-- visited once, so loops end. `dead_ends` has a reason for each address without a destination, in the order of the
+-- list: the first address's own reason comes first. Reasons: unknown_user, domain_inactive, receiving_disabled,
+-- mailbox_inactive, loop, no_administrator. What an address in a domain outside p_visible (NULL: all are visible)
+-- leads to is shown as that address. `external`: number of distinct external addresses. `too_many`: more than 1,000
+-- destinations; the expansion stopped. p_postmaster false: postmaster and abuse are not special.
 CREATE OR REPLACE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean,
                            OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer,
                            OUT too_many boolean)
@@ -154,7 +159,7 @@ BEGIN
                         steps := steps || route_step('postmaster', CASE WHEN reason IS NULL THEN 'match' ELSE 'no_match' END,
                                                      texts[i], NULL);
                     END IF;
-                    -- Who they are is shown to those who may see all domains, and of the domain's own to all.
+                    -- The super_admins are shown only to callers who see all domains; the domain's own admins to all.
                     IF hidden[i] IS NULL AND p_visible IS NOT NULL AND NOT admins.own THEN
                         hidden[i] := texts[i];
                     END IF;
@@ -202,8 +207,8 @@ BEGIN
         END IF;
     END LOOP;
     external := cardinality(outside);
-    -- Mail for a mailbox whose forwards all lead nowhere stays in it, whoever else has a copy. Where nobody has one, and
-    -- a domain on the way is only deactivated for now, the sender tries again.
+    -- If no forward of a mailbox can be delivered, the mailbox keeps the mail, even if others have a copy. If nobody
+    -- has one and a domain on the way is only deactivated, the sender is asked to retry.
     IF too_many OR cardinality(unkept) = 0 OR (cardinality(deliveries) = 0
             AND EXISTS (SELECT FROM unnest(dead_ends) e WHERE e->>'reason' = 'domain_inactive')) THEN
         RETURN;
@@ -229,13 +234,13 @@ BEGIN
 END
 $$;
 
--- Whether mail for an address (with its key) is delivered anywhere; of an administrator's address, where postmaster
--- and abuse lead back to the administrators.
+-- Whether mail for an administrator's address can be delivered. Without the postmaster rule, which would lead back to
+-- the administrators.
 CREATE OR REPLACE FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT cardinality(w.deliveries) > 0 FROM route_walk(ARRAY[p_address], ARRAY[p_key], NULL, false) w
 $$;
 
--- Dead ends as sentences, for administrators.
+-- Warnings about dead ends, for administrators.
 CREATE OR REPLACE FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(jsonb_agg(DISTINCT (e.dead_end->>'address') || CASE e.dead_end->>'reason'
@@ -249,7 +254,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
      WHERE p_own OR NOT (e.dead_end->>'own')::boolean
 $$;
 
--- Why mail is refused because of how many destinations there are, as sentences; empty where it is not.
+-- Warnings about mail that is rejected because it has too many destinations.
 CREATE OR REPLACE FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN p_too_many THEN '["Mail is rejected: there are more than 1,000 destinations in all."]'::jsonb
@@ -260,9 +265,11 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
       FROM routing_settings s
 $$;
 
--- Where p_address (local@domain, domain as A-label, nothing folded) goes. decision: deliver, not_managed,
--- domain_inactive, receiving_disabled, mailbox_inactive, unknown_user; deliveries only with deliver. p_visible: whose
--- insides may be told (NULL: all); it changes no decision.
+-- Routes p_address: local@domain (domain as A-label, nothing folded), or a local part at the server's hostname.
+-- decision: deliver, not_managed, domain_inactive, receiving_disabled, mailbox_inactive, unknown_user,
+-- no_administrator (for postmaster and abuse), expansion_limit, too_many_destinations. deliveries: only with deliver;
+-- `external` counts the external ones. p_visible: the domains whose details may be shown (NULL: all); it does not
+-- change the decision.
 CREATE OR REPLACE FUNCTION route_address(p_address text, p_visible uuid[] DEFAULT NULL)
 RETURNS TABLE (decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer)
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
@@ -277,7 +284,7 @@ DECLARE
     admins      record;
 BEGIN
     SELECT w.* INTO walk FROM route_walk(ARRAY[shown], ARRAY[local_key || '@' || domain_name], p_visible, true) w;
-    -- An alias of the name postmaster or abuse that leads nowhere: the administrators.
+    -- If an alias named postmaster or abuse has no deliverable destination, the mail goes to the administrators.
     IF cardinality(walk.deliveries) = 0 AND NOT walk.too_many AND route_is_postmaster(local_key, '+')
        AND NOT coalesce((walk.dead_ends[1]->>'own')::boolean, true) THEN
         SELECT a.* INTO admins
@@ -318,16 +325,16 @@ BEGIN
 END
 $$;
 
--- What is wrong with the destinations of an alias or the forwards of a mailbox, as sentences.
+-- Warnings about the destinations of an alias or the forwards of a mailbox.
 CREATE OR REPLACE FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT route_limit_warnings(w.external, w.too_many) || route_warnings(w.dead_ends, true)
       FROM route_walk(p_texts, p_keys, p_visible, true) w
 $$;
 
--- route_address as a sender is answered at RCPT, with the room in mailboxes. Two decisions more: mailbox_full (no
--- destination has room for p_size bytes now) and message_too_large (the message is larger than the whole quota of
--- each). `depends_on_size`: a message that is accepted here may be larger than the whole quota of all destinations.
+-- route_address for the reply to RCPT, with quotas. Two more decisions: mailbox_full (no destination has room for
+-- p_size bytes now) and message_too_large (the message is larger than the quota of every destination).
+-- `depends_on_size`: a message that is accepted here may be larger than the quota of every destination.
 CREATE OR REPLACE FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer,
                                 OUT depends_on_size boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$

@@ -1,13 +1,17 @@
--- Every writer of aliases and of forwards takes this first: a loop may run over several domains, so that no
--- smaller lock holds. It ends with the transaction.
+-- Checks that aliases and forwards form no loops and no chains. Writers call them in their transaction, after the
+-- write.
+
+-- Locks all aliases and forwards until the end of the transaction. Every writer takes it first. One lock for all,
+-- because a loop can span several domains.
 CREATE OR REPLACE FUNCTION lock_routes() RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(hashtext('mailkeep.routes'))
 $$;
 
--- The aliases and mailboxes that an address may lead to, as the refusal of chains and loops counts them: an exact
--- source counts even where a mailbox shares its address (the mailbox may go), a source without the tag only
--- where nothing matches exactly, the catch-all only where nothing else answers. Deactivated domains and mailboxes count.
-CREATE OR REPLACE FUNCTION route_nodes(p_key text) RETURNS TABLE (node uuid) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
+-- The aliases and mailboxes (nodes) that an address can match. An alias counts even if a mailbox has the same
+-- address, because the mailbox may be deleted. Sources without the tag count only if nothing matches exactly, the
+-- catch-all only if nothing else matches. Deactivated domains and mailboxes count.
+CREATE OR REPLACE FUNCTION route_nodes(p_key text) RETURNS TABLE (node uuid)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
 DECLARE
     local  text := split_part(p_key, '@', 1);
     domain record;
@@ -26,8 +30,9 @@ BEGIN
 END
 $$;
 
--- The addresses that an alias or a mailbox leads on to.
-CREATE OR REPLACE FUNCTION route_destinations(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
+-- The destinations of an alias, or the forwards of a mailbox.
+CREATE OR REPLACE FUNCTION route_destinations(p_node uuid) RETURNS TABLE (key text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
 BEGIN
     RETURN QUERY SELECT unnest(a.destination_keys) FROM aliases a WHERE a.id = p_node AND a.active;
     IF NOT FOUND THEN
@@ -36,8 +41,7 @@ BEGIN
 END
 $$;
 
--- The destinations of an alias, or forwards of a mailbox, that lead back to it. To be asked after the write, in
--- its transaction and under lock_routes(): none must be left at commit.
+-- The destinations of an alias, or forwards of a mailbox, that lead back to it. Needs lock_routes().
 CREATE OR REPLACE FUNCTION route_loop(p_node uuid) RETURNS TABLE (key text) LANGUAGE plpgsql STABLE
 SET enable_seqscan TO off SET jit TO off AS $$
 DECLARE
@@ -62,7 +66,7 @@ BEGIN
 END
 $$;
 
--- The sources (as written) of other active aliases in the domain that an alias leads to, at most ten.
+-- The sources (as written) of up to ten other active aliases in the domain that are destinations of an alias.
 CREATE OR REPLACE FUNCTION route_chain_ahead(p_alias_id uuid) RETURNS TABLE (source text) LANGUAGE sql STABLE
 SET enable_seqscan TO off SET jit TO off AS $$
     SELECT DISTINCT other.source_local_part
@@ -76,10 +80,10 @@ SET enable_seqscan TO off SET jit TO off AS $$
      LIMIT 10
 $$;
 
--- The sources (as written) of other active aliases in the domain that lead to an alias, at most ten.
+-- The sources (as written) of up to ten other active aliases in the domain that have an alias as destination.
 CREATE OR REPLACE FUNCTION route_chain_behind(p_alias_id uuid) RETURNS TABLE (source text) LANGUAGE sql STABLE
 SET enable_seqscan TO off SET jit TO off AS $$
-    -- Materialized: else the planner may read the whole domain rather than ask the two inverted indexes.
+    -- MATERIALIZED: otherwise the planner may read the whole domain instead of the two inverted indexes.
     WITH self AS MATERIALIZED (
         SELECT a.id, a.domain_id, a.source_key || '@' || d.name AS key
           FROM aliases a JOIN domains d ON d.id = a.domain_id
@@ -97,29 +101,29 @@ SET enable_seqscan TO off SET jit TO off AS $$
      LIMIT 10
 $$;
 
--- The same for a catch-all: aliases of its domain with a destination there that nobody else answers for. Reads all
--- aliases of the domain, so it is asked only when a catch-all comes into force.
+-- The same for a catch-all: aliases of its domain with a destination in the domain that only the catch-all matches.
+-- Reads all aliases of the domain, so call it only when a catch-all becomes active.
 CREATE OR REPLACE FUNCTION route_chain_behind_catch_all(p_alias_id uuid) RETURNS TABLE (source text) LANGUAGE sql STABLE
 SET jit TO off AS $$
     WITH self AS MATERIALIZED (
         SELECT a.id, a.domain_id, d.name, d.plus_delimiter
           FROM aliases a JOIN domains d ON d.id = a.domain_id
          WHERE a.id = p_alias_id AND a.active AND a.source_key = ''
-    ), wanted AS MATERIALIZED (
+    ), destinations AS MATERIALIZED (
         SELECT DISTINCT k AS key
           FROM self
           JOIN aliases a ON a.domain_id = self.domain_id AND a.active AND a.id <> self.id
           CROSS JOIN unnest(a.destination_keys) k
          WHERE right(k, length(self.name) + 1) = '@' || self.name
-    ), unanswered AS MATERIALIZED (
-        SELECT wanted.key
-          FROM wanted
-         WHERE EXISTS (SELECT FROM route_nodes(wanted.key) n, self WHERE n.node = self.id)
+    ), caught AS MATERIALIZED (
+        SELECT d.key
+          FROM destinations d
+         WHERE EXISTS (SELECT FROM route_nodes(d.key) n, self WHERE n.node = self.id)
          LIMIT 10
     )
     SELECT DISTINCT a.source_local_part
       FROM self
-      JOIN aliases a ON a.destination_keys && ARRAY(SELECT u.key FROM unanswered u)
+      JOIN aliases a ON a.destination_keys && ARRAY(SELECT c.key FROM caught c)
      WHERE a.domain_id = self.domain_id AND a.active AND a.id <> self.id
      ORDER BY 1
      LIMIT 10

@@ -1,24 +1,28 @@
--- The local part before the first delimiter; NULL where there is no delimiter, no tag, or nothing before it that
--- could be a local part. Twin of mailkeep.core.address.strip_tag, for folded local parts.
-CREATE OR REPLACE FUNCTION route_base(p_local_key text, p_delimiter text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+-- Which mailbox or alias an address matches. The rules are in mailkeep/features/directory/routing.
+
+-- The local part without its tag: what is before the first delimiter. NULL if there is no delimiter, or if no valid
+-- local part is before it. Like mailkeep.core.address.strip_tag, for folded local parts.
+CREATE OR REPLACE FUNCTION route_base(p_local_key text, p_delimiter text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN strpos(p_local_key, p_delimiter) > 1
                  AND substr(p_local_key, strpos(p_local_key, p_delimiter) - 1, 1) <> '.'
                 THEN left(p_local_key, strpos(p_local_key, p_delimiter) - 1) END
 $$;
 
--- What the keys become without their tag, for every character that may be a delimiter (ASCII atext but letters and
--- digits): so an index can answer which aliases have a destination `name+tag`, whatever the domain's delimiter.
+-- The addresses without their tag, for every possible delimiter (ASCII atext except letters and digits). An index on it
+-- finds the aliases with a destination `name+tag`, whatever the domain's delimiter is.
 CREATE OR REPLACE FUNCTION route_bases(p_keys text[]) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     bases text[] := '{}';
-    place integer;
+    position integer;
 BEGIN
     FOR k IN 1..cardinality(p_keys) LOOP
-        CONTINUE WHEN translate(split_part(p_keys[k], '@', 1), '!#$%&''*+/=?^_`{|}~-', '') = split_part(p_keys[k], '@', 1);
+        CONTINUE WHEN translate(split_part(p_keys[k], '@', 1), '!#$%&''*+/=?^_`{|}~-', '')
+                      = split_part(p_keys[k], '@', 1);
         FOR c IN 1..19 LOOP
-            place := strpos(split_part(p_keys[k], '@', 1), substr('!#$%&''*+/=?^_`{|}~-', c, 1));
-            IF place > 1 THEN
-                bases := bases || (left(p_keys[k], place - 1) || '@' || split_part(p_keys[k], '@', 2));
+            position := strpos(split_part(p_keys[k], '@', 1), substr('!#$%&''*+/=?^_`{|}~-', c, 1));
+            IF position > 1 THEN
+                bases := bases || (left(p_keys[k], position - 1) || '@' || split_part(p_keys[k], '@', 2));
             END IF;
         END LOOP;
     END LOOP;
@@ -26,12 +30,13 @@ BEGIN
 END
 $$;
 
--- The index stores what route_bases returns: a migration that comes with a change of the function drops the index.
+-- The index stores the results of route_bases. If you change the function, drop the index in a migration.
 CREATE INDEX IF NOT EXISTS aliases_by_destination_base ON aliases USING gin (route_bases(destination_keys));
 
--- The row that answers for a folded local part in a domain: mailbox (1), alias (2), both without the tag (3, 4),
--- catch-all (5). No row: unknown user. A deactivated mailbox answers too. A catch-all that a lower rank changed last does
--- not match the address of an administrator, unless that is postmaster or abuse, which lead to the administrators anyway.
+-- The row that a folded local part matches in a domain, by rank: mailbox (1), alias (2), mailbox and alias without
+-- the tag (3, 4), catch-all (5). No row: unknown user. A deactivated mailbox matches too. If an administrator of a
+-- lower role changed the catch-all last, it does not match the address of an administrator, except postmaster and
+-- abuse.
 CREATE OR REPLACE FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text)
 RETURNS TABLE (rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean)
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -64,14 +69,14 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
     LIMIT 1
 $$;
 
--- The local parts that lead to the administrators where nothing else matches (RFC 5321 §4.5.1, RFC 2142).
+-- Whether mail to a local part goes to the administrators if nothing else matches (RFC 5321 §4.5.1, RFC 2142).
 CREATE OR REPLACE FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(route_base(p_local_key, p_delimiter), p_local_key) IN ('postmaster', 'abuse')
 $$;
 
--- The rank of the administrator that a folded address belongs to (0 domain_admin, 1 admin, 2 super_admin), the highest
--- where there are several; NULL: none. With and without the tag: whoever has x@ gets mail for x+tag@ as well.
+-- The rank of the administrator with this folded address (0 domain_admin, 1 admin, 2 super_admin): the highest if there
+-- are several, NULL if there is none. Tags are ignored on both sides, because x@ receives the mail for x+tag@ too.
 CREATE OR REPLACE FUNCTION address_rank(p_key text) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT max(CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END)
       FROM (SELECT split_part(p_key, '@', 1) AS local, split_part(p_key, '@', 2) AS domain) p
@@ -82,7 +87,7 @@ CREATE OR REPLACE FUNCTION address_rank(p_key text) RETURNS integer LANGUAGE sql
                         AND route_base(split_part(a.email_key, '@', 1), d.plus_delimiter) = p.local)
 $$;
 
--- Whether an address of this domain may lead to somebody here: it is managed, or the server's own name.
+-- Whether a domain can have recipients on this server: it is managed, or the server's hostname.
 CREATE OR REPLACE FUNCTION route_is_ours(p_domain text) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM domains d WHERE d.name = lower(p_domain COLLATE "C"))
@@ -90,10 +95,12 @@ BEGIN
 END
 $$;
 
--- Such a mailbox, in a domain that receives: its address as it was asked for, and its room. NULL for all others. A
--- mailbox of exactly this address comes before everything else (route_match), so nothing more has to be known.
--- Folding is left to the long way, but for ASCII, where it is lower(): mailkeep_fold takes a connection 1 ms to load.
-CREATE OR REPLACE FUNCTION route_plain(p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint)
+-- A shortcut for the most frequent query of Postfix: an active mailbox with exactly this address and no forward, in a
+-- domain that receives mail. NULL for all other addresses, which need route_address. An exact mailbox has the highest
+-- rank (route_match), so nothing else has to be checked. Only ASCII, where folding is lower(): the first call of
+-- mailkeep_fold costs a connection 1 ms.
+CREATE OR REPLACE FUNCTION route_plain(
+    p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
 BEGIN
     IF octet_length(p_local) = length(p_local) THEN

@@ -1,9 +1,12 @@
--- Whoever counts for a sender, suspends it or lifts that, takes this first; it ends with the transaction.
+-- Limits of recipients per rolling hour, by sender and by domain. One count covers every way of sending. The rules
+-- are in mailkeep/features/mailflow/abuse.
+
+-- Locks a sender until the end of the transaction: for counting, suspending and lifting a suspension.
 CREATE OR REPLACE FUNCTION lock_sender(p_address_key text) RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(hashtextextended('mailkeep.sender ' || p_address_key, 0))
 $$;
 
--- Senders before domains, each in one order, so that no two calls wait for each other.
+-- Locks senders, then their domains, each in sorted order, so that two calls cannot deadlock.
 CREATE OR REPLACE FUNCTION lock_send_counts(p_senders text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     name text;
@@ -17,9 +20,9 @@ BEGIN
 END
 $$;
 
--- The minutes that an instant counts: every one that overlaps the hour before it, so that in no hour more than
--- the threshold goes out; a recipient leaves the count after 60 to 61 minutes. Minutes ahead are another
--- process's clock; what lies an hour ahead was written before the clock was set back.
+-- The minutes whose counts are valid at p_at: all that overlap the hour before it, so that no hour exceeds the
+-- threshold. A recipient leaves the count after 60 to 61 minutes. Minutes after p_at come from another process's
+-- clock; those more than an hour ahead were written before the clock was set back, and do not count.
 CREATE OR REPLACE FUNCTION send_minutes(p_at timestamptz) RETURNS tstzrange LANGUAGE sql STABLE AS $$
     SELECT tstzrange(p_at - interval '61 minutes', p_at + interval '61 minutes', '()')
 $$;
@@ -38,10 +41,11 @@ LANGUAGE sql STABLE AS $$
                 + interval '61 minutes' - p_at))::integer
 $$;
 
--- May these messages (senders by their keys, recipients of each) go out? Judged in their order, one verdict each:
--- counted, suspended, message_above_threshold, sender_rate (which suspends), domain_rate. What is counted is
--- written. Without p_may_suspend nothing is written where a sender is to be suspended: the caller asks again in a
--- transaction that writes the suspension too, and the locks taken here hold until that ends.
+-- Checks messages (address key of the sender, number of recipients) against the send limits, in their order, and
+-- counts those that may be sent. One verdict each: counted, suspended, message_above_threshold, sender_rate (the
+-- sender is to be suspended), domain_rate. Without p_may_suspend nothing is counted if a sender is to be suspended:
+-- the caller repeats the call in a transaction that also writes the suspension. The locks are held until the
+-- transaction ends.
 CREATE OR REPLACE FUNCTION count_sends(
     p_at timestamptz, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
     p_may_suspend boolean)
@@ -51,8 +55,8 @@ SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     subjects  text[] := ARRAY(SELECT s FROM unnest(p_senders) s UNION SELECT split_part(s, '@', -1) FROM unnest(p_senders) s);
     suspended text[];
-    counted   bigint[];  -- of each subject, before this call
-    used      bigint[];  -- and with what this call adds
+    counted   bigint[];  -- by subject, before this call
+    used      bigint[];  -- by subject, with this call
     crossed   boolean := false;
     sender    integer;
     domain    integer;
@@ -95,8 +99,8 @@ BEGIN
         RETURN;
     END IF;
     IF NOT p_may_suspend THEN
-        -- The locks are held until the commit is done: that counts alone wait for no disk. A crash of the database
-        -- may lose the last counts, never a suspension.
+        -- The locks are held until the commit returns, so counts alone do not wait for the disk. A crash of the
+        -- database may lose the latest counts, but never a suspension.
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     INSERT INTO send_counts (subject, minute, recipients)
@@ -107,12 +111,12 @@ BEGIN
 END
 $$;
 
--- Take back what count_sends counted, each message at its p_at, for messages that were not submitted.
+-- Subtracts the counts of messages that were not submitted; p_at: when count_sends counted each.
 CREATE OR REPLACE FUNCTION uncount_sends(p_at timestamptz[], p_senders text[], p_recipients integer[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM lock_send_counts(p_senders);
-    -- Where a suspension was lifted in between, the sender's count has begun anew: never below nothing.
+    -- If a suspension was lifted in between, the sender's counts were deleted: never below 0.
     UPDATE send_counts c
        SET recipients = greatest(0, c.recipients - back.recipients)
       FROM (SELECT s.subject, date_trunc('minute', u.counted_at) AS minute, sum(u.recipients) AS recipients
@@ -123,7 +127,8 @@ BEGIN
 END
 $$;
 
--- The domain of a suspension, held until the transaction ends: one row, or none where it is gone. NULL is no domain.
+-- The domain of a suspension, locked until the transaction ends: no row if it does not exist, one row for NULL (no
+-- domain).
 CREATE OR REPLACE FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE (id uuid) LANGUAGE plpgsql AS $$
 BEGIN
     IF p_domain_id IS NULL THEN
@@ -134,19 +139,20 @@ BEGIN
 END
 $$;
 
--- The subject of a domain's forwarded copies in send_counts: no address and no domain has a blank in it.
+-- The subject in send_counts of a domain's forwarded copies. No address or domain contains a space.
 CREATE OR REPLACE FUNCTION forward_subject(p_domain text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT 'forwards ' || p_domain
 $$;
 
--- May these copies be forwarded (p_copies external ones for each domain, each domain once)? All are counted, or none: then
--- a row for each domain without room, with the seconds until it has; retry_after is NULL where it never will (more than
--- the threshold at once). Idempotent for a queue id, where one is given.
-CREATE OR REPLACE FUNCTION count_forwards(p_at timestamptz, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint)
+-- Counts external copies that domains forward (p_copies for each of the distinct p_domains), all or none. If a domain
+-- would exceed the limit, nothing is counted, and each such domain has a row with the seconds until the copies fit:
+-- NULL if they never will (more copies than the limit). Idempotent for a queue ID; p_queue_id NULL: none is recorded.
+CREATE OR REPLACE FUNCTION count_forwards(
+    p_at timestamptz, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint)
 RETURNS TABLE (domain text, retry_after integer) LANGUAGE plpgsql AS $$
 DECLARE
     used bigint;
-    room boolean := true;
+    fits boolean := true;
     name text;
 BEGIN
     FOR name IN SELECT d FROM unnest(p_domains) d ORDER BY d LOOP
@@ -161,13 +167,13 @@ BEGIN
          WHERE c.subject = forward_subject(p_domains[i])
            AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at));
         CONTINUE WHEN used + p_copies[i] <= p_limit;
-        room := false;
+        fits := false;
         domain := p_domains[i];
         retry_after := CASE WHEN p_copies[i] <= p_limit
                             THEN send_retry_after(forward_subject(p_domains[i]), p_at, used + p_copies[i] - p_limit) END;
         RETURN NEXT;
     END LOOP;
-    IF room THEN
+    IF fits THEN
         INSERT INTO send_counts (subject, minute, recipients)
         SELECT forward_subject(f.domain), date_trunc('minute', p_at), f.copies
           FROM unnest(p_domains, p_copies) f (domain, copies)
@@ -178,7 +184,7 @@ BEGIN
 END
 $$;
 
--- How many copies a domain has forwarded in the hour before p_at.
+-- Number of copies that a domain has forwarded in the hour before p_at.
 CREATE OR REPLACE FUNCTION forwarded_copies(p_at timestamptz, p_domain text) RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT coalesce(sum(c.recipients), 0)::bigint
       FROM send_counts c
@@ -186,7 +192,7 @@ CREATE OR REPLACE FUNCTION forwarded_copies(p_at timestamptz, p_domain text) RET
        AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at))
 $$;
 
--- Take back what count_forwards counted for messages that were not accepted.
+-- Subtracts what count_forwards counted for messages that were not accepted.
 CREATE OR REPLACE FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     charge record;

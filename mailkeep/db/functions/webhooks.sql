@@ -1,80 +1,84 @@
--- Whether a subscription to p_events means p_kind: by name, or by * but for what tells of the system itself.
-CREATE OR REPLACE FUNCTION webhook_subscribes(p_events text[], p_kind text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+-- Whether a subscription to p_events includes p_kind: by name, or by `*`, which does not include `system.` kinds.
+CREATE OR REPLACE FUNCTION webhook_subscribes(p_events text[], p_kind text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT p_kind = ANY (p_events) OR ('*' = ANY (p_events) AND p_kind NOT LIKE 'system.%')
 $$;
 
--- The id of an event's delivery to a webhook: its time and order are the event's.
+-- The ID of an event's delivery to a webhook. It has the time and order of the event's ID.
 CREATE OR REPLACE FUNCTION webhook_delivery_id(p_event_id uuid, p_webhook_id uuid) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT (left(p_event_id::text, 24) || left(md5(p_event_id::text || p_webhook_id::text), 12))::uuid
 $$;
 
--- Attempts with one more; the newest 20 are kept.
-CREATE OR REPLACE FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+-- The attempts with one more appended. The newest 20 are kept.
+CREATE OR REPLACE FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN jsonb_array_length(p_attempts) < 20 THEN p_attempts ELSE p_attempts - 0 END || p_attempt
 $$;
 
--- Takes up to p_most deliveries that are due at p_at, until p_until, after which they are due again.
--- The webhooks take turns, from the one after p_after on; each gets no more than its room, which is p_room but for those
--- that p_rooms names. What others hold is passed over. Each webhook costs two probes of an index, whatever waits for it:
--- also where the plan was made when the table was small.
+-- Claims up to p_limit deliveries that are due at p_at. The lease ends at p_until; then they are due again. Webhooks
+-- are served round robin, beginning with the one after p_after. Each gets at most p_webhook_limit deliveries, or its
+-- entry in p_webhook_limits, {webhook ID: limit}. Rows that others have locked are skipped. Each webhook costs two
+-- index probes, however many deliveries it has: the planner settings keep this so when the plan was made for a small
+-- table.
 CREATE OR REPLACE FUNCTION claim_webhook_deliveries(
-    p_at timestamptz, p_until timestamptz, p_after uuid, p_most integer, p_room integer, p_rooms jsonb)
+    p_at timestamptz, p_until timestamptz, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb)
 RETURNS SETOF webhook_deliveries LANGUAGE plpgsql SET enable_seqscan TO off SET enable_bitmapscan TO off AS $$
 DECLARE
-    turn  uuid := p_after;
-    next  uuid;
-    round integer := 1;
-    room  integer;
-    free  integer := p_most;
-    taken integer;
+    current   uuid := p_after;
+    following uuid;
+    round     integer := 1;
+    allowed   integer;
+    free      integer := p_limit;
+    claimed   integer;
 BEGIN
     WHILE free > 0 LOOP
-        SELECT d.webhook_id INTO next FROM webhook_deliveries d
-         WHERE d.next_attempt_at IS NOT NULL AND d.webhook_id > turn ORDER BY d.webhook_id LIMIT 1;
-        IF next IS NULL AND round = 1 THEN
+        SELECT d.webhook_id INTO following FROM webhook_deliveries d
+         WHERE d.next_attempt_at IS NOT NULL AND d.webhook_id > current ORDER BY d.webhook_id LIMIT 1;
+        IF following IS NULL AND round = 1 THEN
             round := 2;
-            turn := '00000000-0000-0000-0000-000000000000';
+            current := '00000000-0000-0000-0000-000000000000';
             CONTINUE;
         END IF;
-        EXIT WHEN next IS NULL OR (round = 2 AND next > p_after);
-        turn := next;
-        room := least(free, coalesce((p_rooms ->> next::text)::integer, p_room));
-        CONTINUE WHEN room <= 0 OR NOT EXISTS (SELECT FROM webhooks w WHERE w.id = next AND w.active);
-        -- What still stands as claimed was cut off: its worker ended, or its lease did.
+        EXIT WHEN following IS NULL OR (round = 2 AND following > p_after);
+        current := following;
+        allowed := least(free, coalesce((p_webhook_limits ->> following::text)::integer, p_webhook_limit));
+        CONTINUE WHEN allowed <= 0 OR NOT EXISTS (SELECT FROM webhooks w WHERE w.id = following AND w.active);
+        -- A delivery that is still marked as claimed was interrupted: its worker ended, or its lease ran out.
         RETURN QUERY
         UPDATE webhook_deliveries d
            SET lease = d.lease + 1, claimed_at = p_at, next_attempt_at = p_until,
-               attempts = CASE WHEN d.claimed_at IS NULL THEN d.attempts ELSE append_webhook_attempt(d.attempts, jsonb_build_object(
+               attempts = CASE WHEN d.claimed_at IS NULL THEN d.attempts
+                               ELSE append_webhook_attempt(d.attempts, jsonb_build_object(
                    'at', to_char(d.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                    'status', NULL, 'duration_ms', NULL, 'error', 'interrupted', 'response_excerpt', NULL)) END
           FROM (SELECT f.id FROM webhook_deliveries f
-                 WHERE f.webhook_id = next AND f.next_attempt_at <= p_at
-                 ORDER BY f.next_attempt_at LIMIT room FOR UPDATE SKIP LOCKED) due
+                 WHERE f.webhook_id = following AND f.next_attempt_at <= p_at
+                 ORDER BY f.next_attempt_at LIMIT allowed FOR UPDATE SKIP LOCKED) due
          WHERE d.id = due.id
         RETURNING d.*;
-        GET DIAGNOSTICS taken = ROW_COUNT;
-        free := free - taken;
+        GET DIAGNOSTICS claimed = ROW_COUNT;
+        free := free - claimed;
     END LOOP;
 END
 $$;
 
--- Removes up to p_most deliveries of webhooks that are gone; how many. Each webhook costs a probe of an index.
-CREATE OR REPLACE FUNCTION delete_orphaned_deliveries(p_most integer) RETURNS integer LANGUAGE plpgsql AS $$
+-- Deletes up to p_limit deliveries of one deleted webhook, and returns how many. Each webhook costs one index probe.
+CREATE OR REPLACE FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-    turn uuid := '00000000-0000-0000-0000-000000000000';
-    gone integer;
+    current uuid := '00000000-0000-0000-0000-000000000000';
+    deleted integer;
 BEGIN
     LOOP
-        SELECT d.webhook_id INTO turn FROM webhook_deliveries d WHERE d.webhook_id > turn ORDER BY d.webhook_id LIMIT 1;
+        SELECT d.webhook_id INTO current FROM webhook_deliveries d WHERE d.webhook_id > current ORDER BY d.webhook_id LIMIT 1;
         IF NOT FOUND THEN
             RETURN 0;
         END IF;
-        CONTINUE WHEN EXISTS (SELECT FROM webhooks w WHERE w.id = turn);
+        CONTINUE WHEN EXISTS (SELECT FROM webhooks w WHERE w.id = current);
         DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
-            SELECT d.id FROM webhook_deliveries d WHERE d.webhook_id = turn LIMIT p_most));
-        GET DIAGNOSTICS gone = ROW_COUNT;
-        RETURN gone;
+            SELECT d.id FROM webhook_deliveries d WHERE d.webhook_id = current LIMIT p_limit));
+        GET DIAGNOSTICS deleted = ROW_COUNT;
+        RETURN deleted;
     END LOOP;
 END
 $$;

@@ -116,8 +116,8 @@ CREATE TABLE oidc_identities (
     CONSTRAINT oidc_identities_unique UNIQUE (issuer, subject)
 );
 
--- OpenID Connect logins in progress. Each is used once, by the browser that began it. Nonce and code verifier are derived
--- from the state and are not stored.
+-- OpenID Connect logins in progress. Each is used once, by the browser that began it. Nonce and code verifier are
+-- derived from the state and are not stored.
 CREATE UNLOGGED TABLE oidc_logins (
     state_hash      bytea PRIMARY KEY,
     browser_hash    bytea NOT NULL,

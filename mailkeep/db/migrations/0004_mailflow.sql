@@ -84,7 +84,8 @@ CREATE TABLE mail_logs (
     caught_up_at timestamptz
 );
 
--- Read positions in the files of a log. Inode numbers are reused, so the SHA-256 of the first line identifies a file too.
+-- Read positions in the files of a log. Inode numbers are reused, so the SHA-256 of the first line identifies a file
+-- too.
 CREATE TABLE mail_log_positions (
     log        text NOT NULL,
     inode      bigint NOT NULL,
