@@ -1,62 +1,35 @@
-"""The documentation page: static files beside this module, made alive by the OpenAPI document.
+"""The API reference at `/docs`: static files that show the OpenAPI document.
 
-It works without the Internet and under a policy that allows nothing but our own files. The paths in it are
-relative, so that it is the same page at `/docs` and under the prefix.
+The page works without the Internet and under a policy that allows only our own files: see
+docs/decisions/0041-api-reference-page.md. Its links are relative, so that it is the same at `/docs` and `/api/v1/docs`.
 """
 
 from __future__ import annotations
 
 from importlib import resources
-from typing import Any
 
-from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
+from mailkeep.web.endpoint import Endpoint
+from mailkeep.web.static_files import media_type, serve_file, static_endpoint
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-
-_FILES = {
-    "/docs/page.css": "text/css",
-    "/docs/page.js": "text/javascript",
-    "/docs/icon.svg": "image/svg+xml",
-}
+_FILES = ("page.css", "page.js", "icon.svg")
 
 
 def docs_endpoints() -> tuple[Endpoint, ...]:
-    """The page, and its files."""
-    page = _static("index.html", "text/html")
-    files = (
-        _endpoint(path, _static(path.rpartition("/")[2], kind), kind, documented=False) for path, kind in _FILES.items()
+    """The page and its files."""
+    return (_endpoint("/docs", "index.html", documented=True), *(_endpoint(f"/docs/{name}", name) for name in _FILES))
+
+
+def _endpoint(path: str, name: str, *, documented: bool = False) -> Endpoint:
+    return static_endpoint(
+        path,
+        serve_file(resources.files("mailkeep.web") / "docs_page" / name, CONTENT_SECURITY_POLICY),
+        media_type(name) or "",
+        "Read the documentation",
+        description="A page for people, generated from the OpenAPI document.",
+        prefixed=True,
+        documented=documented,
     )
-    return (
-        _endpoint("/docs", page, "text/html"),
-        *files,
-    )
-
-
-def _endpoint(path: str, handler: Any, kind: str, **more: Any) -> Endpoint:
-    return Endpoint(
-        method="GET",
-        path=path,
-        handler=handler,
-        action=None,
-        summary="Read the documentation",
-        description="A page for people, made from the OpenAPI document.",
-        tag="Documentation",
-        data=str,
-        content=kind,
-        bare=True,
-        examples=(Example(),),
-        **more,
-    )
-
-
-def _static(name: str, kind: str) -> Any:
-    content = (resources.files("mailkeep.web") / "docs_page" / name).read_bytes()
-    headers = {"content-security-policy": CONTENT_SECURITY_POLICY, "cache-control": "no-cache"}
-
-    async def _answer(_: Any, call: Call) -> HttpResponse:
-        return HttpResponse(content=content, content_type=kind, headers=dict(headers))
-
-    return _answer

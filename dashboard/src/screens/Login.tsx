@@ -65,6 +65,10 @@ function refused(code: string, reason: string | undefined): string {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
+  access_denied: 'The identity provider refused the sign-in, or you cancelled it there.',
+  already_linked: 'Your account is linked to another identity. Disconnect that one first.',
+  network: 'Sign-in is not allowed from this network.',
+  not_linked: 'Sign in another way first, then link this identity to your account.',
   no_account: 'No account of this server belongs to that identity. An administrator can make one.',
   login_again: 'To link an identity, log in anew first: your session is older than 15 minutes.',
 }

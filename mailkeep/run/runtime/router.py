@@ -25,7 +25,6 @@ from mailkeep.features.record.events.routes import ENDPOINTS as EVENTS
 from mailkeep.features.record.history.routes import ENDPOINTS as HISTORY
 from mailkeep.web.dashboard import dashboard_endpoints, not_found_page
 from mailkeep.web.endpoint import Endpoint
-from mailkeep.web.login import PATH as LOGIN_PATH, login_endpoints
 from mailkeep.web.openapi import openapi_endpoints
 from mailkeep.web.pipeline import AccessControl
 
@@ -52,11 +51,8 @@ FEATURES: tuple[Endpoint, ...] = (
 )
 """In the order of the documentation."""
 
-_DASHBOARD = dashboard_endpoints()
-_LOGIN = login_endpoints(replaced=any(endpoint.path == LOGIN_PATH for endpoint in _DASHBOARD))
-
 NOT_FOUND_PAGE = not_found_page()
-ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *_DASHBOARD, *_LOGIN)
+ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *dashboard_endpoints())
 
 
 ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.prove_password, audit.record_refusal)

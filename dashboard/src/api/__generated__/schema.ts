@@ -704,7 +704,7 @@ export interface paths {
         };
         /**
          * Read the documentation
-         * @description A page for people, made from the OpenAPI document.
+         * @description A page for people, generated from the OpenAPI document.
          */
         get: operations["getDocs"];
         put?: never;
