@@ -26,12 +26,12 @@ from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import Database
 from mailkeep.features.record.events import jobs, service
-from mailkeep.features.record.events.model import Event, Filter, Place
-from mailkeep.features.record.events.service import Follower
+from mailkeep.features.record.events.model import Event, EventFilter, FeedStart
+from mailkeep.features.record.events.service import StreamReader
 from mailkeep.settings import Settings
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, ActorType.SESSION, ip_address="192.0.2.1")
-ALL = Filter(None)
+ALL = EventFilter(None)
 DATA = {"message_id": "<1@example.test>", "from": "shop@example.test", "to": ["a@elsewhere.test"], "subject": "x" * 40}
 
 
@@ -51,9 +51,9 @@ async def follow(app: App, delays: list[float]) -> None:
         return WHO
 
     async with app.db.autocommit() as conn:
-        start = await service.start(conn, WHO, ALL, Place(None, utc_now()))
+        start = await service.start_stream(conn, WHO, ALL, FeedStart(None, utc_now()))
     with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
-        async for events in service.follow(app, Follower(place, again, ALL, inf), start.position):
+        async for events in service.follow(app, StreamReader(place, again, ALL, inf), start.position):
             delays += [time.perf_counter() - each.data["at"] for each in events]
 
 
@@ -88,8 +88,8 @@ async def compare_backlogs(app: App, count: int) -> None:
     start, seen, key = time.perf_counter(), 0, None
     async with app.db.autocommit() as conn:
         while True:
-            page, _ = await service.feed(
-                conn, WHO, ALL, PageRequest(50, "sequence", "asc", key), Place(None, utc_now())
+            page, _ = await service.read_feed(
+                conn, WHO, ALL, PageRequest(50, "sequence", "asc", key), FeedStart(None, utc_now())
             )
             seen, key = seen + len(page.rows), page.next_key
             if key is None:
@@ -101,7 +101,7 @@ async def compare_backlogs(app: App, count: int) -> None:
 
     start, streamed = time.perf_counter(), 0
     with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
-        async for events in service.follow(app, Follower(place, again, ALL, 0), None):
+        async for events in service.follow(app, StreamReader(place, again, ALL, 0), None):
             streamed += len(events)
     stream = streamed / (time.perf_counter() - start)
     assert streamed == seen

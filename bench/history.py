@@ -30,7 +30,7 @@ from mailkeep.db.pool import Database
 from mailkeep.features.record.history import service as history
 from mailkeep.features.record.history.model import HistoryFilter
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Fate, Message, Recipient, Reply
+from mailkeep.features.record.messages.model import DeliveryOutcome, Message, Recipient, ServerReply
 
 DAYS, DOMAINS, CHUNK = 80, 20, 100_000
 WHO = Principal(None, "bench", Role.SUPER_ADMIN, ActorType.CLI)
@@ -196,17 +196,19 @@ def letter(domain_id: UUID) -> Message:
 
 async def write(db: Database, batches: int) -> float:
     """Seconds for one message through its life (attempt, acceptance, outcome), in batches of a hundred."""
-    said = Reply(250, "2.0.0", "Ok", "mx.example")
+    said = ServerReply(250, "2.0.0", "Ok", "mx.example")
     started = time.perf_counter()
     for _ in range(batches):
         batch = [letter(UUID(int=1)) for _ in range(100)]
         async with db.tx() as conn:
-            await messages.begin(conn, batch)
+            await messages.insert_messages(conn, batch)
         async with db.tx() as conn:
             await messages.accept(conn, utc_now(), [(one, one.id.hex) for one in batch], status="queued")
         for one in batch:
             async with db.tx() as conn:
-                await messages.record_fate(conn, utc_now(), Fate(one.id, one.to_addresses[0], "delivered", 1, said))
+                await messages.record_outcome(
+                    conn, utc_now(), DeliveryOutcome(one.id, one.to_addresses[0], "delivered", 1, said)
+                )
     return (time.perf_counter() - started) / batches / 100
 
 

@@ -113,7 +113,7 @@ async def _bench(count: int) -> None:
                     attempts = [_attempt(app, number) for number in range(count)]
                     for at in range(0, count, 1000):
                         async with app.db.tx() as conn:
-                            await messages.begin(conn, attempts[at : at + 1000])
+                            await messages.insert_messages(conn, attempts[at : at + 1000])
                     stamp = f"{app.clock().astimezone():%b %e %H:%M:%S}"
                     texts = [
                         _lines(message, number + (0 if whole else count), stamp)

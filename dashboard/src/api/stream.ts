@@ -4,7 +4,7 @@ import type { Schema } from './client'
 import { ApiError, fromAnswer, isLoggedOut } from './errors'
 import { noticeLogout } from './queries'
 
-type Event_ = Schema['Event']
+type Event_ = Schema['EventResponse']
 
 export interface Live {
   /** Newest first. */

@@ -86,7 +86,7 @@ function LinkState({ of }: { of: LiveState }) {
   )
 }
 
-function Line({ event }: { event: Schema['Event'] }) {
+function Line({ event }: { event: Schema['EventResponse'] }) {
   return (
     <li>
       <details>

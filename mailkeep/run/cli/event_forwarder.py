@@ -29,8 +29,8 @@ from mailkeep.features.mailflow.webhooks import rules
 from mailkeep.features.mailflow.webhooks.model import TIMEOUT_SECONDS, EventContent
 from mailkeep.features.mailflow.webhooks.signature import headers
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Filter, Place
-from mailkeep.features.record.events.service import Follower
+from mailkeep.features.record.events.model import EventFilter, FeedStart
+from mailkeep.features.record.events.service import StreamReader
 from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.net.connection import BoundedConnector
 
@@ -140,16 +140,16 @@ async def _post(client: OutboundClient, url: str, secret: str, heard: Heard) -> 
 
 async def local(app: App, who: Principal, domain_id: UUID | None, report: Report) -> Source:
     """Events of the database from now on."""
-    wanted = Filter(who.domains(), domain_id=domain_id)
+    wanted = EventFilter(who.domains(), domain_id=domain_id)
     async with app.db.autocommit() as conn:
-        start = await events.start(conn, who, wanted, Place(None, app.clock()))
+        start = await events.start_stream(conn, who, wanted, FeedStart(None, app.clock()))
     report.begun()
 
     async def again() -> Principal:
         return who
 
     with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
-        async for page in events.follow(app, Follower(place, again, wanted, inf), start.position):
+        async for page in events.follow(app, StreamReader(place, again, wanted, inf), start.position):
             for told in page:
                 data = await _whole(app, told.data) if told.kind == _FULL else told.data
                 yield Heard(EventContent(told.id, told.kind, told.message_id, "", told.created_at), data)
@@ -160,7 +160,7 @@ async def _whole(app: App, data: Mapping[str, Any]) -> Mapping[str, Any]:
     shown = dict(data)
     try:
         async with app.db.autocommit() as conn:
-            found = await receiving.full_data(conn, shown)
+            found = await receiving.load_full_data(conn, shown)
     except Unavailable:
         found = shown
     return {**shown, "truncated": True} if found is shown else found

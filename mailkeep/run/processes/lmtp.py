@@ -14,9 +14,14 @@ from mailkeep.core.errors import Failure
 from mailkeep.core.ids import uuid7
 from mailkeep.features.mailflow.local_delivery import service as inbox
 from mailkeep.features.mailflow.local_delivery.journal import Journal
-from mailkeep.features.mailflow.local_delivery.model import Brought
-from mailkeep.features.mailflow.local_delivery.rules import for_delivery, is_our_own, is_sender_proved, queue_id
-from mailkeep.features.mailflow.receiving.model import Arrived
+from mailkeep.features.mailflow.local_delivery.model import LmtpRecipient
+from mailkeep.features.mailflow.local_delivery.rules import (
+    add_delivery_field,
+    is_local,
+    is_sender_authenticated,
+    read_queue_id,
+)
+from mailkeep.features.mailflow.receiving.model import InboundMail
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
@@ -41,12 +46,12 @@ class LmtpHandler:
     """Takes what Postfix brings; everything is decided once the message is read."""
 
     def __init__(
-        self, app: App, dovecot: LmtpClient, answering: LmtpClient, came: inbox.Came, journal: Journal
+        self, app: App, dovecot: LmtpClient, answering: LmtpClient, came: inbox.ReportUsage, journal: Journal
     ) -> None:
         self._app = app
         self._dovecot = dovecot
         self._answering = answering
-        self._filing = inbox.Filing(app, came, journal)
+        self._filing = inbox.DeliveryRecorder(app, came, journal)
         self._rewriter = srs.rewriter(app.vault, app.settings)
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
@@ -56,7 +61,7 @@ class LmtpHandler:
 
     async def rcpt(self, session: Session, address: str) -> Reply:
         """Any recipient, with the one that was asked for; whether there is such a mailbox is told in the end."""
-        _brought(session).append(Brought(address, session.original or address))
+        _brought(session).append(LmtpRecipient(address, session.original or address))
         return RECIPIENT_OK
 
     async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
@@ -64,16 +69,16 @@ class LmtpHandler:
         envelope = session.envelope
         assert envelope is not None
         head = parse_head(message.head(MAX_HEAD))
-        mail = Arrived(
+        mail = InboundMail(
             # An id of our own is of this try alone, and a retry would make another copy.
-            queue_id=queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
+            queue_id=read_queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
             # Rewritten for the outside alone (SRS).
             mail_from=self._rewriter.original(envelope.mail_from) or envelope.mail_from,
             recipients=[],
             head=head,
             size=message.size,
             content=message.chunks,
-            source="system" if is_our_own(session.forwarded) else "smtp",
+            source="system" if is_local(session.forwarded) else "smtp",
         )
         try:
             return await inbox.deliver(self._app, self._filing, mail, _brought(session), partial(self._hand_over, mail))
@@ -81,10 +86,10 @@ class LmtpHandler:
             log.warning("Dovecot did not take a message", queue_id=mail.queue_id, why=str(wrong))
             return _NO_MAILBOXES
 
-    async def _hand_over(self, mail: Arrived, addresses: Sequence[str], since: float | None) -> list[Reply]:
-        content = for_delivery(mail.queue_id, since, mail.content())
+    async def _hand_over(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[Reply]:
+        content = add_delivery_field(mail.queue_id, since, mail.content())
         # The null sender is answered by no script, and what is redirected for it must not be taken for an answer.
-        answering = not mail.mail_from or is_sender_proved(mail.head)
+        answering = not mail.mail_from or is_sender_authenticated(mail.head)
         dovecot = self._answering if answering else self._dovecot
         return await dovecot.deliver(mail.mail_from, addresses, content)
 
@@ -92,7 +97,7 @@ class LmtpHandler:
         """What is refused here stands in the history already, or comes again."""
 
 
-def _brought(session: Session) -> list[Brought]:
+def _brought(session: Session) -> list[LmtpRecipient]:
     found = session.state[_BROUGHT]
     assert isinstance(found, list)
     return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there

@@ -12,8 +12,8 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailflow.delivery_status import service as fates
-from mailkeep.features.mailflow.delivery_status.model import Position
-from mailkeep.features.mailflow.receiving.service import RejectionBound
+from mailkeep.features.mailflow.delivery_status.model import LogPosition
+from mailkeep.features.mailflow.receiving.service import RejectionLimit
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.postfix.log_files import Piece, log_files, read_piece, single_lines
 from mailkeep.run.runtime.process import Process
@@ -34,8 +34,8 @@ class Follower:
     def __init__(self, app: App, path: Path) -> None:
         self._app = app
         self._path = path
-        self._bound = RejectionBound()
-        self._positions: dict[int, Position] | None = None
+        self._bound = RejectionLimit()
+        self._positions: dict[int, LogPosition] | None = None
         self._told = self._tidied = -_TIDY_SECONDS
 
     async def step(self) -> bool:
@@ -45,13 +45,13 @@ class Follower:
         at = self._app.clock()
         files = await asyncio.to_thread(log_files, self._path)
         for file in files:
-            start = fates.start_of(file, self._positions)
+            start = fates.read_position(file, self._positions)
             if start == file.size:
                 continue
             if start > file.size:
                 log.warning("the log was cut short", file=str(file.path), read_to=start, size=file.size)
                 self._positions = None
-                await fates.pass_over(self._app, NAME, file)
+                await fates.skip_to_end(self._app, NAME, file)
                 return True
             piece = await asyncio.to_thread(read_piece, file, start, _PIECE)
             if piece is None:
@@ -59,7 +59,7 @@ class Follower:
             known, self._positions = self._positions, None  # a commit whose answer is lost may have been done
             try:
                 known[file.inode] = await self._take_in(piece)
-            except fates.Elsewhere:
+            except fates.PositionMoved:
                 return True
             self._positions = known
             if file is not files[-1] or piece.end < file.size:
@@ -67,33 +67,33 @@ class Follower:
         await self._at_the_end([file.inode for file in files], at)
         return False
 
-    async def _take_in(self, piece: Piece) -> Position:
+    async def _take_in(self, piece: Piece) -> LogPosition:
         """A line that we stumble over, though none should, holds up no other: it is passed over, and told."""
         try:
-            return await fates.take_in(self._app, NAME, piece, self._bound)
-        except (Unavailable, fates.Elsewhere):
+            return await fates.process_lines(self._app, NAME, piece, self._bound)
+        except (Unavailable, fates.PositionMoved):
             raise
         except Exception:
             log.exception("a piece of the log could not be taken in")
-        position = Position(piece.file.inode, piece.file.first_line, piece.start)
+        position = LogPosition(piece.file.inode, piece.file.first_line, piece.start)
         for single in single_lines(piece):
             try:
-                position = await fates.take_in(self._app, NAME, single, self._bound)
-            except (Unavailable, fates.Elsewhere):
+                position = await fates.process_lines(self._app, NAME, single, self._bound)
+            except (Unavailable, fates.PositionMoved):
                 raise
             except Exception:
                 log.exception("a line of the log is passed over", line=single.lines[0].decode("utf-8", "replace"))
-                position = await fates.take_in(self._app, NAME, replace(single, lines=[]), self._bound)
+                position = await fates.process_lines(self._app, NAME, replace(single, lines=[]), self._bound)
         return position
 
     async def _at_the_end(self, inodes: list[int], at: datetime) -> None:
         now = asyncio.get_running_loop().time()
         if now - self._told >= _TELL_SECONDS:
             self._told = now
-            await fates.caught_up(self._app, NAME, inodes, at)
+            await fates.record_caught_up(self._app, NAME, inodes, at)
         if now - self._tidied >= _TIDY_SECONDS:
             self._tidied = now
-            await fates.tidy(self._app)
+            await fates.prune(self._app)
 
     async def run(self) -> None:
         """Follow until cancelled."""

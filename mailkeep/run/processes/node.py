@@ -35,7 +35,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.mailflow.delivery_status import service as fates
-from mailkeep.features.mailflow.delivery_status.model import Missing
+from mailkeep.features.mailflow.delivery_status.model import MissingMessage
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as operations
 from mailkeep.features.record.node_tasks.service import TaskHandler
@@ -176,11 +176,11 @@ class Node:
             await fates.settle_missing(self.app, [each for each in found if each.id in self._missing])
             self._missing = frozenset(each.id for each in found)
 
-    async def _missing_from(self, queued: Collection[str], looked_at: datetime) -> list[Missing] | None:
+    async def _missing_from(self, queued: Collection[str], looked_at: datetime) -> list[MissingMessage] | None:
         """What should be in the queue and is not, once the log is read as far; None where it does not get there."""
         for _ in range(_PATIENCE):
             await asyncio.sleep(_LOOK_SECONDS)
-            found = await fates.missing(self.app, queued, looked_at, self.grace)
+            found = await fates.find_missing(self.app, queued, looked_at, self.grace)
             if found is not None:
                 return found
         return None

@@ -40,7 +40,7 @@ from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as fates
-from mailkeep.features.mailflow.delivery_status.model import Submission
+from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import DUNNO, serve_policy
@@ -135,7 +135,9 @@ class Policy:
         if mark and self._rewriter.original(address, self._app.clock()):
             return self._going_on(request, mark)
         routes = self._transaction(request.get("instance", "")).routes
-        reply, route = await receiving.judge(self._app, address, _number(request.get("size")), self._copies(routes))
+        reply, route = await receiving.check_recipient(
+            self._app, address, _number(request.get("size")), self._copies(routes)
+        )
         if not reply.accepted:
             return f"{reply.code} {reply.enhanced} {reply.text}"
         if route.external or route.depends_on_size:
@@ -202,7 +204,7 @@ class Policy:
         size = _number(request.get("size"))
         sized = [address for address, route in routes.items() if route.depends_on_size]
         if sized and str(len(sized)) == request.get("recipient_count"):
-            replies = [(await receiving.judge(self._app, address, size))[0] for address in sized]
+            replies = [(await receiving.check_recipient(self._app, address, size))[0] for address in sized]
             if not any(reply.accepted for reply in replies):
                 return f"{replies[0].code} {replies[0].enhanced} {replies[0].text}"
         copies = self._copies(routes)
@@ -250,8 +252,8 @@ class Policy:
         """
         queue_id = request.get("queue_id", "")
         if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
-            noted = Submission(queue_id, login, request.get("sender", ""), recipients, client, at)
-            await fates.note_submission(self._app, noted)
+            noted = SubmissionEnvelope(queue_id, login, request.get("sender", ""), recipients, client, at)
+            await fates.record_envelope(self._app, noted)
 
 
 def action_for(refusal: Refusal) -> str:

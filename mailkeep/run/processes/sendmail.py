@@ -23,7 +23,13 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Failure
 from mailkeep.features.mailflow.sendmail import service
-from mailkeep.features.mailflow.sendmail.model import Answer, Asked, Content, Exit, Rejected
+from mailkeep.features.mailflow.sendmail.model import (
+    ExitCode,
+    SendmailContent,
+    SendmailError,
+    SendmailOptions,
+    SendmailReply,
+)
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.spool import Spool
@@ -59,7 +65,7 @@ class Incoming:
         whole = lines.replace(b"\n", b"\r\n")
         self._size += len(whole)
         if self._size > self._limit:
-            raise Rejected(Exit.UNAVAILABLE, f"the message is larger than {self._limit} bytes")
+            raise SendmailError(ExitCode.UNAVAILABLE, f"the message is larger than {self._limit} bytes")
         self._spool.write(whole)
         if self._spool.full:
             await asyncio.to_thread(self._spool.spill)
@@ -78,13 +84,13 @@ class Incoming:
             except UnicodeDecodeError:
                 self._is_utf8 = False
 
-    async def finish(self) -> Content:
+    async def finish(self) -> SendmailContent:
         """All of it."""
         if self._line:
             await self.write(b"\n")
         if self._spool.spilled:
             await asyncio.to_thread(self._spool.spill)
-        return Content(self._spool.finish(), self._is_8bit, self._is_utf8, self._longest)
+        return SendmailContent(self._spool.finish(), self._is_8bit, self._is_utf8, self._longest)
 
 
 class Listener:
@@ -100,7 +106,7 @@ class Listener:
         self._open[uid] += 1
         try:
             if self._open[uid] > _PER_ACCOUNT or self._open.total() > _ALTOGETHER:
-                answer = Answer(Exit.TEMPFAIL, "too many messages at the same time, try again later")
+                answer = SendmailReply(ExitCode.TEMPFAIL, "too many messages at the same time, try again later")
             else:
                 answer = await self._answer(reader, uid)
             writer.write(msgspec.json.encode(answer) + b"\n")
@@ -113,34 +119,34 @@ class Listener:
                 del self._open[uid]
             writer.close()
 
-    async def _answer(self, reader: asyncio.StreamReader, uid: int) -> Answer:
+    async def _answer(self, reader: asyncio.StreamReader, uid: int) -> SendmailReply:
         try:
             try:
                 account = pwd.getpwuid(uid)
             except KeyError:
-                raise Rejected(Exit.NOPERM, f"the user ID {uid} has no account on this machine") from None
-            asked = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=Asked)
+                raise SendmailError(ExitCode.NOPERM, f"the user ID {uid} has no account on this machine") from None
+            asked = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=SendmailOptions)
             limit = self._app.settings.limits.message_size_bytes
             incoming = Incoming(self._app.data_dir / "tmp", limit * 103 // 100 + (1 << 16))
             while chunk := await _frame(reader, _MAX_FRAME):
                 await incoming.write(chunk)
-            return Answer(Exit.OK, await service.send(self._app, account, asked, await incoming.finish()))
-        except Rejected as rejected:
-            return Answer(rejected.code, rejected.reason)
+            return SendmailReply(ExitCode.OK, await service.send(self._app, account, asked, await incoming.finish()))
+        except SendmailError as rejected:
+            return SendmailReply(rejected.code, rejected.reason)
         except msgspec.DecodeError:
-            return Answer(Exit.USAGE, "the request is malformed; use a program of this version")
+            return SendmailReply(ExitCode.USAGE, "the request is malformed; use a program of this version")
         except OSError:
             raise
         except Exception:
             log.exception("a message from a local program failed", uid=uid)
-            return Answer(Exit.TEMPFAIL, "internal error, try again later")
+            return SendmailReply(ExitCode.TEMPFAIL, "internal error, try again later")
 
 
 async def _frame(reader: asyncio.StreamReader, most: int) -> bytes:
     async with asyncio.timeout(_IDLE_SECONDS):
         size = int.from_bytes(await reader.readexactly(4))
         if size > most:
-            raise Rejected(Exit.DATAERR, "a part of the request is too large")
+            raise SendmailError(ExitCode.DATAERR, "a part of the request is too large")
         return await reader.readexactly(size)
 
 

@@ -17,7 +17,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.receiving import service
-from mailkeep.features.mailflow.receiving.model import Arrived, Rejected
+from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.headers import date_text
 from mailkeep.mail.message.own_fields import first_octets, own_field_octets, without_own_fields
@@ -41,7 +41,7 @@ class InboundHandler:
         self._app = app
         self.metrics = metrics or Metrics()
         self._notes: set[asyncio.Task[None]] = set()
-        self._bound = service.RejectionBound()
+        self._bound = service.RejectionLimit()
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
         """Any sender may write to us."""
@@ -51,7 +51,7 @@ class InboundHandler:
     async def rcpt(self, session: Session, address: str) -> Reply:
         """The routing function's word, and whether there is room."""
         declared = session.envelope.size if session.envelope else None
-        reply, route = await service.judge(self._app, address, declared or 0, self._copies(session))
+        reply, route = await service.check_recipient(self._app, address, declared or 0, self._copies(session))
         if reply.accepted:
             _routes(session)[address] = route
             failpoint.reach("inbound.recipient_taken")
@@ -70,7 +70,7 @@ class InboundHandler:
         at = self._app.clock()
         queue_id = uuid7(at).hex
         routes = _routes(session)
-        arrived = Arrived(
+        arrived = InboundMail(
             queue_id=queue_id,
             mail_from=envelope.mail_from,
             recipients=[(address, routes[address]) for address in dict.fromkeys(envelope.rcpt_to)],
@@ -133,16 +133,16 @@ class InboundHandler:
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """Keep what was refused for a recipient, beside the session."""
         self._app.counters.add("deliveries", "inbound", "rejected")
-        if rcpt_to is None or not self._bound.take(session.peer[0], self._app.clock()):
+        if rcpt_to is None or not self._bound.allow(session.peer[0], self._app.clock()):
             return
-        told = Rejected(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
+        told = RejectedRecipient(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
         task = asyncio.create_task(self._record(told))
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
 
-    async def _record(self, told: Rejected) -> None:
+    async def _record(self, told: RejectedRecipient) -> None:
         try:
-            await service.record_rejected(self._app, told)
+            await service.record_rejection(self._app, told)
         except Unavailable:
             log.warning("a rejection was not recorded: the database is away", rcpt_to=told.rcpt_to)
         except Exception:

@@ -16,7 +16,7 @@ from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as fates
-from mailkeep.features.mailflow.delivery_status.model import Submission
+from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
 from mailkeep.features.record.messages import service as messages
 from mailkeep.run.processes.logs_agent import Follower
 from tests.mailflow.delivery_status.log_writer import BOUNCED, DEFERRED, LogWriter
@@ -258,8 +258,10 @@ def _handed_in(log: Log, queue_id: str = _ID, recipients: int = 1) -> None:
 
 
 async def test_mail_from_a_mail_client_has_its_row_and_events(api: Api, log: Log) -> None:
-    noted = Submission(_ID, f"alice@{EXAMPLE}", f"alice@{EXAMPLE}", ["a@far.test", "bcc@far.test"], "h", api.clock())
-    await fates.note_submission(api.app, noted)
+    noted = SubmissionEnvelope(
+        _ID, f"alice@{EXAMPLE}", f"alice@{EXAMPLE}", ["a@far.test", "bcc@far.test"], "h", api.clock()
+    )
+    await fates.record_envelope(api.app, noted)
     _handed_in(log, recipients=2)
     log.tried(_ID, "a@far.test")
     await log.read()
@@ -330,7 +332,7 @@ async def test_a_message_is_in_the_queue_under_any_of_its_queue_ids(api: Api, lo
     log.restart()
     await log.read()
     for queued, missing in (({_OTHER}, []), ({_ID}, []), ({_ID, _OTHER}, []), (set[str](), [sent.id])):
-        found = await fates.missing(api.app, queued, looked_at, timedelta(minutes=5))
+        found = await fates.find_missing(api.app, queued, looked_at, timedelta(minutes=5))
         assert found is not None
         assert [each.id for each in found] == missing
 
@@ -520,18 +522,18 @@ async def test_what_is_neither_in_the_queue_nor_ended_becomes_unknown_and_may_st
     await log.read()
     api.clock.advance(minutes=30)
     listed_at = api.clock()
-    assert await fates.missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) is None
+    assert await fates.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) is None
     api.clock.advance(seconds=1)
     log.restart()
     await log.read()
-    found = await fates.missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5))
+    found = await fates.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5))
     assert found is not None
     assert [each.id for each in found] == [sent.id]
     await fates.settle_missing(api.app, found)
     assert (await message(log, sent.id))["status"] == "unknown"
     (alert,) = await log.events("system.alert")
     assert alert[1]["to"] == ["a@far.test"]
-    assert await fates.missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) == []
+    assert await fates.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) == []
     log.tried(_ID, "a@far.test")
     await log.read()
     assert (await message(log, sent.id))["status"] == "delivered"
@@ -545,8 +547,8 @@ async def test_what_the_filter_refuses_to_a_mail_client_does_not_count(api: Api,
     use = SendCharge(parse_address(alice), DOMAIN_IDS[EXAMPLE], 2, written=parse_address(alice))
     for queue_id in (_ID, _OTHER):
         assert await abuse.count(api.app, who, at, [use]) == [None]
-        noted = Submission(queue_id, alice, alice, ["a@far.test", "b@far.test"], "192.0.2.5", at)
-        await fates.note_submission(api.app, noted)
+        noted = SubmissionEnvelope(queue_id, alice, alice, ["a@far.test", "b@far.test"], "192.0.2.5", at)
+        await fates.record_envelope(api.app, noted)
     for to in ("a@far.test", "b@far.test"):
         log.add(
             f"cleanup[9]: {_ID}: milter-reject: END-OF-MESSAGE from h[192.0.2.5]: 4.7.1 Try again later; "

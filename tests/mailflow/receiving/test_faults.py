@@ -117,7 +117,7 @@ async def test_a_message_whose_filing_was_not_confirmed_is_taken_once(post: Post
         (maildir, "deliver", 2),
         (content_file, "write", 1),
         (service.messages, "file_all", 1),
-        (service.store, "keep_payload", 1),
+        (service.store, "insert_payload", 1),
         (service.store, "queue_forwards", 1),
         (mailboxes, "add_mail", 2),
     ],
@@ -150,14 +150,14 @@ async def test_a_full_disk_is_temporary(post: Post, monkeypatch: pytest.MonkeyPa
 
 async def test_the_database_lost_between_rcpt_and_the_end_of_data(post: Post, monkeypatch: pytest.MonkeyPatch):
     alice = await post.api.mailbox()
-    real = service.judge
+    real = service.check_recipient
 
     async def judge_and_lose(*args: Any) -> Any:
         answer = await real(*args)
         await post.api.app.db.close()
         return answer
 
-    monkeypatch.setattr(service, "judge", judge_and_lose)
+    monkeypatch.setattr(service, "check_recipient", judge_and_lose)
     told = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
     assert codes(told) == [250, 250, 451]
     assert post.mail_of(alice) == []
@@ -165,7 +165,7 @@ async def test_the_database_lost_between_rcpt_and_the_end_of_data(post: Post, mo
 
 async def test_the_database_lost_while_a_message_is_delivered(post: Post, monkeypatch: pytest.MonkeyPatch):
     alice = await post.api.mailbox()
-    real = service.store.homes
+    real = service.store.find_mailboxes
 
     async def look_and_lose(*args: Any, **kwargs: Any) -> Any:
         found = await real(*args, **kwargs)
@@ -174,7 +174,7 @@ async def test_the_database_lost_while_a_message_is_delivered(post: Post, monkey
             await post.api.app.db.close()
         return found
 
-    monkeypatch.setattr(service.store, "homes", look_and_lose)
+    monkeypatch.setattr(service.store, "find_mailboxes", look_and_lose)
     told = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
     assert codes(told) == [250, 250, 451]
     assert post.mail_of(alice) == []
@@ -182,14 +182,14 @@ async def test_the_database_lost_while_a_message_is_delivered(post: Post, monkey
 
 async def test_a_mailbox_that_goes_while_its_mail_is_read(post: Post, monkeypatch: pytest.MonkeyPatch):
     await post.api.mailbox()
-    real = service.judge
+    real = service.check_recipient
 
     async def judge_and_remove(*args: Any) -> Any:
         answer = await real(*args)
         await post.api.sql("UPDATE mailboxes SET deleted_at = created_at RETURNING id")
         return answer
 
-    monkeypatch.setattr(service, "judge", judge_and_remove)
+    monkeypatch.setattr(service, "check_recipient", judge_and_remove)
     told = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
     assert told[-1] == (550, "5.1.1 User unknown")
 

@@ -50,7 +50,7 @@ def whole_letter() -> bytes:
 async def full_of(post: Post, data: dict[str, Any]) -> dict[str, Any]:
     """The data as it is delivered."""
     async with post.api.app.db.autocommit() as conn:
-        return msgspec.json.decode(msgspec.json.encode(await service.full_data(conn, data)))
+        return msgspec.json.decode(msgspec.json.encode(await service.load_full_data(conn, data)))
 
 
 async def fulls(post: Post) -> list[dict[str, Any]]:

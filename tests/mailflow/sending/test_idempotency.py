@@ -189,7 +189,7 @@ async def test_a_send_that_never_reached_the_mta_is_sent_anew(post: Post, monkey
         raise ConnectionResetError
 
     with monkeypatch.context() as cut:
-        cut.setattr("mailkeep.features.mailflow.sending.service._submit_all", died)
+        cut.setattr("mailkeep.features.mailflow.sending.service._submit_batch", died)
         assert (await ask(post.api.sue, "/send", letter())).status == 500
     await another_process(post.api)
     post.api.clock.advance(seconds=1)

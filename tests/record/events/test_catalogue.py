@@ -67,7 +67,7 @@ async def test_what_mail_tells_is_what_the_catalogue_says(post: Post):
         held(kind, data)
         if kind == "mail.received.full":
             async with post.api.app.db.autocommit() as conn:
-                held(kind, await receiving.full_data(conn, data))
+                held(kind, await receiving.load_full_data(conn, data))
     bounces = [data["bounce_type"] for kind, data in events if kind == "mail.bounced"]
     assert set(bounces) == {"permanent", "temporary"}
 

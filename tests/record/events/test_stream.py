@@ -17,7 +17,7 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7, uuid7_floor
 from mailkeep.features.record.events import jobs, service, store
-from mailkeep.features.record.events.model import Event, Told
+from mailkeep.features.record.events.model import Event, RecordedEvent
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, KEY_IDS, OTHER, Api, Client, faults, reason
 from tests.support.following import Said, following
 
@@ -240,7 +240,7 @@ async def test_what_happens_after_a_key_is_narrowed_is_not_shown_by_a_look_begun
     async with following(live.scoped, **wanted) as stream:
         looked = asyncio.Event()
 
-        async def late(*args: Any) -> list[Told]:
+        async def late(*args: Any) -> list[RecordedEvent]:
             """The look, once the key is narrowed and something has happened: its right to look was told before."""
             monkeypatch.setattr(store, "feed", feed)
             await live.sql("DELETE FROM api_key_domains WHERE key_id = %(key)s", key=KEY_IDS["scoped"])

@@ -128,7 +128,7 @@ async def test_every_filter_finds_what_the_model_says(
     chance = random.Random(first_walk)
     filed = [some(api, chance, number) for number in range(300)]
     async with api.app.db.tx() as conn:
-        await service.begin(conn, filed)
+        await service.insert_messages(conn, filed)
     await api.sql("ANALYZE messages")
     for query in queries(chance, filed):
         order, limit = chance.choice(["asc", "desc"]), chance.choice([7, 50, 200])
@@ -143,7 +143,7 @@ async def test_what_a_caller_sees_of_several_domains(api: Api):
     chance = random.Random(3)
     filed = [some(api, chance, number) for number in range(100)]
     async with api.app.db.tx() as conn:
-        await service.begin(conn, filed)
+        await service.insert_messages(conn, filed)
     both = await api.key(api.sue, scoped_domain_ids=[str(each) for each in DOMAIN_IDS.values()])
     expected = [str(one.id) for one in filed if one.domain_id is not None][::-1]
     assert await listed(both[0], {}, 30, "desc") == expected

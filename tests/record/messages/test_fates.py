@@ -11,10 +11,10 @@ from uuid import UUID
 from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.messages import service
-from mailkeep.features.record.messages.model import Fate, Message, Recipient, Reply
+from mailkeep.features.record.messages.model import DeliveryOutcome, Message, Recipient, ServerReply
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 
-SAID = Reply(250, "2.0.0", "Ok", "mx.test")
+SAID = ServerReply(250, "2.0.0", "Ok", "mx.test")
 Act = Callable[[Conn, Message], Awaitable[object]]
 
 
@@ -48,7 +48,7 @@ def outbound(api: Api, *addresses: str, **columns: Any) -> Message:
 
 async def begun(api: Api, message: Message) -> Message:
     async with api.app.db.tx() as conn:
-        await service.begin(conn, [message])
+        await service.insert_messages(conn, [message])
     return message
 
 
@@ -57,8 +57,8 @@ def accepted(api: Api) -> Act:
 
 
 def fate(api: Api, to: str, status: Any, attempts: int = 1, queue_id: str | None = "Q1") -> Act:
-    return lambda conn, message: service.record_fate(
-        conn, api.clock(), Fate(message.id, to, status, attempts, SAID, queue_id=queue_id)
+    return lambda conn, message: service.record_outcome(
+        conn, api.clock(), DeliveryOutcome(message.id, to, status, attempts, SAID, queue_id=queue_id)
     )
 
 
@@ -143,13 +143,13 @@ async def test_a_lost_attempt_that_was_taken_after_all(api: Api):
     message = await begun(api, outbound(api, "a@x.test"))
     ended = [(message.id, "unknown", "connection lost")]
     async with api.app.db.tx() as conn:
-        assert set(await service.end_attempts(conn, api.clock(), ended)) == {message.id}
-        assert not await service.end_attempts(conn, api.clock(), ended)
+        assert set(await service.end_submissions(conn, api.clock(), ended)) == {message.id}
+        assert not await service.end_submissions(conn, api.clock(), ended)
     assert (await found(api, message.id)).status == "unknown"
     await do(api, message, fate(api, "a@x.test", "delivered"))
     assert (await found(api, message.id)).status == "delivered"
     async with api.app.db.tx() as conn:
-        assert not await service.end_attempts(conn, api.clock(), [(message.id, "lost", None)])
+        assert not await service.end_submissions(conn, api.clock(), [(message.id, "lost", None)])
     assert await kinds(api, message.id) == ["mail.sent", "mail.delivered"]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from mailkeep.features.mailflow.sendmail import rules
-from mailkeep.features.mailflow.sendmail.model import Body, Content, Rejected
+from mailkeep.features.mailflow.sendmail.model import SendmailBody, SendmailContent, SendmailError
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.spool import Spool
@@ -109,15 +109,17 @@ async def test_an_allowed_account_sends_in_the_embedded_profile_and_what_is_cut_
 def test_a_header_without_measure_is_refused_in_no_time(head: bytes):
     """Folded lines were joined one by one: 9 s for 1 MiB, in which the event loop stood still."""
     started = time.thread_time()
-    with pytest.raises(Rejected, match=r"larger than 256 KiB|too many"):
+    with pytest.raises(SendmailError, match=r"larger than 256 KiB|too many"):
         rules.read_fields(head)
     assert time.thread_time() - started < 3
 
 
-def _body(text: bytes, *, encode: bool) -> Body:
+def _body(text: bytes, *, encode: bool) -> SendmailBody:
     spool = Spool(None, 1 << 30)
     spool.write(text)
-    return Body(Content(spool.finish(), is_8bit=True, is_utf8=False, longest=5000), 0, encode=encode, wrap=not encode)
+    return SendmailBody(
+        SendmailContent(spool.finish(), is_8bit=True, is_utf8=False, longest=5000), 0, encode=encode, wrap=not encode
+    )
 
 
 def test_a_body_of_one_long_line_is_made_in_small_pieces():
@@ -136,7 +138,9 @@ def test_long_lines_are_encoded_and_broken_wherever_pieces_end(monkeypatch: pyte
     parts = [b"a" * made.randint(0, 3000), b"\r\n", b" ", b"=", b"\xe9", b".\r\n", b"x \r\n"]
     text = b"".join(made.choices(parts, k=made.randint(0, 40))) + b"\r\n"
     size = made.choice([1, 2, 3, 50, 1000])
-    monkeypatch.setattr(Body, "chunks", lambda _: iter([text[at : at + size] for at in range(0, len(text), size)]))
+    monkeypatch.setattr(
+        SendmailBody, "chunks", lambda _: iter([text[at : at + size] for at in range(0, len(text), size)])
+    )
     encoded, wrapped = (b"".join(rules.body_chunks(_body(text, encode=encode))) for encode in (True, False))
     assert quopri.decodestring(encoded) == text
     assert wrapped.replace(b"\r\n", b"") == text.replace(b"\r\n", b"")

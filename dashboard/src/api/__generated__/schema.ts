@@ -1913,13 +1913,6 @@ export interface components {
             rate_limit: number;
             scoped_domain_ids: string[];
         };
-        /** @description A part of a message that is a file. */
-        Attachment: {
-            content_base64: string | null;
-            content_type: string;
-            filename: string | null;
-            size: number;
-        };
         /** @description A file to attach; with `content_id` and `disposition` inline, an image that the html shows as `cid:…`. */
         AttachmentBody: {
             /** @description Base64 of the file. */
@@ -2197,13 +2190,25 @@ export interface components {
         Done: {
             message: string;
         };
+        /** @description An address of a header. */
+        EventAddress: {
+            email: string;
+            name: string;
+        };
+        /** @description A part of a message that is a file. */
+        EventAttachment: {
+            content_base64: string | null;
+            content_type: string;
+            filename: string | null;
+            size: number;
+        };
         /** @description The addresses of SMTP; `rcpt_to` before aliases. */
-        Envelope: {
+        EventEnvelope: {
             mail_from: string;
             rcpt_to: string[];
         };
         /** @description Something that happened; `message_id` is the id under /messages, `data` is that of the kind. */
-        Event: {
+        EventResponse: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2538,19 +2543,19 @@ export interface components {
         /** @description The same as `mail.received`, with the message taken apart: made while a webhook wants it (`*` does). */
         MailReceivedFull: {
             /** @description `filename`, `content_type`, `size` and `content_base64` of each. */
-            attachments: components["schemas"]["Attachment"][];
+            attachments: components["schemas"]["EventAttachment"][];
             /** @description Its HTML as it came: not made safe. */
             body_html: string | null;
             /** @description Its text, if it has one. */
             body_text: string | null;
             /** @description The same of its Cc field. */
-            cc: components["schemas"]["Named"][];
+            cc: components["schemas"]["EventAddress"][];
             /** @description The managed domain that it is from, or for. */
             domain: string;
             /** @description `mail_from` and `rcpt_to`, before aliases. */
-            envelope: components["schemas"]["Envelope"];
+            envelope: components["schemas"]["EventEnvelope"];
             /** @description Its sender: `name`, `email`. */
-            from: components["schemas"]["Named"];
+            from: components["schemas"]["EventAddress"];
             /** @description All by name; a list where one is repeated. */
             headers: {
                 [key: string]: string | string[];
@@ -2562,7 +2567,7 @@ export interface components {
             /** @description What the mail server calls it. */
             queue_id: string;
             /** @description Where answers shall go, where it says so. */
-            reply_to: components["schemas"]["Named"] | null;
+            reply_to: components["schemas"]["EventAddress"] | null;
             /** @description Bytes. */
             size: number;
             /** @description What the filter made of it, like `add header`. */
@@ -2572,7 +2577,7 @@ export interface components {
             /** @description Its subject, decoded. */
             subject: string;
             /** @description `name` and `email` of each in its To field. */
-            to: components["schemas"]["Named"][];
+            to: components["schemas"]["EventAddress"][];
             /** @description Content is left out: it is over 25 MB, or no longer kept (3 days). */
             truncated: boolean;
         };
@@ -2663,11 +2668,6 @@ export interface components {
             request_id: string;
             /** Format: date-time */
             timestamp: string;
-        };
-        /** @description An address of a header. */
-        Named: {
-            email: string;
-            name: string;
         };
         /** @description A code that is valid now. */
         OwnCode: {
@@ -6288,7 +6288,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Event"][];
+                        data: components["schemas"]["EventResponse"][];
                         error: null;
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -6327,7 +6327,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Event"];
+                        data: components["schemas"]["EventResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };

@@ -8,27 +8,27 @@ from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
-from mailkeep.features.record.messages.model import Reply
+from mailkeep.features.record.messages.model import ServerReply
 
-Status = Literal["delivered", "relayed", "deferred", "bounced"]
+AttemptStatus = Literal["delivered", "relayed", "deferred", "bounced"]
 Origin = Literal["api", "submission", "inbound", "reinjection"]
 """Which port mail came in by: the API's, mail clients', other servers', Dovecot's."""
-End = Literal["done", "expired", "deleted", "refused"]
+QueueExit = Literal["done", "expired", "deleted", "refused"]
 """How a message left the queue: `done` (each recipient has its line), given up, deleted by an operator, or it never
 came in.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Pauses:
+class RetryIntervals:
     """Postfix's `minimal_backoff_time` and `maximal_backoff_time`."""
 
-    shortest: timedelta
-    longest: timedelta
+    minimum: timedelta
+    maximum: timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class LoggedAttempt:
     """A try to deliver to `recipient`, which is what `asked` became; they are the same without an alias.
 
     `next_at`: when what was deferred is due again. `to_server`: it was a try of another mail server, by SMTP or through
@@ -38,27 +38,27 @@ class Try:
     `recipient`, where that is not the domain of `asked`; empty if it is not known.
     """
 
-    asked: str
+    original_recipient: str
     recipient: str
-    status: Status
-    reply: Reply
+    status: AttemptStatus
+    reply: ServerReply
     at: datetime
-    next_at: datetime | None = None
-    to_server: bool = False
-    hidden: bool = False
-    forwarded_by: str | None = None
+    next_attempt_at: datetime | None = None
+    is_remote: bool = False
+    is_hidden: bool = False
+    forwarding_domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Expansion:
+class ExpandedRecipient:
     """The last try for one of the addresses that an alias led to, and how many there were."""
 
-    tried: Try
-    tries: int
+    last_attempt: LoggedAttempt
+    attempts: int
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class TrackedMessage:
     """What is known of a message that has not ended.
 
     `expected` counts the recipients in the queue, aliases expanded, `recipients` those that the message has (`noted`:
@@ -76,34 +76,34 @@ class Tracked:
     sender: str = ""
     size: int = 0
     message_id: UUID | None = None
-    expected: int | None = None
-    recipients: int = 0
-    noted: bool = False
-    expansions: tuple[Expansion, ...] = ()
-    told: tuple[str, ...] = ()
-    passed_on: Mapping[str, UUID] = field(default_factory=dict[str, UUID])
+    queue_recipients: int | None = None
+    original_recipients: int = 0
+    envelope_known: bool = False
+    expanded_recipients: tuple[ExpandedRecipient, ...] = ()
+    settled_aliases: tuple[str, ...] = ()
+    forwarded_messages: Mapping[str, UUID] = field(default_factory=dict[str, UUID])
 
     @property
-    def is_passing(self) -> bool:
+    def is_forwarded(self) -> bool:
         """Whether nobody sent it from here, and it is followed for what goes on to the outside."""
         return self.origin in ("inbound", "reinjection")
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class LogUpdate:
     """What a piece of the log tells of one message: what is known with it, the tries in it, and its end, if it came.
 
     `held`: an operator has put it on hold, and nothing of it was tried after that.
     """
 
-    mail: Tracked
-    tries: tuple[Try, ...] = ()
-    end: End | None = None
+    mail: TrackedMessage
+    attempts: tuple[LoggedAttempt, ...] = ()
+    end: QueueExit | None = None
     held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class SubmissionEnvelope:
     """The envelope of a message that a mail client handed in, as the policy agent saw it."""
 
     queue_id: str
@@ -115,7 +115,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class LogPosition:
     """How far a file of a log is read: by inode and SHA-256 of its first line, in bytes."""
 
     inode: int
@@ -124,7 +124,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingMessage:
     """A message that should be in the queue, or have ended, and is neither."""
 
     id: UUID

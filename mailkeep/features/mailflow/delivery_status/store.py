@@ -13,18 +13,26 @@ from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.delivery_status.model import Expansion, Missing, Position, Submission, Tracked
+from mailkeep.features.mailflow.delivery_status.model import (
+    ExpandedRecipient,
+    LogPosition,
+    MissingMessage,
+    SubmissionEnvelope,
+    TrackedMessage,
+)
 
 
-async def positions(conn: Conn, name: str) -> dict[int, Position]:
+async def find_positions(conn: Conn, name: str) -> dict[int, LogPosition]:
     """How far the files of a log are read, by inode."""
     cursor = await conn.execute(
         "SELECT inode, first_line, read_to FROM mail_log_positions WHERE log = %(log)s", {"log": name}
     )
-    return {row["inode"]: Position(row["inode"], row["first_line"], row["read_to"]) for row in await cursor.fetchall()}
+    return {
+        row["inode"]: LogPosition(row["inode"], row["first_line"], row["read_to"]) for row in await cursor.fetchall()
+    }
 
 
-async def advance(conn: Conn, name: str, start: int, position: Position, at: datetime) -> bool:
+async def advance(conn: Conn, name: str, start: int, position: LogPosition, at: datetime) -> bool:
     """Move a position on from `start`, which for 0 means that the file is new; False where another has."""
     cursor = await conn.execute(
         """
@@ -48,7 +56,7 @@ async def advance(conn: Conn, name: str, start: int, position: Position, at: dat
     return cursor.rowcount == 1
 
 
-async def shorten(conn: Conn, name: str, position: Position, at: datetime) -> None:
+async def rewind(conn: Conn, name: str, position: LogPosition, at: datetime) -> None:
     """Move a position back to the end of its file."""
     await conn.execute(
         """
@@ -65,7 +73,7 @@ async def shorten(conn: Conn, name: str, position: Position, at: datetime) -> No
     )
 
 
-async def forget_positions(conn: Conn, name: str, inodes: Collection[int], before: datetime) -> None:
+async def delete_positions(conn: Conn, name: str, inodes: Collection[int], before: datetime) -> None:
     """Let go of the positions of files that are no more."""
     await conn.execute(
         """
@@ -76,7 +84,7 @@ async def forget_positions(conn: Conn, name: str, inodes: Collection[int], befor
     )
 
 
-async def caught_up(conn: Conn, name: str, at: datetime) -> None:
+async def set_caught_up(conn: Conn, name: str, at: datetime) -> None:
     """The end of the log was reached."""
     await conn.execute(
         """
@@ -87,7 +95,7 @@ async def caught_up(conn: Conn, name: str, at: datetime) -> None:
     )
 
 
-async def caught_up_at(conn: Conn) -> datetime | None:
+async def find_caught_up_at(conn: Conn) -> datetime | None:
     """When the end of every log was reached last; None where one never was."""
     cursor = await conn.execute(
         "SELECT CASE WHEN bool_and(caught_up_at IS NOT NULL) THEN min(caught_up_at) END AS at FROM mail_logs"
@@ -96,27 +104,28 @@ async def caught_up_at(conn: Conn) -> datetime | None:
     return row["at"] if row else None
 
 
-async def tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, Tracked]:
+async def find_tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, TrackedMessage]:
     """What is known of mail on its way."""
     cursor = await conn.execute(
         """
-        SELECT queue_id, origin, login, header_id, head, sender, size, message_id, expected, recipients, noted,
-               expansions, told, passed_on, first_seen_at
+        SELECT queue_id, origin, login, header_id, head, sender, size, message_id, expected AS queue_recipients,
+               recipients AS original_recipients, noted AS envelope_known, expansions AS expanded_recipients,
+               told AS settled_aliases, passed_on AS forwarded_messages, first_seen_at
         FROM queued_mail WHERE queue_id = ANY(%(ids)s)
         """,
         {"ids": list(queue_ids)},
     )
-    return {row["queue_id"]: _tracked(row) for row in await cursor.fetchall()}
+    return {row["queue_id"]: _from_row(row) for row in await cursor.fetchall()}
 
 
-def _tracked(row: dict[str, Any]) -> Tracked:
-    row["expansions"] = msgspec.convert(row["expansions"], tuple[Expansion, ...])
-    row["told"] = tuple(row["told"])
-    row["passed_on"] = msgspec.convert(row["passed_on"], dict[str, UUID])
-    return Tracked(**row)
+def _from_row(row: dict[str, Any]) -> TrackedMessage:
+    row["expanded_recipients"] = msgspec.convert(row["expanded_recipients"], tuple[ExpandedRecipient, ...])
+    row["settled_aliases"] = tuple(row["settled_aliases"])
+    row["forwarded_messages"] = msgspec.convert(row["forwarded_messages"], dict[str, UUID])
+    return TrackedMessage(**row)
 
 
-async def adopted(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, Tracked]:
+async def restore_tracked(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, TrackedMessage]:
     """What is known of sent mail with these queue ids that is not followed and has not ended, by the history.
 
     Only recipients in managed domains may stand in the queue as several.
@@ -134,7 +143,7 @@ async def adopted(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[
         {"ids": list(queue_ids)},
     )
     return {
-        row["queue_id"]: Tracked(
+        row["queue_id"]: TrackedMessage(
             row["queue_id"],
             "api" if row["source"] == "api" else "submission",
             row["accepted_at"] or at,
@@ -142,25 +151,26 @@ async def adopted(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[
             sender=row["mail_from"],
             size=row["size"],
             message_id=row["id"],
-            expected=None if row["inside"] else row["recipients"],
-            recipients=row["recipients"],
+            queue_recipients=None if row["inside"] else row["recipients"],
+            original_recipients=row["recipients"],
         )
         for row in await cursor.fetchall()
     }
 
 
-async def keep(conn: Conn, mails: Sequence[Tracked]) -> None:
+async def save_tracked(conn: Conn, mails: Sequence[TrackedMessage]) -> None:
     """Write down what is known of mail on its way."""
     await conn.execute(
         """
         INSERT INTO queued_mail (queue_id, origin, login, header_id, head, sender, size, message_id, expected,
                                  recipients, noted, expansions, told, passed_on, first_seen_at)
-        SELECT q.queue_id, q.origin, q.login, q.header_id, q.head, q.sender, q.size, q.message_id, q.expected,
-               q.recipients, q.noted, q.expansions, q.told, q.passed_on, q.first_seen_at
+        SELECT q.queue_id, q.origin, q.login, q.header_id, q.head, q.sender, q.size, q.message_id, q.queue_recipients,
+               q.original_recipients, q.envelope_known, q.expanded_recipients, q.settled_aliases, q.forwarded_messages,
+               q.first_seen_at
         FROM jsonb_to_recordset(%(mails)s) AS q(
             queue_id text, origin text, login text, header_id text, head jsonb, sender text, size bigint,
-            message_id uuid, expected integer, recipients integer, noted boolean, expansions jsonb,
-            told text[], passed_on jsonb, first_seen_at timestamptz)
+            message_id uuid, queue_recipients integer, original_recipients integer, envelope_known boolean,
+            expanded_recipients jsonb, settled_aliases text[], forwarded_messages jsonb, first_seen_at timestamptz)
         ON CONFLICT (queue_id) DO UPDATE
         SET header_id = excluded.header_id, head = excluded.head, sender = excluded.sender, size = excluded.size,
             message_id = excluded.message_id, expected = excluded.expected, recipients = excluded.recipients,
@@ -171,12 +181,12 @@ async def keep(conn: Conn, mails: Sequence[Tracked]) -> None:
     )
 
 
-async def forget(conn: Conn, queue_ids: Collection[str]) -> None:
+async def delete_tracked(conn: Conn, queue_ids: Collection[str]) -> None:
     """Mail that has ended."""
     await conn.execute("DELETE FROM queued_mail WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)})
 
 
-async def forget_old(conn: Conn, before: datetime, untaken_before: datetime) -> None:
+async def delete_stale(conn: Conn, before: datetime, untaken_before: datetime) -> None:
     """Let go of what never ended: mail and envelopes from before an instant, and mail that never came in."""
     await conn.execute(
         """
@@ -188,7 +198,7 @@ async def forget_old(conn: Conn, before: datetime, untaken_before: datetime) -> 
     await conn.execute("DELETE FROM submission_envelopes WHERE created_at < %(before)s", {"before": before})
 
 
-async def note_submission(conn: Conn, noted: Submission) -> None:
+async def insert_envelope(conn: Conn, noted: SubmissionEnvelope) -> None:
     """Write down the envelope of a message that a mail client hands in."""
     await conn.execute(
         """
@@ -196,11 +206,11 @@ async def note_submission(conn: Conn, noted: Submission) -> None:
         VALUES (%(queue_id)s, %(login)s, %(sender)s, %(recipients)s, %(client)s, %(created_at)s)
         ON CONFLICT (queue_id) DO NOTHING
         """,
-        {name: getattr(noted, name) for name in Submission.__slots__},
+        {name: getattr(noted, name) for name in SubmissionEnvelope.__slots__},
     )
 
 
-async def take_submissions(conn: Conn, queue_ids: Collection[str]) -> list[Submission]:
+async def delete_envelopes(conn: Conn, queue_ids: Collection[str]) -> list[SubmissionEnvelope]:
     """Remove the envelopes that were noted for these queue ids, and answer them."""
     if not queue_ids:
         return []
@@ -211,10 +221,10 @@ async def take_submissions(conn: Conn, queue_ids: Collection[str]) -> list[Submi
         """,
         {"ids": list(queue_ids)},
     )
-    return [Submission(**row) for row in await cursor.fetchall()]
+    return [SubmissionEnvelope(**row) for row in await cursor.fetchall()]
 
 
-async def submissions(conn: Conn, queue_ids: Collection[str]) -> dict[str, Submission]:
+async def find_envelopes(conn: Conn, queue_ids: Collection[str]) -> dict[str, SubmissionEnvelope]:
     """The envelopes that were noted for these queue ids."""
     cursor = await conn.execute(
         """
@@ -223,10 +233,10 @@ async def submissions(conn: Conn, queue_ids: Collection[str]) -> dict[str, Submi
         """,
         {"ids": list(queue_ids)},
     )
-    return {row["queue_id"]: Submission(**row) for row in await cursor.fetchall()}
+    return {row["queue_id"]: SubmissionEnvelope(**row) for row in await cursor.fetchall()}
 
 
-async def overdue(conn: Conn, before: datetime, since: datetime, after: UUID, most: int) -> list[Missing]:
+async def find_overdue(conn: Conn, before: datetime, since: datetime, after: UUID, most: int) -> list[MissingMessage]:
     """Sent messages that the MTA took before an instant and that have open recipients, in the order of their ids."""
     cursor = await conn.execute(
         """
@@ -239,10 +249,10 @@ async def overdue(conn: Conn, before: datetime, since: datetime, after: UUID, mo
         """,
         {"before": before, "since": uuid7_floor(since), "after": after, "most": most},
     )
-    return [Missing(row["id"], row["queue_id"]) for row in await cursor.fetchall()]
+    return [MissingMessage(row["id"], row["queue_id"]) for row in await cursor.fetchall()]
 
 
-async def followed(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, set[str]]:
+async def find_queue_ids(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, set[str]]:
     """The queue ids under which messages are on their way, where they are followed: a requeued one has a second."""
     cursor = await conn.execute(
         """

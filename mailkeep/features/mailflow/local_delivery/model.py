@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from mailkeep.features.mailflow.receiving.model import Arrived, Home, Verdict
+from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict, TargetMailbox
 from mailkeep.mail.message.parse import Unparsable
 from mailkeep.mail.message.parse_process import Apart
 from mailkeep.mail.smtp.reply import Reply
@@ -15,33 +15,33 @@ DELIVERY_FIELD = "X-Mailkeep-Delivery"
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class LmtpRecipient:
     """A recipient as Postfix brings it: the mailbox's address, with any tag, and the one that was asked for."""
 
     address: str
-    asked: str
+    original: str
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LocalMailbox:
     """Where a recipient's mail goes: a mailbox; `filed` says that it has this message, by the history."""
 
-    home: Home
+    home: TargetMailbox
     domain_active: bool
     filed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class LmtpDelivery:
     """A message that Dovecot has judged: for each mailbox the recipients that led there, and Dovecot's word.
 
     `auth` is what the sender's authentication came to, by method.
     """
 
-    mail: Arrived
-    verdict: Verdict | None
+    mail: InboundMail
+    verdict: SpamVerdict | None
     auth: Mapping[str, str]
-    homes: Mapping[UUID, Home]
-    asked: Mapping[UUID, Sequence[str]]
-    said: Mapping[UUID, Reply]
-    apart: Apart | Unparsable | None
+    homes: Mapping[UUID, TargetMailbox]
+    recipients: Mapping[UUID, Sequence[str]]
+    replies: Mapping[UUID, Reply]
+    parsed: Apart | Unparsable | None

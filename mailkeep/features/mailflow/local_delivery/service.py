@@ -18,13 +18,13 @@ from mailkeep.core import failpoint
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.local_delivery import rules, store
 from mailkeep.features.mailflow.local_delivery.journal import Journal
-from mailkeep.features.mailflow.local_delivery.model import Brought, Letter, Place
+from mailkeep.features.mailflow.local_delivery.model import LmtpDelivery, LmtpRecipient, LocalMailbox
 from mailkeep.features.mailflow.receiving import service as receiving
-from mailkeep.features.mailflow.receiving.model import Arrived, Home, Rejected
-from mailkeep.features.mailflow.receiving.rules import HAM, unquoted
+from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient, TargetMailbox
+from mailkeep.features.mailflow.receiving.rules import HAM, unquote_local_part
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Message, Recipient, Reply as Said
+from mailkeep.features.record.messages.model import Message, Recipient, ServerReply
 from mailkeep.jobs.batches import BatchWriter
 from mailkeep.mail.message.parse import Unparsable
 from mailkeep.mail.message.parse_process import Apart
@@ -39,10 +39,10 @@ Handover = Callable[[Sequence[str], float | None], Awaitable[list[Reply]]]
 With a time (seconds since 1970), Dovecot drops it for mailboxes that have it, from a try then or later.
 """
 
-Came = Callable[[UUID, int], None]
+ReportUsage = Callable[[UUID, int], None]
 """Is told of a message that Dovecot took: the mailbox, and its size in bytes. It waits for nothing."""
 
-_MOST = 100  # letters filed by one transaction
+_MOST = 100  # deliveries filed by one transaction
 _PACE = 0.01  # seconds at least from one transaction to the next
 _NOT_PASSED_ON = Reply(250, "2.0.0", "Spam is not passed on")
 _NOT_KEPT = Reply(250, "2.0.0", "Refused by the mailbox, and not sent back")
@@ -51,46 +51,48 @@ _EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot 
 
 
 @dataclass(slots=True)
-class Filing:
-    """Files letters; those that come while a transaction is under way, or soon after one, are filed together."""
+class DeliveryRecorder:
+    """Files deliveries; those that come while a transaction is under way, or soon after one, are filed together."""
 
     app: App
-    came: Came
+    report_usage: ReportUsage
     journal: Journal
-    _grouped: BatchWriter[Letter, None] = field(init=False)
-    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
+    _batch: BatchWriter[LmtpDelivery, None] = field(init=False)
+    _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
 
     def __post_init__(self) -> None:
-        self._grouped = BatchWriter(partial(_file, self.app), max_batch=_MOST, min_interval=_PACE, retry_singly=True)
+        self._batch = BatchWriter(
+            partial(_record_batch, self.app), max_batch=_MOST, min_interval=_PACE, retry_singly=True
+        )
 
-    def turn(self, queue_id: str) -> asyncio.Lock:
+    def lock(self, queue_id: str) -> asyncio.Lock:
         """One try at a time for each message: Postfix may come again while nobody waits for an earlier one any more."""
-        return self._turns.setdefault(queue_id, asyncio.Lock())
+        return self._locks.setdefault(queue_id, asyncio.Lock())
 
-    async def file(self, letter: Letter) -> None:
-        """File a letter; committed when it answers. Raises `Unavailable`."""
-        await self._grouped.add(letter)
+    async def file(self, delivery: LmtpDelivery) -> None:
+        """File a delivery; committed when it answers. Raises `Unavailable`."""
+        await self._batch.add(delivery)
 
 
 async def deliver(
-    app: App, filing: Filing, mail: Arrived, recipients: Sequence[Brought], hand_over: Handover
+    app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[Reply]:
     """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed. What Dovecot
     refuses for good (a mailbox without room) of another server's mail is filed as rejected, and ends here.
 
     Raises `Unavailable`, before Dovecot has it or after: it is to come again then. So it is with `Lost` and `Refused`.
     """
-    async with filing.turn(mail.queue_id):
+    async with filing.lock(mail.queue_id):
         return await _deliver(app, filing, mail, recipients, hand_over)
 
 
 async def _deliver(
-    app: App, filing: Filing, mail: Arrived, recipients: Sequence[Brought], hand_over: Handover
+    app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[Reply]:
-    places = await _places(app, mail.queue_id, recipients)
+    places = await _find_mailboxes(app, mail.queue_id, recipients)
     filing.journal.end(mail.queue_id, [place.home.mailbox_id for place in places.values() if place.filed])
     asked: dict[UUID, list[str]] = {}
-    homes: dict[UUID, Home] = {}
+    homes: dict[UUID, TargetMailbox] = {}
     first: dict[UUID, str] = {}
     for each in recipients:
         place = places.get(each.address)
@@ -98,17 +100,17 @@ async def _deliver(
             mailbox_id = place.home.mailbox_id
             homes[mailbox_id] = place.home
             first.setdefault(mailbox_id, each.address)
-            asked.setdefault(mailbox_id, []).append(each.asked)
+            asked.setdefault(mailbox_id, []).append(each.original)
     said: dict[UUID, Reply] = {}
     if homes:
         try:
             said = await _hand_over(filing.journal, mail, first, hand_over)
             for mailbox_id, reply in said.items():
                 if reply.accepted:
-                    filing.came(mailbox_id, mail.size)
+                    filing.report_usage(mailbox_id, mail.size)
             failpoint.reach("lmtp.handed_over")
-            verdict, auth = rules.verdict(mail.head), rules.auth(mail.head)
-            await _file_letter(app, filing, Letter(mail, verdict, auth, homes, asked, said, None))
+            verdict, auth = rules.read_verdict(mail.head), rules.read_auth(mail.head)
+            await _record(app, filing, LmtpDelivery(mail, verdict, auth, homes, asked, said, None))
             failpoint.reach("lmtp.filed")
             # A temporary word leaves a doubt: Dovecot may say that it is ending (421) of a message that it has saved.
             known = [mailbox_id for mailbox_id, reply in said.items() if reply.accepted or reply.permanent]
@@ -117,30 +119,32 @@ async def _deliver(
             filing.journal.leave(mail.queue_id, homes)
     removed: set[str] = set()
     if mail.source == "smtp" and not rules.is_spam(mail.head):
-        removed = await _file_removed(app, mail, [each for each in recipients if each.address not in places])
+        removed = await _record_removed_mailboxes(
+            app, mail, [each for each in recipients if each.address not in places]
+        )
     return [
         _NOT_KEPT if each.address in removed else _reply(mail, places.get(each.address), said) for each in recipients
     ]
 
 
-async def _file_removed(app: App, mail: Arrived, recipients: Sequence[Brought]) -> set[str]:
+async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Sequence[LmtpRecipient]) -> set[str]:
     """Show in the history that recipients' mailboxes were removed after Postfix had accepted the message; whose."""
     reply, at = receiving.reply_to("unknown_user"), app.clock()
     removed: set[str] = set()
     for each in recipients:
-        row = Rejected("", mail.mail_from, each.asked, reply.code, reply.enhanced, reply.text)
+        row = RejectedRecipient("", mail.mail_from, each.original, reply.code, reply.enhanced, reply.text)
         async with app.db.tx() as conn:
             if await domains.find_by_name(conn, each.address.rpartition("@")[2]):
-                await receiving.file_rejected(conn, [(at, row)])
+                await receiving.record_rejections(conn, [(at, row)])
                 removed.add(each.address)
     return removed
 
 
 async def _hand_over(
-    journal: Journal, mail: Arrived, addresses: Mapping[UUID, str], hand_over: Handover
+    journal: Journal, mail: InboundMail, addresses: Mapping[UUID, str], hand_over: Handover
 ) -> dict[UUID, Reply]:
     """Dovecot's word for each mailbox; how it ends is written down, unless nobody knows. Raises as `Handover` does."""
-    doubt = journal.begin(mail.queue_id, addresses, rules.arrived_at(mail.head))
+    doubt = journal.begin(mail.queue_id, addresses, rules.read_arrival_time(mail.head))
     if doubt:
         log.info("A message is handed over once more", queue_id=mail.queue_id)
         await asyncio.sleep(doubt.not_before - time.monotonic())
@@ -154,7 +158,7 @@ async def _hand_over(
     return dict(zip(addresses, replies, strict=True))
 
 
-def _reply(mail: Arrived, place: Place | None, said: dict[UUID, Reply]) -> Reply:
+def _reply(mail: InboundMail, place: LocalMailbox | None, said: dict[UUID, Reply]) -> Reply:
     if place is None:
         return _NOT_PASSED_ON if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
     if not place.domain_active:
@@ -166,82 +170,86 @@ def _reply(mail: Arrived, place: Place | None, said: dict[UUID, Reply]) -> Reply
     return _NOT_KEPT if reply.permanent and mail.source == "smtp" else reply
 
 
-async def _places(app: App, queue_id: str, recipients: Sequence[Brought]) -> dict[str, Place]:
+async def _find_mailboxes(app: App, queue_id: str, recipients: Sequence[LmtpRecipient]) -> dict[str, LocalMailbox]:
     parted: dict[str, tuple[str, str]] = {}
     for each in recipients:
-        local, _, domain = unquoted(each.address).rpartition("@")
+        local, _, domain = unquote_local_part(each.address).rpartition("@")
         parted[each.address] = (local, domain)
-    found = await app.write_in_batch(_find_places, (queue_id, list(dict.fromkeys(parted.values()))))
+    found = await app.write_in_batch(_query_mailboxes, (queue_id, list(dict.fromkeys(parted.values()))))
     return {address: found[key] for address, key in parted.items() if key in found}
 
 
-async def _find_places(app: App, asked: Sequence[store.Asked]) -> list[dict[tuple[str, str], Place]]:
+async def _query_mailboxes(app: App, asked: Sequence[store.MailboxLookup]) -> list[dict[tuple[str, str], LocalMailbox]]:
     async with app.db.autocommit() as conn:
-        return await store.places(conn, asked, always_full=app.settings.events.received_full)
+        return await store.find_mailboxes(conn, asked, always_full=app.settings.events.received_full)
 
 
-async def _file_letter(app: App, filing: Filing, letter: Letter) -> None:
-    """File a letter, taken apart where somebody wants it whole; a letter that no mailbox took needs none of it."""
-    taken = [letter.homes[mailbox_id] for mailbox_id, reply in letter.said.items() if reply.accepted]
-    if not taken and all(not reply.permanent for reply in letter.said.values()):
+async def _record(app: App, filing: DeliveryRecorder, delivery: LmtpDelivery) -> None:
+    """File a delivery, taken parsed where somebody wants it whole; a delivery that no mailbox took needs none of it."""
+    taken = [delivery.homes[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.accepted]
+    if not taken and all(not reply.permanent for reply in delivery.replies.values()):
         return
     async with AsyncExitStack() as stack:
         if any(home.wants_full for home in taken):
-            apart = await receiving.taken_apart(app, letter.mail, stack)
-            letter = replace(letter, apart=apart)
-        await filing.file(letter)
+            parsed = await receiving.parse_message(app, delivery.mail, stack)
+            delivery = replace(delivery, parsed=parsed)
+        await filing.file(delivery)
 
 
-async def _file(app: App, letters: Sequence[Letter]) -> list[None]:
-    found = [(letter, message) for letter in letters for message in _messages(app, letter)]
-    await asyncio.to_thread(_keep_contents, app, found)
+async def _record_batch(app: App, deliveries: Sequence[LmtpDelivery]) -> list[None]:
+    found = [(delivery, message) for delivery in deliveries for message in _build_messages(app, delivery)]
+    await asyncio.to_thread(_save_contents, app, found)
     at = app.clock()
-    told = [event for letter, message in found for event in _told(letter, message)]
-    alone = not any(letter.apart for letter in letters)  # one statement then, which commits by itself
+    told = [event for delivery, message in found for event in _extra_events(delivery, message)]
+    alone = not any(delivery.parsed for delivery in deliveries)  # one statement then, which commits by itself
     async with app.db.autocommit() if alone else app.db.tx() as conn:
         fresh = await messages.file_all(conn, at, [message for _, message in found], told)
-        for letter, message in found:
-            if message.id in fresh and (apart := _whole(letter, message)):
-                await receiving.keep_payload(conn, letter.mail, apart, at)
-    for letter in letters:
-        news = [message for whose, message in found if whose is letter and message.id in fresh]
+        for delivery, message in found:
+            if message.id in fresh and (parsed := _full_content(delivery, message)):
+                await receiving.save_payload(conn, delivery.mail, parsed, at)
+    for delivery in deliveries:
+        news = [message for whose, message in found if whose is delivery and message.id in fresh]
         if any(message.status == "received" for message in news):
-            app.counters.add("messages_accepted", "inbound", letter.mail.source)
+            app.counters.add("messages_accepted", "inbound", delivery.mail.source)
         for message in news:
             app.counters.add("deliveries", "inbound", message.status)
-    return [None] * len(letters)
+    return [None] * len(deliveries)
 
 
-def _told(letter: Letter, message: Message) -> Iterator[Event]:
+def _extra_events(delivery: LmtpDelivery, message: Message) -> Iterator[Event]:
     """What is told of a message that a mailbox took, beside `mail.received`."""
     if message.status == "received" and message.mailbox_id is not None:
-        asked = letter.asked[message.mailbox_id]
-        yield from receiving.told(letter.mail, message, asked, letter.verdict or HAM, _whole(letter, message))
+        asked = delivery.recipients[message.mailbox_id]
+        yield from receiving.content_events(
+            delivery.mail, message, asked, delivery.verdict or HAM, _full_content(delivery, message)
+        )
 
 
-def _whole(letter: Letter, message: Message) -> Apart | Unparsable | None:
-    """A message that a mailbox took, taken apart, where somebody wants it whole."""
-    home = letter.homes[message.mailbox_id] if message.mailbox_id is not None else None
-    return letter.apart if home and home.wants_full and message.status == "received" else None
+def _full_content(delivery: LmtpDelivery, message: Message) -> Apart | Unparsable | None:
+    """A message that a mailbox took, taken parsed, where somebody wants it whole."""
+    home = delivery.homes[message.mailbox_id] if message.mailbox_id is not None else None
+    return delivery.parsed if home and home.wants_full and message.status == "received" else None
 
 
-def _keep_contents(app: App, found: Sequence[tuple[Letter, Message]]) -> None:
-    kept = [(message.id, letter.mail.content()) for letter, message in found if message.status == "received"]
+def _save_contents(app: App, found: Sequence[tuple[LmtpDelivery, Message]]) -> None:
+    kept = [(message.id, delivery.mail.content()) for delivery, message in found if message.status == "received"]
     messages.keep_contents(app.data_dir, kept)
 
 
-def _messages(app: App, letter: Letter) -> list[Message]:
+def _build_messages(app: App, delivery: LmtpDelivery) -> list[Message]:
     """A row for each mailbox that took the message, and for each that never will."""
     return [
-        _message(app, letter, letter.homes[mailbox_id], reply)
-        for mailbox_id, reply in letter.said.items()
+        _build_message(app, delivery, delivery.homes[mailbox_id], reply)
+        for mailbox_id, reply in delivery.replies.items()
         if reply.accepted or reply.permanent
     ]
 
 
-def _message(app: App, letter: Letter, home: Home, reply: Reply) -> Message:
-    said = Said(reply.code, reply.enhanced or None, reply.text)
+def _build_message(app: App, delivery: LmtpDelivery, home: TargetMailbox, reply: Reply) -> Message:
+    said = ServerReply(reply.code, reply.enhanced or None, reply.text)
     status = "received" if reply.accepted else "rejected"
-    recipients = [Recipient(address, status, 1, said) for address in dict.fromkeys(letter.asked[home.mailbox_id])]
-    filed = receiving.inbound_message(app.clock(), letter.mail, home, recipients, letter.verdict)
-    return replace(filed, auth=letter.auth)
+    recipients = [
+        Recipient(address, status, 1, said) for address in dict.fromkeys(delivery.recipients[home.mailbox_id])
+    ]
+    filed = receiving.inbound_message(app.clock(), delivery.mail, home, recipients, delivery.verdict)
+    return replace(filed, auth=delivery.auth)

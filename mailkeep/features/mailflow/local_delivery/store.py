@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.local_delivery.model import Place
-from mailkeep.features.mailflow.receiving.model import Home
+from mailkeep.features.mailflow.local_delivery.model import LocalMailbox
+from mailkeep.features.mailflow.receiving.model import TargetMailbox
 
-Asked = tuple[str, Sequence[tuple[str, str]]]
+MailboxLookup = tuple[str, Sequence[tuple[str, str]]]
 """A queue id, and the addresses (local part, domain) that its message is for."""
 
 
-async def places(conn: Conn, asked: Sequence[Asked], *, always_full: bool) -> list[dict[tuple[str, str], Place]]:
+async def find_mailboxes(
+    conn: Conn, asked: Sequence[MailboxLookup], *, always_full: bool
+) -> list[dict[tuple[str, str], LocalMailbox]]:
     """For each message the mailboxes of those of its addresses that have one, with or without a tag."""
     each = [(number, queue_id, *pair) for number, (queue_id, pairs) in enumerate(asked) for pair in pairs]
     cursor = await conn.execute(
@@ -34,9 +36,9 @@ async def places(conn: Conn, asked: Sequence[Asked], *, always_full: bool) -> li
             "always_full": always_full,
         },
     )
-    found: list[dict[tuple[str, str], Place]] = [{} for _ in asked]
+    found: list[dict[tuple[str, str], LocalMailbox]] = [{} for _ in asked]
     for row in await cursor.fetchall():
-        home = Home(
+        home = TargetMailbox(
             row["mailbox_id"],
             row["domain_id"],
             row["domain_name"],
@@ -44,5 +46,5 @@ async def places(conn: Conn, asked: Sequence[Asked], *, always_full: bool) -> li
             row["used_bytes"],
             row["wants_full"],
         )
-        found[row["number"]][row["local"], row["domain"]] = Place(home, row["active"], row["filed"])
+        found[row["number"]][row["local"], row["domain"]] = LocalMailbox(home, row["active"], row["filed"])
     return found

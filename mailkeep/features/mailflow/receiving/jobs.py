@@ -13,7 +13,7 @@ from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.directory.mailboxes.model import mail_root
 from mailkeep.features.mailflow.receiving import rules, store
-from mailkeep.features.mailflow.receiving.model import Forward
+from mailkeep.features.mailflow.receiving.model import QueuedForward
 from mailkeep.features.mailflow.receiving.service import forward_path
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.mailbox.homes import MAILDIR
@@ -35,13 +35,13 @@ async def forward_due(app: App, most: int = 50) -> int:
     return len(found)
 
 
-async def _forward(app: App, forward: Forward) -> None:
+async def _forward(app: App, forward: QueuedForward) -> None:
     path = forward_path(app.data_dir, forward.queue_id)
-    given_up = await _hand_on(app, forward, path)
-    wait = rules.next_try(forward.attempts + 1)
+    given_up = await _submit_forward(app, forward, path)
+    wait = rules.retry_delay(forward.attempts + 1)
     async with app.db.tx() as conn:
         if given_up is None and wait is not None:
-            await store.put_off_forward(conn, forward, app.clock() + wait)
+            await store.reschedule_forward(conn, forward, app.clock() + wait)
             return
         last = await store.end_forward(conn, forward)
     if last:
@@ -50,7 +50,7 @@ async def _forward(app: App, forward: Forward) -> None:
         log.warning("forward given up", queue_id=forward.queue_id, recipient=forward.recipient, why=given_up)
 
 
-async def _hand_on(app: App, forward: Forward, path: Path) -> str | None:
+async def _submit_forward(app: App, forward: QueuedForward, path: Path) -> str | None:
     """Try once: empty when the MTA has it, the reason when it never will, None when it may later."""
     if app.mta is None:
         return None
@@ -76,9 +76,9 @@ async def prune(app: App) -> None:
     async with app.db.autocommit() as conn:
         confirmed = await confirm_prune_time(conn, "events", at)
         if confirmed:
-            await store.forget_payloads(conn, confirmed - _PAYLOADS_KEPT)
+            await store.delete_payloads(conn, confirmed - _PAYLOADS_KEPT)
         old = await asyncio.to_thread(_old_forwards, app.data_dir, (at - _LEFT_BEHIND).timestamp())
-        waiting = await store.among_forwards(conn, old)
+        waiting = await store.find_waiting_forwards(conn, old)
     for queue_id in old - waiting:
         await asyncio.to_thread(content_file.remove, forward_path(app.data_dir, queue_id))
     await asyncio.to_thread(_remove_stale, app.data_dir, (at - _LEFT_BEHIND).timestamp())

@@ -11,12 +11,12 @@ from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.record.messages.model import Source
 from mailkeep.mail.message.header_fields import Head
 
-Outcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
+ReceiveOutcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
 """What became of a message: brought to at least one place, or why to none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class InboundMail:
     """A message for recipients whose routes say `deliver`. `content` opens it anew for each mailbox.
 
     `trace` is the Received field that stands before it (RFC 5321 §4.4), with its CRLF.
@@ -33,7 +33,7 @@ class Arrived:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class TargetMailbox:
     """A mailbox as a place of delivery; `wants_full` says whether anybody wants its mail as an event."""
 
     mailbox_id: UUID
@@ -49,7 +49,7 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SpamVerdict:
     """What the filter says of a message; `action` in Rspamd's words: `no action`, `add header`."""
 
     score: float
@@ -63,7 +63,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Forward:
+class QueuedForward:
     """A copy for the outside that the MTA has not taken yet; `attempts` counts the tries so far."""
 
     queue_id: str
@@ -73,7 +73,7 @@ class Forward:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedRecipient:
     """A recipient that was refused at SMTP, from `source` (an address), with what was answered."""
 
     source: str

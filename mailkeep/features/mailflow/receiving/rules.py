@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
-from mailkeep.features.mailflow.receiving.model import Verdict
+from mailkeep.features.mailflow.receiving.model import SpamVerdict
 from mailkeep.mail.smtp.reply import Reply
 
 MAX_HOPS = 100
 """Received fields at which a message is taken for one that goes round and round (RFC 5321 §6.3)."""
 
-HAM = Verdict(0.0, "no action", ())
+HAM = SpamVerdict(0.0, "no action", ())
 # The string that every filter takes for spam, so that its way can be tried: https://spamassassin.apache.org/gtube/
 GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
-_GTUBE_VERDICT = Verdict(1000.0, "add header", ("GTUBE",))
+_GTUBE_VERDICT = SpamVerdict(1000.0, "add header", ("GTUBE",))
 
 _REPLIES = {
     "deliver": Reply(250, "2.1.5", "Ok"),
@@ -44,7 +44,7 @@ def reply_to(decision: str) -> Reply:
     return _REPLIES[decision]
 
 
-def unquoted(recipient: str) -> str:
+def unquote_local_part(recipient: str) -> str:
     """A recipient with its local part as it is meant: `"alice"@…` is `alice@…` (RFC 5321 §4.1.2)."""
     local_part, at, domain = recipient.rpartition("@")
     if len(local_part) < 2 or not (local_part.startswith('"') and local_part.endswith('"')):
@@ -52,7 +52,7 @@ def unquoted(recipient: str) -> str:
     return _ESCAPED.sub(r"\1", local_part[1:-1]) + at + domain
 
 
-def judge_content(chunks: Iterable[bytes]) -> Verdict:
+def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:
     """The built-in verdict: spam is what has the GTUBE string in it, as it was sent. Fields of others' filters
     count for nothing.
     """
@@ -65,7 +65,7 @@ def judge_content(chunks: Iterable[bytes]) -> Verdict:
     return HAM
 
 
-def next_try(attempts: int) -> timedelta | None:
+def retry_delay(attempts: int) -> timedelta | None:
     """How long a forward waits after try number `attempts`; None when it is given up (after about 36 hours)."""
     if attempts >= _GIVE_UP_AFTER:
         return None

@@ -27,10 +27,16 @@ from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.receiving import rules, store, wire
-from mailkeep.features.mailflow.receiving.model import Arrived, Home, Outcome, Rejected, Verdict
+from mailkeep.features.mailflow.receiving.model import (
+    InboundMail,
+    ReceiveOutcome,
+    RejectedRecipient,
+    SpamVerdict,
+    TargetMailbox,
+)
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Message, Recipient, Reply as Said, content_path
+from mailkeep.features.record.messages.model import Message, Recipient, ServerReply, content_path
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.message import content_file
 from mailkeep.mail.message.parse import Unparsable
@@ -49,7 +55,9 @@ reply_to = rules.reply_to
 MAX_HOPS = rules.MAX_HOPS
 
 
-async def judge(app: App, address: str, size: int = 0, copies: Mapping[str, int] | None = None) -> tuple[Reply, Route]:
+async def check_recipient(
+    app: App, address: str, size: int = 0, copies: Mapping[str, int] | None = None
+) -> tuple[Reply, Route]:
     """What a sender is answered for a recipient (as given), and where it goes.
 
     `copies` are the external copies, by the domain that forwards them, of the recipients that were accepted before.
@@ -57,7 +65,9 @@ async def judge(app: App, address: str, size: int = 0, copies: Mapping[str, int]
     `size` is what was declared of the message, in bytes, 0 where nothing was.
     """
     async with app.db.autocommit() as conn:
-        route = await routing.route_recipient(conn, rules.unquoted(address) if "@" in address else address, size)
+        route = await routing.route_recipient(
+            conn, rules.unquote_local_part(address) if "@" in address else address, size
+        )
         refused = await _refuse_copies(app, conn, route, forwarding_domain(app, address), copies or {})
     return refused or rules.reply_to(route.decision), route
 
@@ -80,27 +90,27 @@ def forwarding_domain(app: App, address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _DeliveryPlan:
     """Where a message goes: mailboxes that take it, those that have no room, addresses outside."""
 
-    mail: Arrived
-    verdict: Verdict
+    mail: InboundMail
+    verdict: SpamVerdict
     led_there: Mapping[UUID, Sequence[str]]
-    homes: Mapping[UUID, Home]
-    full: Sequence[Home]
+    homes: Mapping[UUID, TargetMailbox]
+    full: Sequence[TargetMailbox]
     outside: Sequence[str]
     apart: Apart | Unparsable | None
 
 
-async def deliver(app: App, mail: Arrived) -> Outcome:
+async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
     """Bring a message to its mailboxes and file it: on disk and in the history, or queued to go on, when it answers.
 
     A mailbox without room is passed over, and the history says so, where the message has another place. A message
     that did not get that far (the exception says why) left no copy, but under a queue id that will be tried again.
     """
-    led_there, outside = _places(mail)
+    led_there, outside = _split_destinations(mail)
     async with app.db.autocommit() as conn:
-        homes = await store.homes(conn, led_there, always_full=app.settings.events.received_full)
+        homes = await store.find_mailboxes(conn, led_there, always_full=app.settings.events.received_full)
     full = [home for home in homes.values() if home.is_full(mail.size)]
     homes = {mailbox_id: home for mailbox_id, home in homes.items() if home not in full}
     if not homes and not outside:
@@ -108,16 +118,16 @@ async def deliver(app: App, mail: Arrived) -> Outcome:
     verdict = await asyncio.to_thread(rules.judge_content, mail.content())
     async with AsyncExitStack() as stack:
         wants_full = any(home.wants_full for home in homes.values())
-        apart = await taken_apart(app, mail, stack) if wants_full else None
-        await _carry_out(app, _Plan(mail, verdict, led_there, homes, full, outside, apart))
+        apart = await parse_message(app, mail, stack) if wants_full else None
+        await _carry_out(app, _DeliveryPlan(mail, verdict, led_there, homes, full, outside, apart))
     return "deliver"
 
 
-def _no_room(full: Sequence[Home], size: int) -> Outcome:
+def _no_room(full: Sequence[TargetMailbox], size: int) -> ReceiveOutcome:
     return "message_too_large" if all(size > home.quota_bytes for home in full) else "mailbox_full"
 
 
-async def taken_apart(app: App, mail: Arrived, stack: AsyncExitStack) -> Apart | Unparsable:
+async def parse_message(app: App, mail: InboundMail, stack: AsyncExitStack) -> Apart | Unparsable:
     """The message taken apart, held until `stack` ends."""
     try:
         return await stack.enter_async_context(app.parser.held(mail.content, mail.size))
@@ -126,7 +136,7 @@ async def taken_apart(app: App, mail: Arrived, stack: AsyncExitStack) -> Apart |
         return error
 
 
-async def _carry_out(app: App, plan: _Plan) -> None:
+async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
     mail = plan.mail
     copies: dict[UUID, tuple[Message, maildir.Delivery]] = {}
     try:
@@ -137,7 +147,7 @@ async def _carry_out(app: App, plan: _Plan) -> None:
             path = forward_path(app.data_dir, mail.queue_id)
             await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
         failpoint.reach("inbound.delivered")
-        await _file_for_certain(app, plan, copies)
+        await _file_reliably(app, plan, copies)
         failpoint.reach("inbound.committed")
     except BaseException:
         # Its sender will come again, under another queue id: what lies there now would be a second copy then.
@@ -149,7 +159,9 @@ async def _carry_out(app: App, plan: _Plan) -> None:
         raise
 
 
-async def _file_for_certain(app: App, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
+async def _file_reliably(
+    app: App, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]
+) -> None:
     """Where the answer to a commit is lost, it is done again, which changes nothing where it was done: a message that
     the history tells of must not be refused.
     """
@@ -166,17 +178,19 @@ async def _file_for_certain(app: App, plan: _Plan, copies: Mapping[UUID, tuple[M
             await asyncio.sleep(pause)
 
 
-async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]) -> None:
+async def _file(
+    app: App, conn: Conn, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]
+) -> None:
     mail, at = plan.mail, app.clock()
     found = {mailbox_id: message for mailbox_id, (message, _) in copies.items()}
     more = [event for mailbox_id, message in found.items() for event in _events(plan, message, plan.homes[mailbox_id])]
     filed = await messages.file_all(conn, at, list(found.values()), more) if found else set[UUID]()
     fresh = [mailbox_id for mailbox_id, message in found.items() if message.id in filed]
     if plan.apart and any(plan.homes[mailbox_id].wants_full for mailbox_id in fresh):
-        await keep_payload(conn, mail, plan.apart, at)
+        await save_payload(conn, mail, plan.apart, at)
     if fresh:
         for home in plan.full:
-            await messages.record_rejected(conn, _passed_over(app, plan, home))
+            await messages.record_rejected(conn, _full_mailbox_message(app, plan, home))
     if plan.outside:
         await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.outside, at)
     # Rows that others wait for: last, and in one order.
@@ -184,13 +198,13 @@ async def _file(app: App, conn: Conn, plan: _Plan, copies: Mapping[UUID, tuple[M
         await mailboxes.add_mail(conn, mailbox_id, copies[mailbox_id][1].size)
 
 
-def _events(plan: _Plan, message: Message, home: Home) -> Iterator[Event]:
+def _events(plan: _DeliveryPlan, message: Message, home: TargetMailbox) -> Iterator[Event]:
     apart = plan.apart if home.wants_full else None
-    return told(plan.mail, message, plan.led_there[home.mailbox_id], plan.verdict, apart)
+    return content_events(plan.mail, message, plan.led_there[home.mailbox_id], plan.verdict, apart)
 
 
-def told(
-    mail: Arrived, message: Message, rcpt_to: Sequence[str], verdict: Verdict, apart: Apart | Unparsable | None
+def content_events(
+    mail: InboundMail, message: Message, rcpt_to: Sequence[str], verdict: SpamVerdict, apart: Apart | Unparsable | None
 ) -> Iterator[Event]:
     """What is told of a message in a mailbox beside `mail.received`: mail.spam, and the whole of it (`apart`)."""
     if verdict.is_spam:
@@ -200,12 +214,12 @@ def told(
         yield Event("mail.received.full", message.domain_id, message.id, data)
 
 
-async def keep_payload(conn: Conn, mail: Arrived, apart: Apart | Unparsable, at: datetime) -> None:
+async def save_payload(conn: Conn, mail: InboundMail, apart: Apart | Unparsable, at: datetime) -> None:
     """Write the content of a message's mail.received.full, once."""
-    await store.keep_payload(conn, mail.queue_id, wire.payload(mail, apart), at)
+    await store.insert_payload(conn, mail.queue_id, wire.payload(mail, apart), at)
 
 
-def _places(mail: Arrived) -> tuple[dict[UUID, list[str]], list[str]]:
+def _split_destinations(mail: InboundMail) -> tuple[dict[UUID, list[str]], list[str]]:
     """For each mailbox the recipients that led there, and the addresses outside."""
     to_mailboxes: dict[UUID, list[str]] = {}
     outside: dict[str, None] = {}
@@ -218,7 +232,7 @@ def _places(mail: Arrived) -> tuple[dict[UUID, list[str]], list[str]]:
     return to_mailboxes, list(outside)
 
 
-def _into_mailbox(app: App, plan: _Plan, message: Message) -> maildir.Delivery:
+def _into_mailbox(app: App, plan: _DeliveryPlan, message: Message) -> maildir.Delivery:
     """Deliver, and let the history show the content for some days."""
     mail, mailbox_id = plan.mail, message.mailbox_id
     assert mailbox_id is not None
@@ -248,7 +262,7 @@ def _junk(folder: Path) -> Path:
     return junk
 
 
-def _with_trace(trace: bytes, mail: Arrived) -> Iterator[bytes]:
+def _with_trace(trace: bytes, mail: InboundMail) -> Iterator[bytes]:
     yield trace
     yield from mail.content()
 
@@ -258,15 +272,15 @@ def forward_path(data_dir: Path, queue_id: str) -> Path:
     return data_dir / "forwards" / f"{queue_id}.eml"
 
 
-def _message(app: App, plan: _Plan, home: Home) -> Message:
-    said = Said(250, "2.0.0", "Delivered")
+def _message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
+    said = ServerReply(250, "2.0.0", "Delivered")
     recipients = [Recipient(address, "received", 1, said) for address in plan.led_there[home.mailbox_id]]
     spam = plan.verdict if plan.verdict.is_spam else None
     return inbound_message(app.clock(), plan.mail, home, recipients, spam)
 
 
 def inbound_message(
-    at: datetime, mail: Arrived, home: Home, recipients: list[Recipient], verdict: Verdict | None
+    at: datetime, mail: InboundMail, home: TargetMailbox, recipients: list[Recipient], verdict: SpamVerdict | None
 ) -> Message:
     """The history's row of a message for one mailbox, whose recipients agree; `verdict`: what is told of the filter."""
     return Message(
@@ -295,22 +309,22 @@ def inbound_message(
     )
 
 
-def _passed_over(app: App, plan: _Plan, home: Home) -> Message:
+def _full_mailbox_message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
     """What the history says of a mailbox without room."""
     reply = rules.NO_COPY
-    said = Said(reply.code, reply.enhanced, reply.text)
+    said = ServerReply(reply.code, reply.enhanced, reply.text)
     recipients = [Recipient(address, "rejected", 1, said) for address in plan.led_there[home.mailbox_id]]
     return replace(_message(app, plan, home), status="rejected", recipients=recipients)
 
 
-class RejectionBound:
+class RejectionLimit:
     """At most 60 recorded rejections a minute for one source, and of 10,000 sources; the rest are only counted."""
 
     def __init__(self) -> None:
         self._windows: dict[str, tuple[float, int]] = {}
         self._swept = 0.0
 
-    def take(self, source: str, at: datetime) -> bool:
+    def allow(self, source: str, at: datetime) -> bool:
         """Whether another rejection of this source is recorded."""
         now, source = at.timestamp(), source_of(source)
         if now - self._swept >= _MINUTE:
@@ -326,23 +340,23 @@ class RejectionBound:
         return False
 
 
-async def record_rejected(app: App, rejected: Rejected) -> None:
+async def record_rejection(app: App, rejected: RejectedRecipient) -> None:
     """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
     at = app.clock()
     async with app.db.tx() as conn:
-        await file_rejected(conn, [(at, rejected)])
+        await record_rejections(conn, [(at, rejected)])
 
 
-async def file_rejected(conn: Conn, found: Sequence[tuple[datetime, Rejected]]) -> None:
+async def record_rejections(conn: Conn, found: Sequence[tuple[datetime, RejectedRecipient]]) -> None:
     """`record_rejected` of what was refused at these times."""
     names = {_domain_of(rejected.rcpt_to) for _, rejected in found}
     known = {name: await domains.find_by_name(conn, name) for name in names}
     for at, rejected in found:
-        await messages.record_rejected(conn, _rejected(at, rejected, known[_domain_of(rejected.rcpt_to)]))
+        await messages.record_rejected(conn, _rejected_message(at, rejected, known[_domain_of(rejected.rcpt_to)]))
 
 
-def _rejected(at: datetime, rejected: Rejected, domain: Domain | None) -> Message:
-    said = Said(rejected.smtp_code, rejected.enhanced_code, rejected.text)
+def _rejected_message(at: datetime, rejected: RejectedRecipient, domain: Domain | None) -> Message:
+    said = ServerReply(rejected.smtp_code, rejected.enhanced_code, rejected.text)
     return Message(
         id=uuid7(at),
         direction="inbound",
@@ -375,7 +389,7 @@ def _domain_of(address: str) -> str:
         return domain.lower()
 
 
-async def full_data(conn: Conn, data: dict[str, Any]) -> dict[str, Any]:
+async def load_full_data(conn: Conn, data: dict[str, Any]) -> dict[str, Any]:
     """The data of a mail.received.full, from the feed's, with its content while that is kept (3 days).
 
     Parts of it are JSON already (`msgspec.Raw`).

@@ -7,10 +7,10 @@ from datetime import datetime
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.receiving.model import Forward, Home
+from mailkeep.features.mailflow.receiving.model import QueuedForward, TargetMailbox
 
 
-async def homes(conn: Conn, mailbox_ids: Collection[UUID], *, always_full: bool) -> dict[UUID, Home]:
+async def find_mailboxes(conn: Conn, mailbox_ids: Collection[UUID], *, always_full: bool) -> dict[UUID, TargetMailbox]:
     """The mailboxes among these that still exist, in the order in which transactions lock them."""
     cursor = await conn.execute(
         """
@@ -22,10 +22,10 @@ async def homes(conn: Conn, mailbox_ids: Collection[UUID], *, always_full: bool)
         """,
         {"ids": list(mailbox_ids), "always_full": always_full},
     )
-    return {row["mailbox_id"]: Home(**row) for row in await cursor.fetchall()}
+    return {row["mailbox_id"]: TargetMailbox(**row) for row in await cursor.fetchall()}
 
 
-async def keep_payload(conn: Conn, queue_id: str, content: bytes, at: datetime) -> None:
+async def insert_payload(conn: Conn, queue_id: str, content: bytes, at: datetime) -> None:
     """Write the content of a message's mail.received.full, once."""
     await conn.execute(
         """
@@ -45,12 +45,12 @@ async def find_payload(conn: Conn, queue_id: str) -> bytes | None:
     return row["content"] if row else None
 
 
-async def forget_payloads(conn: Conn, before: datetime) -> None:
+async def delete_payloads(conn: Conn, before: datetime) -> None:
     """Remove what was kept before an instant."""
     await conn.execute("DELETE FROM event_payloads WHERE created_at < %(before)s", {"before": before})
 
 
-async def among_forwards(conn: Conn, queue_ids: Collection[str]) -> set[str]:
+async def find_waiting_forwards(conn: Conn, queue_ids: Collection[str]) -> set[str]:
     """Those of these queue ids of which a copy still has to go on."""
     cursor = await conn.execute(
         "SELECT DISTINCT queue_id FROM forwards WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)}
@@ -70,7 +70,7 @@ async def queue_forwards(conn: Conn, queue_id: str, mail_from: str, recipients: 
     )
 
 
-async def due_forwards(conn: Conn, at: datetime, most: int) -> list[Forward]:
+async def due_forwards(conn: Conn, at: datetime, most: int) -> list[QueuedForward]:
     """Forwards whose next try has come, oldest first."""
     cursor = await conn.execute(
         """
@@ -79,10 +79,10 @@ async def due_forwards(conn: Conn, at: datetime, most: int) -> list[Forward]:
         """,
         {"at": at, "most": most},
     )
-    return [Forward(**row) for row in await cursor.fetchall()]
+    return [QueuedForward(**row) for row in await cursor.fetchall()]
 
 
-async def end_forward(conn: Conn, forward: Forward) -> bool:
+async def end_forward(conn: Conn, forward: QueuedForward) -> bool:
     """Take a forward out of the queue; answers whether it was the last of its message."""
     cursor = await conn.execute(
         """
@@ -99,7 +99,7 @@ async def end_forward(conn: Conn, forward: Forward) -> bool:
     return bool(row and row["last"])
 
 
-async def put_off_forward(conn: Conn, forward: Forward, until: datetime) -> None:
+async def reschedule_forward(conn: Conn, forward: QueuedForward, until: datetime) -> None:
     """Another try, later."""
     await conn.execute(
         """

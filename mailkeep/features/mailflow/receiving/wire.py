@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from mailkeep.features.mailflow.receiving.model import Arrived, Verdict
+from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.header_text import NamedAddress
 from mailkeep.mail.message.parse import Unparsable
@@ -21,7 +21,7 @@ _SHOWN = 100  # of a list that a stranger makes as long as it likes
 _NOTHING = b'{"body_text":null,"body_html":null,"attachments":[]}'
 
 
-def spam_data(message: Message, verdict: Verdict) -> dict[str, Any]:
+def spam_data(message: Message, verdict: SpamVerdict) -> dict[str, Any]:
     """The data of mail.spam."""
     return {
         "message_id": message.message_id,
@@ -33,7 +33,7 @@ def spam_data(message: Message, verdict: Verdict) -> dict[str, Any]:
 
 
 def full_data(
-    mail: Arrived, message: Message, rcpt_to: Sequence[str], verdict: Verdict, found: Apart | Unparsable
+    mail: InboundMail, message: Message, rcpt_to: Sequence[str], verdict: SpamVerdict, found: Apart | Unparsable
 ) -> dict[str, Any]:
     """The data of mail.received.full without its content, as the feed shows it.
 
@@ -42,10 +42,10 @@ def full_data(
     head = mail.head
     data: dict[str, Any] = {
         "message_id": message.message_id,
-        "from": _named(head.senders[0]) if head.senders else {"name": "", "email": mail.mail_from},
-        "to": [_named(each) for each in head.to[:_SHOWN]],
-        "cc": [_named(each) for each in head.cc[:_SHOWN]],
-        "reply_to": _named(head.reply_to[0]) if head.reply_to else None,
+        "from": _address(head.senders[0]) if head.senders else {"name": "", "email": mail.mail_from},
+        "to": [_address(each) for each in head.to[:_SHOWN]],
+        "cc": [_address(each) for each in head.cc[:_SHOWN]],
+        "reply_to": _address(head.reply_to[0]) if head.reply_to else None,
         "subject": message.subject,
         "body_text": None,
         "body_html": None,
@@ -67,11 +67,11 @@ def full_data(
     return data
 
 
-def payload(mail: Arrived, found: Apart | Unparsable) -> bytes:
+def payload(mail: InboundMail, found: Apart | Unparsable) -> bytes:
     """What the feed does not show, as a JSON object: to, cc, headers, bodies, attachments with their content."""
     shown = {
-        "to": [_named(each) for each in mail.head.to],
-        "cc": [_named(each) for each in mail.head.cc],
+        "to": [_address(each) for each in mail.head.to],
+        "cc": [_address(each) for each in mail.head.cc],
         "headers": mail.head.headers(),
     }
     content = found.content if isinstance(found, Apart) else _NOTHING
@@ -83,5 +83,5 @@ def with_payload(data: dict[str, Any], content: bytes | None) -> dict[str, Any]:
     return data if content is None else {**data, **msgspec.json.decode(content, type=dict[str, msgspec.Raw])}
 
 
-def _named(address: NamedAddress) -> dict[str, str]:
+def _address(address: NamedAddress) -> dict[str, str]:
     return {"name": address.name, "email": address.email}

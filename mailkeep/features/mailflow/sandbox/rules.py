@@ -9,7 +9,7 @@ from html import unescape
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from mailkeep.features.record.messages.model import Reply
+from mailkeep.features.record.messages.model import ServerReply
 
 RETRY_SECONDS = 2
 _HOST = "sandbox"
@@ -20,36 +20,40 @@ class SandboxOutcome:
     """The outcome of a try: final, or `deferred` for another one."""
 
     status: Literal["delivered", "bounced", "deferred", "failed"]
-    reply: Reply
+    reply: ServerReply
 
 
 def remote_outcome(recipient: str, attempts: int) -> SandboxOutcome:
     """The fate of a recipient elsewhere at its try number `attempts` (from 1)."""
     local = recipient.rpartition("@")[0].partition("+")[0].lower()
     if local == "bounce":
-        return SandboxOutcome("bounced", Reply(550, "5.1.1", "No such user here (sandbox)", _HOST))
+        return SandboxOutcome("bounced", ServerReply(550, "5.1.1", "No such user here (sandbox)", _HOST))
     if local == "defer" and attempts == 1:
-        return SandboxOutcome("deferred", Reply(451, "4.2.0", "Try again later (sandbox)", _HOST))
+        return SandboxOutcome("deferred", ServerReply(451, "4.2.0", "Try again later (sandbox)", _HOST))
     if local == "fail":
         if attempts == 1:
-            return SandboxOutcome("deferred", Reply(451, "4.4.1", "No answer from the host (sandbox)", _HOST))
-        return SandboxOutcome("failed", Reply(None, "4.4.7", "Delivery time expired (sandbox)", _HOST))
-    return SandboxOutcome("delivered", Reply(250, "2.0.0", "Ok (sandbox)", _HOST))
+            return SandboxOutcome("deferred", ServerReply(451, "4.4.1", "No answer from the host (sandbox)", _HOST))
+        return SandboxOutcome("failed", ServerReply(None, "4.4.7", "Delivery time expired (sandbox)", _HOST))
+    return SandboxOutcome("delivered", ServerReply(250, "2.0.0", "Ok (sandbox)", _HOST))
 
 
 _LOCAL_OUTCOMES: dict[str, SandboxOutcome] = {
-    "deliver": SandboxOutcome("delivered", Reply(250, "2.0.0", "Delivered to mailbox", "localhost")),
-    "unknown_user": SandboxOutcome("bounced", Reply(550, "5.1.1", "User unknown", "localhost")),
-    "mailbox_full": SandboxOutcome("deferred", Reply(452, "4.2.2", "Mailbox full", "localhost")),
+    "deliver": SandboxOutcome("delivered", ServerReply(250, "2.0.0", "Delivered to mailbox", "localhost")),
+    "unknown_user": SandboxOutcome("bounced", ServerReply(550, "5.1.1", "User unknown", "localhost")),
+    "mailbox_full": SandboxOutcome("deferred", ServerReply(452, "4.2.2", "Mailbox full", "localhost")),
     "message_too_large": SandboxOutcome(
-        "bounced", Reply(552, "5.2.2", "The message is larger than the quota", "localhost")
+        "bounced", ServerReply(552, "5.2.2", "The message is larger than the quota", "localhost")
     ),
-    "no_administrator": SandboxOutcome("deferred", Reply(451, "4.3.5", "No administrator can be reached", "localhost")),
-    "expansion_limit": SandboxOutcome("bounced", Reply(550, "5.7.1", "Too many external destinations", "localhost")),
-    "too_many_destinations": SandboxOutcome("bounced", Reply(550, "5.7.1", "Too many destinations", "localhost")),
-    "mailbox_inactive": SandboxOutcome("bounced", Reply(550, "5.2.1", "Mailbox disabled", "localhost")),
-    "receiving_disabled": SandboxOutcome("bounced", Reply(550, "5.7.1", "The domain takes no mail", "localhost")),
-    "domain_inactive": SandboxOutcome("deferred", Reply(450, "4.2.1", "The domain is deactivated", "localhost")),
+    "no_administrator": SandboxOutcome(
+        "deferred", ServerReply(451, "4.3.5", "No administrator can be reached", "localhost")
+    ),
+    "expansion_limit": SandboxOutcome(
+        "bounced", ServerReply(550, "5.7.1", "Too many external destinations", "localhost")
+    ),
+    "too_many_destinations": SandboxOutcome("bounced", ServerReply(550, "5.7.1", "Too many destinations", "localhost")),
+    "mailbox_inactive": SandboxOutcome("bounced", ServerReply(550, "5.2.1", "Mailbox disabled", "localhost")),
+    "receiving_disabled": SandboxOutcome("bounced", ServerReply(550, "5.7.1", "The domain takes no mail", "localhost")),
+    "domain_inactive": SandboxOutcome("deferred", ServerReply(450, "4.2.1", "The domain is deactivated", "localhost")),
 }
 _MAX_LOCAL_ATTEMPTS = 60
 
@@ -58,7 +62,7 @@ def local_outcome(decision: str, attempts: int) -> SandboxOutcome:
     """The fate of a recipient at a managed domain, by where routing says that it goes."""
     fate = _LOCAL_OUTCOMES[decision]
     if fate.status == "deferred" and attempts >= _MAX_LOCAL_ATTEMPTS:
-        return SandboxOutcome("failed", Reply(None, "4.4.7", "Delivery time expired", "localhost"))
+        return SandboxOutcome("failed", ServerReply(None, "4.4.7", "Delivery time expired", "localhost"))
     return fate
 
 

@@ -24,13 +24,13 @@ from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.receiving import service as receiving
-from mailkeep.features.mailflow.receiving.model import Arrived
+from mailkeep.features.mailflow.receiving.model import InboundMail
 from mailkeep.features.mailflow.sandbox import rules, store
 from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxContent, SandboxMessage, content_path
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Attempt, Fate
+from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome
 from mailkeep.mail.message import content_file
 from mailkeep.mail.message.dkim import sign
 from mailkeep.mail.message.header_fields import MAX_HEAD, Head, parse_head
@@ -147,13 +147,13 @@ class _AlreadyDone(Exception):
 
 async def _record_outcome(
     conn: Conn, due: DueRecipient, fate: rules.SandboxOutcome, attempts: int, at: datetime, again: datetime
-) -> list[Attempt]:
+) -> list[DeliveryAttempt]:
     message_id = await messages.find_outbound(conn, due.message.message_id)
     if message_id is None:
         return []
     next_at = again if fate.status == "deferred" else None
-    told = Fate(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, due.message.queue_id)
-    return await messages.record_fate(conn, at, told)
+    told = DeliveryOutcome(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, due.message.queue_id)
+    return await messages.record_outcome(conn, at, told)
 
 
 async def _deliver(app: App, due: DueRecipient, attempts: int) -> rules.SandboxOutcome:
@@ -164,7 +164,7 @@ async def _deliver(app: App, due: DueRecipient, attempts: int) -> rules.SandboxO
     decision: str = route.decision
     if decision == "deliver":
         caught, path = due.message, content_path(app.data_dir, due.message.id)
-        arrived = Arrived(
+        arrived = InboundMail(
             queue_id=caught.queue_id,
             mail_from=caught.mail_from,
             recipients=[(due.recipient, route)],

@@ -45,16 +45,16 @@ async def _reconcile(app: App, before: datetime) -> int:
             untaken_before = min(before, read_at - _AFTER) if read_at else _NEVER
         found = await store.open_attempts(conn, before, untaken_before, _BATCH, told_by_log=mode == "postfix")
         untaken = [(each.id, ending, "the attempt was broken off") for each in found if each.queue_id is None]
-        ended = await messages.end_attempts(conn, at, untaken)
+        ended = await messages.end_submissions(conn, at, untaken)
         attempts = {each.id: each for each in await messages.find_all(conn, [each.id for each in found])}
         for each in found:
             if each.queue_id is not None and each.id in attempts:
                 taken = attempts[each.id]
                 await messages.accept(conn, at, [(taken, each.queue_id)], status="queued")
                 who = replace(_SYSTEM, request_id=taken.request_id)
-                await audit.record(conn, who, at, writes.audit_action([taken], 1))
+                await audit.record(conn, who, at, writes.send_action([taken], 1))
         if ending == "lost":
-            await abuse.uncount(conn, [writes.counted(attempts[each]) for each in ended if each in attempts])
+            await abuse.uncount(conn, [writes.counted_use(attempts[each]) for each in ended if each in attempts])
     taken_over = sum(each.queue_id is not None for each in found)
     app.counters.add("messages_accepted", "outbound", "api", times=taken_over)
     return len(found)

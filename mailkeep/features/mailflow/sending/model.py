@@ -12,12 +12,12 @@ from mailkeep.mail.message.compose import Composed, Outgoing
 from mailkeep.mail.message.headers import Mailbox
 from mailkeep.mail.smtp.client import Lost, Refused, Submitted
 
-Result = Submitted | Refused | Lost
+SubmissionResult = Submitted | Refused | Lost
 """What came of a submission."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class AddressInput:
     """An address as it was asked for, not yet parsed, with its display name."""
 
     email: str
@@ -25,7 +25,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAttachment:
+class AttachmentInput:
     """An attachment as it was asked for; `content` is base64 text, still the request body's own bytes."""
 
     filename: str
@@ -36,18 +36,18 @@ class AskedAttachment:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SendRequest:
     """A message as it was asked for: the types are right, nothing else has been looked at."""
 
-    sender: Named
-    to: Sequence[Named]
-    cc: Sequence[Named]
-    bcc: Sequence[Named]
-    reply_to: Named | None
+    sender: AddressInput
+    to: Sequence[AddressInput]
+    cc: Sequence[AddressInput]
+    bcc: Sequence[AddressInput]
+    reply_to: AddressInput | None
     subject: str
     text_body: str | None
     html_body: str | None
-    attachments: Sequence[AskedAttachment]
+    attachments: Sequence[AttachmentInput]
     headers: Any
     in_reply_to: str
     references: Sequence[str]
@@ -69,7 +69,7 @@ class SenderDomain:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedMessage:
     """A checked message: ready to be written down and submitted. `envelope` has each recipient once."""
 
     id: UUID
@@ -78,11 +78,11 @@ class Prepared:
     envelope: Sequence[Address]
     outgoing: Outgoing
     composed: Composed
-    asked: Asked
+    request: SendRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class AcceptedMessage:
     """A message that the MTA took: our id, its Message-ID, and the recipients with their first status."""
 
     id: UUID
@@ -92,7 +92,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAttempt:
+class OpenSubmission:
     """An attempt that nobody ended; `queue_id` where the sandbox has the message."""
 
     id: UUID

@@ -33,8 +33,8 @@ R = TypeVar("R")
 
 
 async def _send(app: App, call: Call) -> HttpResponse:
-    asked = await _beside(call, wire.asked, call.body)
-    return HttpResponse(wire.sent(await service.send(app, call.caller(), asked)))
+    asked = await _convert(call, wire.to_request, call.body)
+    return HttpResponse(wire.sent_message(await service.send(app, call.caller(), asked)))
 
 
 async def _send_batch(app: App, call: Call) -> HttpResponse:
@@ -45,28 +45,28 @@ async def _send_batch(app: App, call: Call) -> HttpResponse:
         raise BatchTooLarge(f"A batch holds at most {MAX_BATCH} messages, this one {len(items)}.")
     if app.mta is None:
         raise SendUnavailable
-    outcomes = await service.send_batch(app, call.caller(), await _beside(call, wire.asked_in_batch, items))
-    return HttpResponse(await _beside(call, wire.batch, outcomes))
+    outcomes = await service.send_batch(app, call.caller(), await _convert(call, wire.to_requests, items))
+    return HttpResponse(await _convert(call, wire.batch_answer, outcomes))
 
 
-async def _beside(call: Call, convert: Callable[[T], R], value: T) -> R:
+async def _convert(call: Call, convert: Callable[[T], R], value: T) -> R:
     """What belongs to a large body is converted beside the event loop."""
     return await asyncio.to_thread(convert, value) if len(call.raw_body) > INLINE_BYTES else convert(value)
 
 
-async def _settle(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    before = await service.sent_before(app, request_id)
-    return HttpResponse(wire.sent(before[0])) if before else None
+async def _find_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
+    before = await service.find_sent(app, request_id)
+    return HttpResponse(wire.sent_message(before[0])) if before else None
 
 
-async def _settle_batch(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    before = await service.sent_before(app, request_id)
+async def _find_batch_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
+    before = await service.find_sent(app, request_id)
     if not before:
         return None
     # What is sent now belongs to the same request: cut off once more, it is found by the same id.
     who = replace(call.caller(), request_id=request_id)
-    items = await _beside(call, wire.asked_in_batch, call.body.messages)
-    return HttpResponse(await _beside(call, wire.batch, await service.resume_batch(app, who, items, before)))
+    items = await _convert(call, wire.to_requests, call.body.messages)
+    return HttpResponse(await _convert(call, wire.batch_answer, await service.resume_batch(app, who, items, before)))
 
 
 def body_limit(settings: Settings) -> int:
@@ -94,7 +94,7 @@ ENDPOINTS = (
         tag="Sending",
         body=wire.SendBody,
         body_limit=body_limit,
-        recover=_settle,
+        recover=_find_result,
         data=wire.SentMessage,
         refusals=(
             InvalidSender,
@@ -124,7 +124,7 @@ ENDPOINTS = (
         tag="Sending",
         body=wire.BatchBody,
         body_limit=body_limit,
-        recover=_settle_batch,
+        recover=_find_batch_result,
         data=wire.BatchAnswer,
         refusals=(EmptyBatch, BatchTooLarge, SendUnavailable),
         examples=(Example(body={"messages": [_EXAMPLE, _EXAMPLE | {"subject": "Once more"}]}),),

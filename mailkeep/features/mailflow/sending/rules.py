@@ -23,7 +23,7 @@ from mailkeep.core.errors import (
 )
 from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.abuse.model import ExternalCopies
-from mailkeep.features.mailflow.sending.model import Asked, AskedAttachment, Named, SenderDomain
+from mailkeep.features.mailflow.sending.model import AddressInput, AttachmentInput, SenderDomain, SendRequest
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.attachments import Attachment, check_content_id, check_content_type, clean_file_name
 from mailkeep.mail.message.base64_content import Base64, Base64Error
@@ -44,7 +44,7 @@ _HEADER = 400  # bytes of a body that take as long to write as a header field
 _BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
 
 
-def sender(asked: Asked) -> Mailbox:
+def parse_sender(asked: SendRequest) -> Mailbox:
     """The sender, parsed: the address that is checked is the one that is written."""
     try:
         return Mailbox(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
@@ -52,7 +52,7 @@ def sender(asked: Asked) -> Mailbox:
         raise InvalidSender(f"from.email: {error.reason}.") from error
 
 
-def recipient_domains(asked: Asked) -> set[str]:
+def recipient_domains(asked: SendRequest) -> set[str]:
     """The domains of a message's recipients as written, in lower case: nothing is parsed yet."""
     domains = {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
     # The database takes no string with a NUL; such an address is refused when it is parsed.
@@ -76,17 +76,17 @@ def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
         raise Forbidden("The sender's address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
-def mailboxes(field: str, named: Iterable[Named]) -> list[Mailbox]:
+def parse_recipients(field: str, named: Iterable[AddressInput]) -> list[Mailbox]:
     """The mailboxes of a recipient field; INVALID_RECIPIENT names the field and the position of the first fault."""
     return [_mailbox(field, index, each) for index, each in enumerate(named)]
 
 
-def reply_to(named: Named | None) -> Mailbox | None:
+def parse_reply_to(named: AddressInput | None) -> Mailbox | None:
     """The Reply-To mailbox, if one is asked for."""
     return None if named is None else _mailbox("reply_to", None, named)
 
 
-def _mailbox(field: str, index: int | None, named: Named) -> Mailbox:
+def _mailbox(field: str, index: int | None, named: AddressInput) -> Mailbox:
     try:
         return Mailbox(parse_address(named.email, min_labels=2), named.name)
     except AddressError as error:
@@ -99,7 +99,7 @@ def envelope(recipients: Iterable[Mailbox]) -> list[Address]:
     return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
 
 
-def refuse_expansion(beyond: ExternalCopies, asked: Asked, limit: int) -> InvalidRecipient:
+def refuse_expansion(beyond: ExternalCopies, asked: SendRequest, limit: int) -> InvalidRecipient:
     """INVALID_RECIPIENT for a recipient with which a message has too many external copies."""
     for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc)):
         for index, each in enumerate(named):
@@ -110,7 +110,7 @@ def refuse_expansion(beyond: ExternalCopies, asked: Asked, limit: int) -> Invali
     raise AssertionError(f"{beyond.address} is no recipient of the message")
 
 
-def headers(given: Any) -> dict[str, str]:
+def check_headers(given: Any) -> dict[str, str]:
     """Custom headers, every fault of theirs INVALID_HEADER."""
     if given is None:
         return {}
@@ -140,7 +140,7 @@ def headers(given: Any) -> dict[str, str]:
     return checked
 
 
-def attachment(index: int, asked: AskedAttachment) -> Attachment:
+def check_attachment(index: int, asked: AttachmentInput) -> Attachment:
     """A checked attachment; its content stays the slice that it is."""
     field = f"attachments[{index}]"
     name = clean_file_name(f"{field}.filename", asked.filename)
@@ -159,7 +159,7 @@ def unsubscribe(given: Mapping[str, Any] | None) -> Unsubscribe | None:
     return None if given is None else Unsubscribe(**given)
 
 
-def is_heavy(asked: Iterable[Asked]) -> bool:
+def is_heavy(asked: Iterable[SendRequest]) -> bool:
     """Whether checking and composing messages takes longer than the event loop should be held up."""
     recipients = content = 0
     for each in asked:
@@ -169,7 +169,7 @@ def is_heavy(asked: Iterable[Asked]) -> bool:
     return recipients > _MANY_RECIPIENTS or content > _MUCH_CONTENT
 
 
-def groups(asked: Sequence[Asked | Refusal]) -> Iterator[Sequence[Asked | Refusal]]:
+def split_batch(asked: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[SendRequest | Refusal]]:
     """The messages in order, in groups that are written by one statement each: of few recipients, or of one message."""
     start = recipients = 0
     for place, each in enumerate(asked):
@@ -181,12 +181,12 @@ def groups(asked: Sequence[Asked | Refusal]) -> Iterator[Sequence[Asked | Refusa
     yield asked[start:]
 
 
-def outgoing(message: UUID, at: datetime, asked: Asked, who: Mailbox, boxes: Sequence[list[Mailbox]]) -> Outgoing:
+def outgoing(message: UUID, at: datetime, asked: SendRequest, who: Mailbox, boxes: Sequence[list[Mailbox]]) -> Outgoing:
     """The message to compose; `boxes` are to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
     to, cc, bcc = boxes
-    answer_to = reply_to(asked.reply_to)
-    custom = headers(asked.headers)
-    attachments = [attachment(index, each) for index, each in enumerate(asked.attachments)]
+    answer_to = parse_reply_to(asked.reply_to)
+    custom = check_headers(asked.headers)
+    attachments = [check_attachment(index, each) for index, each in enumerate(asked.attachments)]
     return Outgoing(
         sender=who,
         to=to,
@@ -217,26 +217,26 @@ def first_status(mode: str) -> str:
     return "relayed" if mode == "smtp" else "queued"
 
 
-def relay_trouble(result: Submitted | Refused | Lost) -> bool:
+def is_relay_failure(result: Submitted | Refused | Lost) -> bool:
     """Whether the MTA itself is in trouble, as any other message would find it."""
     if isinstance(result, Refused):
         return result.stage in _BEFORE_ANY_MESSAGE or result.reply.code == 421
     return isinstance(result, Lost)
 
 
-def ending(result: Refused | Lost) -> tuple[str, str]:
+def failure_status(result: Refused | Lost) -> tuple[str, str]:
     """The status of an attempt that came to nothing, and why: `failed` where the message itself was refused."""
     if isinstance(result, Refused):
         return ("lost" if result.stage in _BEFORE_ANY_MESSAGE else "failed"), str(result.reply)
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
 
 
-def certainly_not_taken(result: Submitted | Refused | Lost) -> bool:
+def is_certainly_not_accepted(result: Submitted | Refused | Lost) -> bool:
     """Whether the MTA does not have a message."""
     return isinstance(result, Refused) or (isinstance(result, Lost) and result.submitted == "no")
 
 
-def not_taken(result: Refused | Lost) -> SendFailed | Unavailable:
+def submission_refusal(result: Refused | Lost) -> SendFailed | Unavailable:
     """SEND_FAILED: `details.submitted` no or unknown; `reason` relay where it is not about the message.
 
     UNAVAILABLE where the MTA's disk is full (452 4.3.1, RFC 3463 §3.4), which passes.
@@ -265,9 +265,9 @@ def not_taken(result: Refused | Lost) -> SendFailed | Unavailable:
     return SendFailed(f"The mail transfer agent refused the message: {reply}", **details)
 
 
-def unwritten(results: Sequence[tuple[Message, Submitted | Refused | Lost]]) -> Unavailable:
+def unrecorded_refusal(results: Sequence[tuple[Message, Submitted | Refused | Lost]]) -> Unavailable:
     """UNAVAILABLE after the MTA was asked: `details.submitted` yes, no, unknown or partly, and what it took."""
-    said = {_submitted(result) for _, result in results}
+    said = {_submission_state(result) for _, result in results}
     return Unavailable(
         "The database went away while the message was sent. Do not send it again where it is submitted.",
         submitted=said.pop() if len(said) == 1 else "partly",
@@ -275,7 +275,7 @@ def unwritten(results: Sequence[tuple[Message, Submitted | Refused | Lost]]) -> 
     )
 
 
-def _submitted(result: Submitted | Refused | Lost) -> str:
+def _submission_state(result: Submitted | Refused | Lost) -> str:
     if isinstance(result, Submitted):
         return "yes"
     return result.submitted if isinstance(result, Lost) else "no"

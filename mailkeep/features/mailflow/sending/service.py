@@ -17,7 +17,13 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.features.directory.relays import service as relays
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sending import rules, store, writes
-from mailkeep.features.mailflow.sending.model import Asked, Prepared, Result, SenderDomain, Sent
+from mailkeep.features.mailflow.sending.model import (
+    AcceptedMessage,
+    PreparedMessage,
+    SenderDomain,
+    SendRequest,
+    SubmissionResult,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
@@ -30,12 +36,12 @@ log = structlog.get_logger("mailkeep.sending")
 
 _SMALL = 64 << 10  # bytes of a message whose content is kept together with others
 
-Outcome = Sent | Refusal
+SendOutcome = AcceptedMessage | Refusal
 
 _SENT = IdempotencyInProgress()  # in the place of a message that a batch has sent already
 
 
-async def send(app: App, who: Principal, asked: Asked) -> Sent:
+async def send(app: App, who: Principal, asked: SendRequest) -> AcceptedMessage:
     """Send one message; refuses where it is not accepted."""
     outcome = (await send_all(app, who, [asked]))[0]
     if isinstance(outcome, Refusal):
@@ -43,17 +49,17 @@ async def send(app: App, who: Principal, asked: Asked) -> Sent:
     return outcome
 
 
-async def send_batch(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
+async def send_batch(app: App, who: Principal, asked: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
     """`send_all`, with an audit row also where none of them was accepted."""
     outcomes = await send_all(app, who, asked)
     refused = [each for each in outcomes if isinstance(each, Refusal)]
     if len(refused) == len(outcomes):
         async with app.db.tx() as conn:
-            await audit.record(conn, who, app.clock(), _refused(refused))
+            await audit.record(conn, who, app.clock(), _failed_batch_action(refused))
     return outcomes
 
 
-def _refused(refused: Sequence[Refusal]) -> AuditAction:
+def _failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
     """Denied where rights alone were in the way of each message; the code is the first one's."""
     more = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
     denied = all(each.status == 403 for each in refused)
@@ -63,13 +69,13 @@ def _refused(refused: Sequence[Refusal]) -> AuditAction:
     )
 
 
-async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -> list[Outcome]:
+async def send_all(app: App, who: Principal, asked: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
     """Send messages; an outcome for each, in order. What was refused before stays refused.
 
     A refusal of all (UNAVAILABLE) is raised where nothing was sent before; else it is the outcome of what was left.
     """
-    outcomes: list[Outcome] = []
-    for group in rules.groups(asked):
+    outcomes: list[SendOutcome] = []
+    for group in rules.split_batch(asked):
         try:
             outcomes += await _send_group(app, who, group, len(outcomes))
         except Refusal as wrong:
@@ -80,51 +86,55 @@ async def send_all(app: App, who: Principal, asked: Sequence[Asked | Refusal]) -
     return outcomes
 
 
-async def _send_group(app: App, who: Principal, asked: Sequence[Asked | Refusal], first: int) -> list[Outcome]:
+async def _send_group(
+    app: App, who: Principal, asked: Sequence[SendRequest | Refusal], first: int
+) -> list[SendOutcome]:
     at = app.clock()
     prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, asked))
     attempts = {
-        each.id: _attempt(who, each, at, first + index)
+        each.id: _build_message(who, each, at, first + index)
         for index, each in enumerate(prepared)
-        if isinstance(each, Prepared)
+        if isinstance(each, PreparedMessage)
     }
     if attempts:
         failpoint.reach("send.before_attempt")
-        begin = writes.begin if app.mta else writes.judge
+        begin = writes.begin if app.mta else writes.check_limits
         refused = await begin(app, who, at, list(attempts.values()))
         prepared = [each if isinstance(each, Refusal) else refused.get(each.id, each) for each in prepared]
-    ready = [each for each in prepared if isinstance(each, Prepared)]
+    ready = [each for each in prepared if isinstance(each, PreparedMessage)]
     if charged:
-        await _take_back(app, charged - {each.id for each in ready})
+        await _release_forwards(app, charged - {each.id for each in ready})
     if not ready:
         return [each for each in prepared if isinstance(each, Refusal)]
     if app.mta is None:
         raise SendUnavailable
     failpoint.reach("send.attempt_written")
-    submitted = await _submit_all(app, app.mta, ready)
+    submitted = await _submit_batch(app, app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
     if charged:
-        await _take_back(app, charged & {each for each, result in results.items() if rules.certainly_not_taken(result)})
+        await _release_forwards(
+            app, charged & {each for each, result in results.items() if rules.is_certainly_not_accepted(result)}
+        )
     settling = writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
     taken = [each for each in ready if isinstance(results[each.id], Submitted)]
-    await asyncio.gather(_keep_contents(app, taken), settling)
+    await asyncio.gather(_save_contents(app, taken), settling)
     failpoint.reach("send.committed")
     return [
         each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
     ]
 
 
-async def sent_before(app: App, request_id: UUID) -> dict[int, Sent]:
+async def find_sent(app: App, request_id: UUID) -> dict[int, AcceptedMessage]:
     """What a request that was cut off has sent, by the place in it; IDEMPOTENCY_IN_PROGRESS while that is not known.
 
     What is not there was never submitted, or certainly not taken: it may be sent anew.
     """
     async with app.db.autocommit() as conn:
-        found = await messages.of_request(conn, request_id)
+        found = await messages.find_by_request(conn, request_id)
     if any(message.status in ("submitting", "unknown") for message in found):
         raise IdempotencyInProgress
     return {
-        message.batch_index or 0: Sent(
+        message.batch_index or 0: AcceptedMessage(
             message.id, message.message_id, message.status, [(each.address, each.status) for each in message.recipients]
         )
         for message in found
@@ -133,31 +143,31 @@ async def sent_before(app: App, request_id: UUID) -> dict[int, Sent]:
 
 
 async def resume_batch(
-    app: App, who: Principal, asked: Sequence[Asked | Refusal], before: Mapping[int, Sent]
-) -> list[Outcome]:
+    app: App, who: Principal, asked: Sequence[SendRequest | Refusal], before: Mapping[int, AcceptedMessage]
+) -> list[SendOutcome]:
     """Send of a batch what was not sent before; an outcome for each message, in order."""
     outcomes = await send_all(app, who, [_SENT if index in before else each for index, each in enumerate(asked)])
     return [before.get(index, outcome) for index, outcome in enumerate(outcomes)]
 
 
-async def _keep_contents(app: App, taken: Sequence[Prepared]) -> None:
+async def _save_contents(app: App, taken: Sequence[PreparedMessage]) -> None:
     if not taken or app.settings.mta.mode == "sandbox":  # that keeps what it signed
         return
     if len(taken) == 1 and taken[0].composed.size <= _SMALL:
-        await app.write_in_batch(_keep_together, taken[0])
+        await app.write_in_batch(_write_contents, taken[0])
     else:
-        await _keep_together(app, taken)
+        await _write_contents(app, taken)
 
 
-async def _keep_together(app: App, taken: Sequence[Prepared]) -> list[None]:
+async def _write_contents(app: App, taken: Sequence[PreparedMessage]) -> list[None]:
     contents = [(each.id, each.composed.chunks()) for each in taken]
     await asyncio.to_thread(messages.keep_contents, app.data_dir, contents)
     return [None] * len(taken)
 
 
 async def _charge_forwards(
-    app: App, at: datetime, prepared: list[Prepared | Refusal], managed: Collection[str]
-) -> tuple[list[Prepared | Refusal], set[UUID]]:
+    app: App, at: datetime, prepared: list[PreparedMessage | Refusal], managed: Collection[str]
+) -> tuple[list[PreparedMessage | Refusal], set[UUID]]:
     """The messages, those refused that aliases and forwards lead too far outside; and those whose copies count."""
     charged: set[UUID] = set()
     for place, each in enumerate(prepared):
@@ -168,7 +178,7 @@ async def _charge_forwards(
             found = await abuse.external_copies(conn, each.envelope)
         limit = app.settings.limits.external_expansion
         if beyond := abuse.find_over_limit(found, limit):
-            prepared[place] = rules.refuse_expansion(beyond, each.asked, limit)
+            prepared[place] = rules.refuse_expansion(beyond, each.request, limit)
         elif found:
             refusal = await abuse.charge_forwards(app, at, str(each.id), abuse.copies_by_domain(found))
             prepared[place] = refusal or each
@@ -176,27 +186,27 @@ async def _charge_forwards(
     return prepared, charged
 
 
-async def _take_back(app: App, ids: Collection[UUID]) -> None:
+async def _release_forwards(app: App, ids: Collection[UUID]) -> None:
     async with app.db.autocommit() as conn:
         await abuse.uncount_forwards(conn, [str(each) for each in ids])
 
 
 async def _prepare_all(
-    app: App, who: Principal, asked: Sequence[Asked | Refusal]
-) -> tuple[list[Prepared | Refusal], Collection[str]]:
+    app: App, who: Principal, asked: Sequence[SendRequest | Refusal]
+) -> tuple[list[PreparedMessage | Refusal], Collection[str]]:
     """The messages, checked; and which of their domains are managed, senders' and recipients'."""
-    known = [address for each in asked if isinstance(each, Asked) and (address := _sender_or_none(each))]
+    known = [address for each in asked if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
     names = {name for address in known for name in (address.domain, address.key)}
     for message in asked:
-        if isinstance(message, Asked):
+        if isinstance(message, SendRequest):
             names |= rules.recipient_domains(message)
     domains = await app.write_in_batch(_sender_domains, names)
     at, limit = app.clock(), app.settings.limits.message_size_bytes
 
-    def prepare() -> list[Prepared | Refusal]:
+    def prepare() -> list[PreparedMessage | Refusal]:
         return [each if isinstance(each, Refusal) else _try_prepare(who, each, domains, at, limit) for each in asked]
 
-    if not rules.is_heavy(each for each in asked if isinstance(each, Asked)):
+    if not rules.is_heavy(each for each in asked if isinstance(each, SendRequest)):
         return prepare(), domains.keys()
     async with app.cpu_limit:
         return await asyncio.to_thread(prepare), domains.keys()
@@ -218,20 +228,20 @@ async def refuse_senders(app: App, who: Principal, senders: Collection[Address])
         rules.refuse_lower_rank(who, domain.owner_rank)
 
 
-def _sender_or_none(asked: Asked) -> Address | None:
+def _sender_or_none(asked: SendRequest) -> Address | None:
     try:
-        return rules.sender(asked).address
+        return rules.parse_sender(asked).address
     except Refusal:
         return None
 
 
 def _try_prepare(
     who: Principal,
-    asked: Asked,
+    asked: SendRequest,
     domains: dict[str, SenderDomain],
     at: datetime,
     limit: int,
-) -> Prepared | Refusal:
+) -> PreparedMessage | Refusal:
     try:
         return _prepare(who, asked, domains, at, limit)
     except Refusal as wrong:
@@ -240,25 +250,28 @@ def _try_prepare(
 
 def _prepare(
     who: Principal,
-    asked: Asked,
+    asked: SendRequest,
     domains: dict[str, SenderDomain],
     at: datetime,
     limit: int,
-) -> Prepared:
-    sender = rules.sender(asked)
+) -> PreparedMessage:
+    sender = rules.parse_sender(asked)
     domain = rules.domain_may_send(domains.get(sender.address.key))
     allow_on(who, "send", domain.id)
     rules.refuse_lower_rank(who, domain.owner_rank)
-    boxes = [rules.mailboxes(field, named) for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc))]
+    boxes = [
+        rules.parse_recipients(field, named)
+        for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc))
+    ]
     envelope = rules.envelope(mailbox for field in boxes for mailbox in field)
     message = messages.new_id(at)
     outgoing = rules.outgoing(message, at, asked, sender, boxes)
     composed = compose(outgoing)
     rules.refuse_too_large(composed.counted_size, limit)
-    return Prepared(message, sender, domain, envelope, outgoing, composed, asked)
+    return PreparedMessage(message, sender, domain, envelope, outgoing, composed, asked)
 
 
-def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Message:
+def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:
     outgoing = prepared.outgoing
     return Message(
         id=prepared.id,
@@ -280,31 +293,31 @@ def _attempt(who: Principal, prepared: Prepared, at: datetime, index: int) -> Me
         status="submitting",
         created_at=at,
         recipients=[Recipient(address.text, "submitting") for address in prepared.envelope],
-        tags=list(prepared.asked.tags),
-        metadata=prepared.asked.metadata,
+        tags=list(prepared.request.tags),
+        metadata=prepared.request.metadata,
         request_id=who.request_id,
         batch_index=index,
     )
 
 
-async def _submit_all(app: App, mta: SmtpPool, ready: Sequence[Prepared]) -> list[Result]:
+async def _submit_batch(app: App, mta: SmtpPool, ready: Sequence[PreparedMessage]) -> list[SubmissionResult]:
     """Submit side by side; a relay that fails on every connection at once is not asked by those still waiting."""
     places = asyncio.Semaphore(mta.size)
     failures = 0
 
-    async def one(prepared: Prepared) -> Result:
+    async def one(prepared: PreparedMessage) -> SubmissionResult:
         nonlocal failures
         async with places:
             if failures >= mta.size:
                 return Lost("the mail transfer agent failed for the messages before", "connect")
             result = await _submit(app, mta, prepared)
-            failures = failures + 1 if rules.relay_trouble(result) else 0
+            failures = failures + 1 if rules.is_relay_failure(result) else 0
             return result
 
     return await asyncio.gather(*(one(each) for each in ready))
 
 
-async def _submit(app: App, mta: SmtpPool, prepared: Prepared) -> Result:
+async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> SubmissionResult:
     composed = prepared.composed
     submission = Submission(
         mail_from=prepared.sender.address.text,
@@ -323,7 +336,7 @@ async def _submit(app: App, mta: SmtpPool, prepared: Prepared) -> Result:
         return Lost("it could not be written to the connection", "envelope")
 
 
-async def submit(app: App, domain: str | None, submission: Submission, body: Iterable[bytes]) -> Result:
+async def submit(app: App, domain: str | None, submission: Submission, body: Iterable[bytes]) -> SubmissionResult:
     """Submit a message of another feature, which has checked and counted it, for a sender of this domain."""
     if app.mta is None:
         return Lost("sending is not configured (mta.mode)", "connect")
@@ -332,7 +345,7 @@ async def submit(app: App, domain: str | None, submission: Submission, body: Ite
 
 async def _submit_to(
     app: App, mta: SmtpPool, domain: str | None, submission: Submission, content: tuple[Iterable[bytes], bool]
-) -> Result:
+) -> SubmissionResult:
     """By the relay of the domain, where it has one, in the mode `smtp`; `content` with whether it is dot-stuffed."""
     body, stuffed = content
     try:
@@ -345,12 +358,12 @@ async def _submit_to(
         return wrong
 
 
-def _outcome(app: App, message: Message, result: Result) -> Outcome:
+def _outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome:
     if not isinstance(result, Submitted):
-        return rules.not_taken(result)
+        return rules.submission_refusal(result)
     status = rules.first_status(app.settings.mta.mode)
     recipients = [
         (each.address, "bounced" if each.address in result.rejected else status) for each in message.recipients
     ]
     agreed = {status for _, status in recipients}
-    return Sent(message.id, message.message_id, agreed.pop() if len(agreed) == 1 else "partial", recipients)
+    return AcceptedMessage(message.id, message.message_id, agreed.pop() if len(agreed) == 1 else "partial", recipients)

@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.abuse.model import SendVerdict
-from mailkeep.features.mailflow.sending.model import OpenAttempt, SenderDomain
+from mailkeep.features.mailflow.sending.model import OpenSubmission, SenderDomain
 
 
 async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
@@ -79,7 +79,7 @@ async def log_read_at(conn: Conn) -> datetime | None:
 
 async def open_attempts(
     conn: Conn, before: datetime, untaken_before: datetime, most: int, *, told_by_log: bool
-) -> list[OpenAttempt]:
+) -> list[OpenSubmission]:
     """Attempts begun before an instant that nobody ended or answered, and those called unknown that the sandbox has
     after all. Of those that nobody took only the ones begun before `untaken_before`, and with `told_by_log` also those
     called unknown.
@@ -111,4 +111,4 @@ async def open_attempts(
             "lately": uuid7_floor(before - timedelta(days=2)),
         },
     )
-    return [OpenAttempt(**row) for row in await cursor.fetchall()]
+    return [OpenSubmission(**row) for row in await cursor.fetchall()]

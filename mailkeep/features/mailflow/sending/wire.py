@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from mailkeep.core.errors import Refusal, invalid_field
-from mailkeep.features.mailflow.sending.model import Asked, AskedAttachment, Named, Sent
+from mailkeep.features.mailflow.sending.model import AcceptedMessage, AddressInput, AttachmentInput, SendRequest
 from mailkeep.features.mailflow.sending.rules import MAX_BATCH, MAX_HEADER_OCTETS, MAX_HEADERS, MAX_RECIPIENTS
 from mailkeep.web.fields import DECODE_EACH, MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
 from mailkeep.web.string_views import StringView
@@ -130,14 +130,14 @@ class BatchAnswer(Struct, frozen=True):
     results: list[BatchResult]
 
 
-def asked(body: SendBody) -> Asked:
+def to_request(body: SendBody) -> SendRequest:
     """The message that a body asks for."""
-    return Asked(
-        sender=_named(body.sender),
-        to=[_named(each) for each in body.to],
-        cc=[_named(each) for each in body.cc],
-        bcc=[_named(each) for each in body.bcc],
-        reply_to=_named(body.reply_to) if body.reply_to else None,
+    return SendRequest(
+        sender=_address(body.sender),
+        to=[_address(each) for each in body.to],
+        cc=[_address(each) for each in body.cc],
+        bcc=[_address(each) for each in body.bcc],
+        reply_to=_address(body.reply_to) if body.reply_to else None,
         subject=body.subject,
         text_body=body.text_body or None,
         html_body=body.html_body or None,
@@ -151,22 +151,22 @@ def asked(body: SendBody) -> Asked:
     )
 
 
-def asked_in_batch(items: Sequence[SendBody | Refusal]) -> list[Asked | Refusal]:
+def to_requests(items: Sequence[SendBody | Refusal]) -> list[SendRequest | Refusal]:
     """The items of a batch: the fault of one is its own."""
-    return [_asked_or_refusal(item) for item in items]
+    return [_to_request_or_refusal(item) for item in items]
 
 
-def _asked_or_refusal(item: SendBody | Refusal) -> Asked | Refusal:
+def _to_request_or_refusal(item: SendBody | Refusal) -> SendRequest | Refusal:
     if isinstance(item, Refusal):
         return item
     try:
-        return asked(item)
+        return to_request(item)
     except Refusal as wrong:
         return wrong
 
 
-def _named(body: AddressBody) -> Named:
-    return Named(body.email, body.name)
+def _address(body: AddressBody) -> AddressInput:
+    return AddressInput(body.email, body.name)
 
 
 def _headers(given: Any) -> Any:
@@ -183,7 +183,7 @@ def _header_text(value: StringView) -> str:
     return value.text() if len(value) <= 6 * MAX_HEADER_OCTETS else " " * (MAX_HEADER_OCTETS + 1)
 
 
-def _attachment(index: int, body: AttachmentBody) -> AskedAttachment:
+def _attachment(index: int, body: AttachmentBody) -> AttachmentInput:
     content = body.content
     if isinstance(content, StringView):
         data: bytes | memoryview = content.raw if content.plain else content.text().encode()
@@ -192,27 +192,27 @@ def _attachment(index: int, body: AttachmentBody) -> AskedAttachment:
     else:
         raise invalid_field(f"attachments[{index}].content", "must be a string")
     inline = body.disposition == "inline"
-    return AskedAttachment(body.filename, body.content_type, data, body.content_id, inline)
+    return AttachmentInput(body.filename, body.content_type, data, body.content_id, inline)
 
 
-def sent(found: Sent) -> SentMessage:
+def sent_message(found: AcceptedMessage) -> SentMessage:
     """An accepted message as it is answered."""
     recipients = [SentRecipient(address, status) for address, status in found.recipients]
     return SentMessage(found.message_id, found.id, found.status, recipients)
 
 
-def batch(outcomes: list[Sent | Refusal]) -> BatchAnswer:
+def batch_answer(outcomes: list[AcceptedMessage | Refusal]) -> BatchAnswer:
     """The answer to a batch."""
     results = [_result(index, outcome) for index, outcome in enumerate(outcomes)]
     failed = sum(isinstance(outcome, Refusal) for outcome in outcomes)
     return BatchAnswer(len(outcomes), len(outcomes) - failed, failed, results)
 
 
-def _result(index: int, outcome: Sent | Refusal) -> BatchResult:
+def _result(index: int, outcome: AcceptedMessage | Refusal) -> BatchResult:
     if isinstance(outcome, Refusal):
         details = dict(outcome.details) if outcome.details else None
         return BatchResult(index=index, error=outcome.message, code=outcome.code, details=details)
-    found = sent(outcome)
+    found = sent_message(outcome)
     return BatchResult(
         index=index,
         message_id=found.message_id,

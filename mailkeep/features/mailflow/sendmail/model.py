@@ -11,7 +11,7 @@ from msgspec import Struct
 from mailkeep.mail.smtp.spool import Received
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """Exit codes (sysexits.h)."""
 
     OK = 0
@@ -23,7 +23,7 @@ class Exit(IntEnum):
     NOPERM = 77
 
 
-class Asked(Struct, frozen=True, forbid_unknown_fields=True):
+class SendmailOptions(Struct, frozen=True, forbid_unknown_fields=True):
     """What the program's options say. `sender` is the envelope sender (None: not given, empty: `<>`), `name` the full
     name for a From field that is missing, `extract`: recipients are also those of To, Cc and Bcc.
     """
@@ -35,24 +35,24 @@ class Asked(Struct, frozen=True, forbid_unknown_fields=True):
     key: str | None = None
 
 
-class Answer(Struct, frozen=True):
+class SendmailReply(Struct, frozen=True):
     """The exit code, and what to print on standard error."""
 
     code: int
     text: str = ""
 
 
-class Rejected(Exception):
+class SendmailError(Exception):
     """The message is not sent; with the exit code and the reason."""
 
-    def __init__(self, code: Exit, reason: str) -> None:
+    def __init__(self, code: ExitCode, reason: str) -> None:
         super().__init__(reason)
         self.code = code
         self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class SendmailContent:
     """A message with CRLF line ends. `is_8bit`, `is_utf8` and `longest` (octets of a line) are those of all of it."""
 
     received: Received
@@ -62,7 +62,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class HeaderFields:
     """A header: fields in order as (name, raw value without its line end), and where the body begins."""
 
     fields: list[tuple[str, bytes]]
@@ -70,10 +70,10 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class SendmailBody:
     """The body as it is sent."""
 
-    content: Content
+    content: SendmailContent
     start: int
     encode: bool  # as quoted-printable
     wrap: bool  # lines over 998 octets broken

@@ -9,7 +9,13 @@ from datetime import datetime
 
 from mailkeep.core.address import Address, AddressError, normalize_domain, parse_address
 from mailkeep.core.errors import Refusal
-from mailkeep.features.mailflow.sendmail.model import Body, Content, Exit, Fields, Rejected
+from mailkeep.features.mailflow.sendmail.model import (
+    ExitCode,
+    HeaderFields,
+    SendmailBody,
+    SendmailContent,
+    SendmailError,
+)
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.message.headers import Mailbox, address_field, check_message_id, date_text, unstructured
 
@@ -25,7 +31,7 @@ _RESERVED = ("x-svc-", "x-mailkeep-", "x-rspamd-", "x-spam")
 _ADDRESSES = ("to", "cc", "reply-to", "resent-to", "resent-cc")
 
 
-def read_fields(head: bytes) -> Fields:
+def read_fields(head: bytes) -> HeaderFields:
     """The header at the start of a message; one that does not begin with a field is all body.
 
     A first line `From …` of the mbox format is left out.
@@ -38,7 +44,7 @@ def read_fields(head: bytes) -> Fields:
             break
         line = head[at:end]
         if not line:
-            return _joined(fields, end + 2)
+            return _join_lines(fields, end + 2)
         match = _FIELD.fullmatch(line)
         if line[:1] in b" \t" and fields:
             fields[-1][1].append(line)
@@ -47,17 +53,17 @@ def read_fields(head: bytes) -> Fields:
         elif at == 0 and line.startswith((b"From ", b">From ")):
             pass
         else:
-            return _joined(fields, at)
+            return _join_lines(fields, at)
         at = end + 2
     if len(head) >= MAX_HEAD:
-        raise Rejected(Exit.DATAERR, f"the header is larger than {MAX_HEAD >> 10} KiB")
-    return _joined(fields, at)
+        raise SendmailError(ExitCode.DATAERR, f"the header is larger than {MAX_HEAD >> 10} KiB")
+    return _join_lines(fields, at)
 
 
-def _joined(fields: list[tuple[str, list[bytes]]], body_at: int) -> Fields:
+def _join_lines(fields: list[tuple[str, list[bytes]]], body_at: int) -> HeaderFields:
     if len(fields) > MAX_FIELDS:
-        raise Rejected(Exit.DATAERR, f"{len(fields)} header fields are too many; at most {MAX_FIELDS}")
-    return Fields([(name, b"\r\n".join(lines)) for name, lines in fields], body_at)
+        raise SendmailError(ExitCode.DATAERR, f"{len(fields)} header fields are too many; at most {MAX_FIELDS}")
+    return HeaderFields([(name, b"\r\n".join(lines)) for name, lines in fields], body_at)
 
 
 def text_of(value: bytes) -> str:
@@ -70,19 +76,19 @@ def text_of(value: bytes) -> str:
     return _FOLD.sub(" ", text).replace("\t", " ").strip()
 
 
-def values(fields: Fields, *names: str) -> list[str]:
+def values(fields: HeaderFields, *names: str) -> list[str]:
     """The values of the fields with these names (lower case)."""
     return [text_of(value) for name, value in fields.fields if name.lower() in names]
 
 
-def author(fields: Fields) -> Mailbox | None:
+def author(fields: HeaderFields) -> Mailbox | None:
     """The From field's mailbox, None without the field; it must be one address."""
     given = values(fields, "from")
     if not given:
         return None
     found = parse_addresses(given[0])
     if len(given) > 1 or len(found) != 1:
-        raise Rejected(Exit.DATAERR, "From must be one address")
+        raise SendmailError(ExitCode.DATAERR, "From must be one address")
     return Mailbox(address(found[0].email, "From"), _printable(found[0].name))
 
 
@@ -105,34 +111,34 @@ def address(text: str, what: str) -> Address:
     try:
         return parse_address(text)
     except AddressError as error:
-        raise Rejected(Exit.DATAERR, f"{what} {text!r}: {error.reason}") from None
+        raise SendmailError(ExitCode.DATAERR, f"{what} {text!r}: {error.reason}") from None
 
 
-def qualified(text: str, host: str) -> str:
+def qualify(text: str, host: str) -> str:
     """An address; a bare name is one at the host."""
     text = text.strip()
     text = text[1:-1].strip() if text.startswith("<") and text.endswith(">") else text
     return text if "@" in text else f"{text}@{host}"
 
 
-def recipients(given: Sequence[str], fields: Fields | None, host: str) -> list[Address]:
+def recipients(given: Sequence[str], fields: HeaderFields | None, host: str) -> list[Address]:
     """The recipients, each once: those given, each perhaps a list, and with `fields` those of To, Cc and Bcc."""
-    texts = [part for each in given for part in _each(each)]
+    texts = [part for each in given for part in _split_addresses(each)]
     if fields:
         listed = values(fields, "to", "cc", "bcc") or values(fields, "resent-to", "resent-cc", "resent-bcc")
-        texts += [part for each in listed for part in _each(each)]
+        texts += [part for each in listed for part in _split_addresses(each)]
     found: dict[str, Address] = {}
     for text in texts:
-        each = address(qualified(text, host), "recipient")
+        each = address(qualify(text, host), "recipient")
         found[each.key] = each
         if len(found) > MAX_RECIPIENTS:
-            raise Rejected(Exit.DATAERR, f"too many recipients; at most {MAX_RECIPIENTS}")
+            raise SendmailError(ExitCode.DATAERR, f"too many recipients; at most {MAX_RECIPIENTS}")
     if not found:
-        raise Rejected(Exit.USAGE, "no recipient: name one, or use -t")
+        raise SendmailError(ExitCode.USAGE, "no recipient: name one, or use -t")
     return list(found.values())
 
 
-def _each(text: str) -> list[str]:
+def _split_addresses(text: str) -> list[str]:
     text = text_of(text.encode("utf-8", "surrogateescape"))
     if not re.search(r"[<(\":;]", text):
         return [part for part in text.split(",") if part.strip()]
@@ -156,7 +162,7 @@ def senders_of(account: str, allowed: Mapping[str, Sequence[str]]) -> Sequence[s
     return allowed.get(account, ())
 
 
-def message_id(fields: Fields) -> str | None:
+def message_id(fields: HeaderFields) -> str | None:
     """The Message-ID, None for none and for one that is malformed."""
     for value in values(fields, "message-id")[:1]:
         try:
@@ -167,7 +173,7 @@ def message_id(fields: Fields) -> str | None:
     return None
 
 
-def header(fields: Fields, sender: Mailbox, at: datetime, given_id: str, body: Body) -> bytes:
+def header(fields: HeaderFields, sender: Mailbox, at: datetime, given_id: str, body: SendmailBody) -> bytes:
     """The header to send: From as it was checked, what is missing added, what is not for recipients removed, ASCII."""
     lines = [_field(name, value) for name, value in fields.fields if _is_kept(name.lower(), body)]
     names = {name.lower() for name, _ in fields.fields}
@@ -182,13 +188,13 @@ def header(fields: Fields, sender: Mailbox, at: datetime, given_id: str, body: B
     return "".join(lines).encode()
 
 
-def _is_kept(name: str, body: Body) -> bool:
+def _is_kept(name: str, body: SendmailBody) -> bool:
     if name in _DROPPED or name == "message-id" or name.startswith(_RESERVED):
         return False
     return not (body.encode and name == "content-transfer-encoding")
 
 
-def _mime(names: set[str], body: Body) -> Iterator[str]:
+def _mime(names: set[str], body: SendmailBody) -> Iterator[str]:
     if "mime-version" not in names:
         yield "MIME-Version: 1.0\r\n"
     if "content-type" not in names:
@@ -210,24 +216,24 @@ def _field(name: str, value: bytes) -> str:
     return address_field(name, found) or f"{name}: undisclosed-recipients:;\r\n"
 
 
-def body_of(fields: Fields, content: Content) -> Body:
+def body_of(fields: HeaderFields, content: SendmailContent) -> SendmailBody:
     """The body, with what has to be done about lines over 998 octets: text is encoded as quoted-printable; within parts
     of a message, whose encoding is theirs, lines are broken.
     """
     if content.longest <= MAX_LINE:
-        return Body(content, fields.body_at, encode=False, wrap=False)
+        return SendmailBody(content, fields.body_at, encode=False, wrap=False)
     kind = (values(fields, "content-type") or ["text/plain"])[0].lower()
     encoding = (values(fields, "content-transfer-encoding") or ["7bit"])[0].lower()
     text = encoding in ("7bit", "8bit") and not kind.startswith(("multipart/", "message/"))
-    return Body(content, fields.body_at, encode=text, wrap=not text)
+    return SendmailBody(content, fields.body_at, encode=text, wrap=not text)
 
 
-def body_chunks(body: Body) -> Iterator[bytes]:
+def body_chunks(body: SendmailBody) -> Iterator[bytes]:
     """The body as it is sent, in pieces of which each is quickly made."""
     if body.encode:
-        yield from map(_quoted, _pieces(body.chunks()))
+        yield from map(_quote_printable, _pieces(body.chunks()))
     elif body.wrap:
-        yield from _wrapped(_pieces(body.chunks()))
+        yield from _wrap_lines(_pieces(body.chunks()))
     else:
         yield from body.chunks()
 
@@ -245,14 +251,14 @@ def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield rest
 
 
-def _quoted(piece: bytes) -> bytes:
+def _quote_printable(piece: bytes) -> bytes:
     """As quoted-printable; a piece that ends within a line is followed by a soft line break."""
     if piece.endswith(b"\r\n") or not piece:
         return binascii.b2a_qp(piece, istext=True)
     return binascii.b2a_qp(piece, istext=True).replace(b"\n", b"\r\n") + b"=\r\n"
 
 
-def _wrapped(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _wrap_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """With lines of at most 998 octets."""
     column = 0
     for piece in pieces:
@@ -272,6 +278,6 @@ def _wrapped(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(made)
 
 
-def subject(fields: Fields) -> str:
+def subject(fields: HeaderFields) -> str:
     """The subject, for the history."""
     return decode_words((values(fields, "subject") or [""])[0])[:2000]

@@ -24,10 +24,17 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.sending import rules as sending_rules, service as sending, writes
 from mailkeep.features.mailflow.sendmail import rules
-from mailkeep.features.mailflow.sendmail.model import Asked, Body, Content, Exit, Fields, Rejected
+from mailkeep.features.mailflow.sendmail.model import (
+    ExitCode,
+    HeaderFields,
+    SendmailBody,
+    SendmailContent,
+    SendmailError,
+    SendmailOptions,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Fate, Message, Recipient, Reply
+from mailkeep.features.record.messages.model import DeliveryOutcome, Message, Recipient, ServerReply
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.headers import Mailbox, date_text
 from mailkeep.mail.smtp.client import Lost, Refused, Submission, Submitted
@@ -57,17 +64,17 @@ def host_of(app: App) -> str:
     return srs.rewriter(app.vault, app.settings).host.lower()
 
 
-async def send(app: App, account: pwd.struct_passwd, asked: Asked, content: Content) -> str:
+async def send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, content: SendmailContent) -> str:
     """Send a message; returns once the MTA has it, with what to say. Raises `Rejected`."""
     try:
         return await _send(app, account, asked, content)
     except Unavailable:
-        raise Rejected(Exit.TEMPFAIL, "the database is not available, try again later") from None
+        raise SendmailError(ExitCode.TEMPFAIL, "the database is not available, try again later") from None
     except Refusal as refusal:
-        raise _rejected(refusal) from None
+        raise _to_error(refusal) from None
 
 
-async def _send(app: App, account: pwd.struct_passwd, asked: Asked, content: Content) -> str:
+async def _send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, content: SendmailContent) -> str:
     at, host = app.clock(), host_of(app)
     fields = await asyncio.to_thread(rules.read_fields, content.received.head(rules.MAX_HEAD))
     sender = await _sender(app, account, asked, fields)
@@ -83,9 +90,12 @@ async def _send(app: App, account: pwd.struct_passwd, asked: Asked, content: Con
     size = len(head) + content.received.size - fields.body_at
     limit = app.settings.limits.message_size_bytes
     if size > limit:
-        raise Rejected(Exit.UNAVAILABLE, f"the message has {size} bytes; at most {limit} are allowed")
+        raise SendmailError(ExitCode.UNAVAILABLE, f"the message has {size} bytes; at most {limit} are allowed")
     attempt = _attempt(sender, message, header_id, envelope, at)
-    to, cc = await asyncio.to_thread(_listed, fields, "to"), await asyncio.to_thread(_listed, fields, "cc")
+    to, cc = (
+        await asyncio.to_thread(_list_addresses, fields, "to"),
+        await asyncio.to_thread(_list_addresses, fields, "cc"),
+    )
     attempt = replace(
         attempt,
         subject=await asyncio.to_thread(rules.subject, fields),
@@ -98,7 +108,7 @@ async def _send(app: App, account: pwd.struct_passwd, asked: Asked, content: Con
     if refusal is not None:
         async with app.db.autocommit() as conn:
             await abuse.uncount_forwards(conn, [str(message)])
-        raise _rejected(refusal)
+        raise _to_error(refusal)
     return await _hand_over(app, sender, attempt, (head, body))
 
 
@@ -109,19 +119,19 @@ async def _charge_forwards(app: App, at: datetime, message: UUID, envelope: Sequ
     limit = app.settings.limits.external_expansion
     if beyond := abuse.find_over_limit(found, limit):
         reason = f"{beyond.address} leads to more than {limit} addresses outside"
-        raise Rejected(Exit.UNAVAILABLE, f"{reason} (limits.external_expansion)")
+        raise SendmailError(ExitCode.UNAVAILABLE, f"{reason} (limits.external_expansion)")
     if found and (refusal := await abuse.charge_forwards(app, at, str(message), abuse.copies_by_domain(found))):
-        raise _rejected(refusal)
+        raise _to_error(refusal)
 
 
-def _listed(fields: Fields, name: str) -> list[str]:
+def _list_addresses(fields: HeaderFields, name: str) -> list[str]:
     return [each for value in rules.values(fields, name) for each in rules.addresses_in(value)]
 
 
-async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[bytes, Body]) -> str:
+async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[bytes, SendmailBody]) -> str:
     head, body = content
     async with app.db.autocommit() as conn:
-        await messages.begin(conn, [attempt])
+        await messages.insert_messages(conn, [attempt])
     smtputf8 = not (sender.envelope + "".join(each.address for each in attempt.recipients)).isascii()
     eight_bit = (body.content.is_8bit and not body.encode) or not head.isascii()
     to = [each.address for each in attempt.recipients]
@@ -135,14 +145,14 @@ async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[
     if isinstance(result, Submitted):
         rejected = ", ".join(f"{each}: {reply}" for each, reply in result.rejected.items())
         return f"not accepted for {rejected}" if rejected else ""
-    raise _not_taken(result)
+    raise _submission_error(result)
 
 
-async def _sender(app: App, account: pwd.struct_passwd, asked: Asked, fields: Fields) -> Sender:
+async def _sender(app: App, account: pwd.struct_passwd, asked: SendmailOptions, fields: HeaderFields) -> Sender:
     """Who sends this, or `Rejected`: envelope sender and From are each checked."""
     host, author = host_of(app), await asyncio.to_thread(rules.author, fields)
-    given = rules.address(rules.qualified(asked.sender, host), "-f") if asked.sender else None
-    wanted = _Wanted(author and author.address, given, asked.sender == "")
+    given = rules.address(rules.qualify(asked.sender, host), "-f") if asked.sender else None
+    wanted = _RequestedSenders(author and author.address, given, asked.sender == "")
     if asked.key is not None:
         sender = await _by_key(app, asked.key, wanted)
     else:
@@ -154,7 +164,7 @@ async def _sender(app: App, account: pwd.struct_passwd, asked: Asked, fields: Fi
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _RequestedSenders:
     """The senders that a message names: of From, of the envelope, and whether that is to be empty."""
 
     author: Address | None
@@ -162,16 +172,16 @@ class _Wanted:
     is_null: bool
 
 
-async def _by_key(app: App, key: str, wanted: _Wanted) -> Sender:
+async def _by_key(app: App, key: str, wanted: _RequestedSenders) -> Sender:
     who = await _key(app, key)
     allow(who, "send")
     first = wanted.author or wanted.given
     if first is None:
-        raise Rejected(Exit.USAGE, "with an API key, From or -f is required")
+        raise SendmailError(ExitCode.USAGE, "with an API key, From or -f is required")
     envelope = None if wanted.is_null else wanted.given or first
-    domain = await _managed(app, first)
+    domain = await _find_managed(app, first)
     if envelope and envelope.domain != first.domain:
-        await _managed(app, envelope)
+        await _find_managed(app, envelope)
     await sending.refuse_senders(app, who, [first, envelope or first])
     return Sender(who, envelope.text if envelope else "", Mailbox(first), domain, SendCharge(first, domain.id, 1))
 
@@ -200,18 +210,18 @@ async def _key(app: App, raw: str) -> Principal:
     )
 
 
-async def _by_account(app: App, account: pwd.struct_passwd, wanted: _Wanted) -> Sender:
+async def _by_account(app: App, account: pwd.struct_passwd, wanted: _RequestedSenders) -> Sender:
     host = host_of(app)
     own = _own(account, host)
     if own is None:
-        raise Rejected(Exit.NOPERM, f"the account name {account.pw_name!r} is no local part of an address")
+        raise SendmailError(ExitCode.NOPERM, f"the account name {account.pw_name!r} is no local part of an address")
     first = wanted.author or wanted.given or own
     envelope = None if wanted.is_null else wanted.given or own
     allowed = rules.senders_of(account.pw_name, app.settings.sendmail.allowed)
     for each in (first, envelope or own):
         if not rules.may_send(each, own, allowed):
-            raise Rejected(
-                Exit.NOPERM,
+            raise SendmailError(
+                ExitCode.NOPERM,
                 f"the account {account.pw_name} may not send as {each}: use {own}, an API key (--key-file), or the "
                 "setting sendmail.allowed",
             )
@@ -240,15 +250,15 @@ async def _domain(app: App, address: Address, host: str) -> Domain | None:
     if domain is None:
         if address.domain == host:
             return None
-        raise Rejected(Exit.NOPERM, f"{address.domain} is not a domain of this server")
+        raise SendmailError(ExitCode.NOPERM, f"{address.domain} is not a domain of this server")
     if not domain.active:
-        raise Rejected(Exit.TEMPFAIL, f"the domain {domain.name} is deactivated")
+        raise SendmailError(ExitCode.TEMPFAIL, f"the domain {domain.name} is deactivated")
     if not domain.sending_enabled:
-        raise Rejected(Exit.NOPERM, f"sending is disabled for {domain.name}")
+        raise SendmailError(ExitCode.NOPERM, f"sending is disabled for {domain.name}")
     return domain
 
 
-async def _managed(app: App, address: Address) -> Domain:
+async def _find_managed(app: App, address: Address) -> Domain:
     domain = await _domain(app, address, "")
     assert domain is not None
     return domain
@@ -266,7 +276,7 @@ async def _deliverable(app: App, given: Sequence[Address], host: str) -> list[Ad
     for each in given:
         if each.domain == host:
             if each.local_part.lower() not in _LOCAL_NAMES and not _is_account(each.local_part):
-                raise Rejected(Exit.NOUSER, f"{each}: no such account on this machine")
+                raise SendmailError(ExitCode.NOUSER, f"{each}: no such account on this machine")
             found[postmaster.key] = postmaster
         else:
             found[each.key] = each
@@ -334,13 +344,13 @@ async def _write_down(app: App, sender: Sender, attempt: Message, result: Submit
             status = sending_rules.first_status(app.settings.mta.mode)
             await messages.accept(conn, at, [(attempt, result.queue_id or "")], status=status)
             for address, said in result.rejected.items():
-                reply = Reply(said.code, said.enhanced, said.text, None)
-                await messages.record_fate(conn, at, Fate(attempt.id, address, "bounced", 1, reply))
+                reply = ServerReply(said.code, said.enhanced, said.text, None)
+                await messages.record_outcome(conn, at, DeliveryOutcome(attempt.id, address, "bounced", 1, reply))
             if sender.who.key_id:
-                await audit.record(conn, sender.who, at, writes.audit_action([attempt], 1))
+                await audit.record(conn, sender.who, at, writes.send_action([attempt], 1))
         else:
-            status, said = sending_rules.ending(result)
-            ended = await messages.end_attempts(conn, at, [(attempt.id, status, said)])
+            status, said = sending_rules.failure_status(result)
+            ended = await messages.end_submissions(conn, at, [(attempt.id, status, said)])
             if ended and status != "unknown":
                 await abuse.uncount_forwards(conn, [str(attempt.id)])
                 await abuse.uncount(conn, [(attempt.created_at, sender.use)])
@@ -348,20 +358,24 @@ async def _write_down(app: App, sender: Sender, attempt: Message, result: Submit
         app.counters.add("messages_accepted", "outbound", attempt.source)
 
 
-def _rejected(refusal: Refusal) -> Rejected:
+def _to_error(refusal: Refusal) -> SendmailError:
     if isinstance(refusal, MailboxSuspended):
-        return Rejected(Exit.NOPERM, refusal.message)
+        return SendmailError(ExitCode.NOPERM, refusal.message)
     if isinstance(refusal, RateLimitExceeded):
         permanent = (refusal.details or {}).get("reason") == "message_above_threshold"
-        return Rejected(Exit.NOPERM if permanent else Exit.TEMPFAIL, refusal.message)
-    code = Exit.NOPERM if refusal.status in (401, 403) else Exit.DATAERR
-    return Rejected(code if refusal.status < 500 else Exit.TEMPFAIL, refusal.message)
+        return SendmailError(ExitCode.NOPERM if permanent else ExitCode.TEMPFAIL, refusal.message)
+    code = ExitCode.NOPERM if refusal.status in (401, 403) else ExitCode.DATAERR
+    return SendmailError(code if refusal.status < 500 else ExitCode.TEMPFAIL, refusal.message)
 
 
-def _not_taken(result: Refused | Lost) -> Rejected:
+def _submission_error(result: Refused | Lost) -> SendmailError:
     if isinstance(result, Lost):
-        return Rejected(Exit.TEMPFAIL, f"the mail transfer agent did not accept the message: {result.why}")
+        return SendmailError(ExitCode.TEMPFAIL, f"the mail transfer agent did not accept the message: {result.why}")
     if not result.permanent:
-        return Rejected(Exit.TEMPFAIL, f"the mail transfer agent did not accept the message yet: {result.reply}")
+        return SendmailError(
+            ExitCode.TEMPFAIL, f"the mail transfer agent did not accept the message yet: {result.reply}"
+        )
     unknown = result.reply.enhanced.startswith("5.1.")
-    return Rejected(Exit.NOUSER if unknown else Exit.UNAVAILABLE, f"the message was refused: {result.reply}")
+    return SendmailError(
+        ExitCode.NOUSER if unknown else ExitCode.UNAVAILABLE, f"the message was refused: {result.reply}"
+    )

@@ -114,7 +114,7 @@ class DeliveryWorker:
         """The body with the mail's content, while that is kept (three days)."""
         shown = msgspec.json.decode(content.data, type=dict[str, Any])
         async with self._app.db.autocommit() as conn:
-            whole = await receiving.full_data(conn, shown)
+            whole = await receiving.load_full_data(conn, shown)
         if whole is shown:
             whole = {**shown, "truncated": True}
         return await asyncio.to_thread(rules.body, content, whole)

@@ -35,7 +35,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordedEvent:
     """An event on record; `tx` is the transaction that told it, by which the feed is ordered before the id."""
 
     id: UUID
@@ -48,7 +48,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class EventFilter:
     """Which events the feed shows; `domains` are those that the caller sees, None for all."""
 
     domains: list[UUID] | None
@@ -58,14 +58,14 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FeedStart:
     """Where a reader goes on: beyond the event `after`; one from before `kept_since` may be gone."""
 
     after: UUID | None
     kept_since: datetime
 
 
-Position = tuple[str, UUID]
+FeedPosition = tuple[str, UUID]
 """A place in the order of the feed: (transaction, id) of the last event seen."""
 
 BEGINNING = UUID(int=0)
@@ -73,10 +73,10 @@ BEGINNING = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StreamStart:
     """Where a stream begins: beyond `position`, that of `event_id`; `truncated`: what was asked for is gone."""
 
-    position: Position | None
+    position: FeedPosition | None
     event_id: UUID
     truncated: bool
 
@@ -101,7 +101,7 @@ class _Data(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The data of a kind."""
 
 
-class Named(_Data, frozen=True, kw_only=True):
+class EventAddress(_Data, frozen=True, kw_only=True):
     """An address of a header."""
 
     name: str
@@ -162,7 +162,7 @@ class MailReceived(_Data, frozen=True, kw_only=True):
     queue_id: _QueueId
 
 
-class Attachment(_Data, frozen=True, kw_only=True):
+class EventAttachment(_Data, frozen=True, kw_only=True):
     """A part of a message that is a file."""
 
     filename: str | None
@@ -171,7 +171,7 @@ class Attachment(_Data, frozen=True, kw_only=True):
     content_base64: str | None
 
 
-class Envelope(_Data, frozen=True, kw_only=True):
+class EventEnvelope(_Data, frozen=True, kw_only=True):
     """The addresses of SMTP; `rcpt_to` before aliases."""
 
     mail_from: str
@@ -182,20 +182,20 @@ class MailReceivedFull(_Data, frozen=True, kw_only=True):
     """The same as `mail.received`, with the message taken apart: made while a webhook wants it (`*` does)."""
 
     message_id: _MessageId
-    from_: Annotated[Named, Meta(description="Its sender: `name`, `email`.")] = field(name="from")
-    to: Annotated[list[Named], Meta(description="`name` and `email` of each in its To field.")]
-    cc: Annotated[list[Named], Meta(description="The same of its Cc field.")]
-    reply_to: Annotated[Named | None, Meta(description="Where answers shall go, where it says so.")]
+    from_: Annotated[EventAddress, Meta(description="Its sender: `name`, `email`.")] = field(name="from")
+    to: Annotated[list[EventAddress], Meta(description="`name` and `email` of each in its To field.")]
+    cc: Annotated[list[EventAddress], Meta(description="The same of its Cc field.")]
+    reply_to: Annotated[EventAddress | None, Meta(description="Where answers shall go, where it says so.")]
     subject: _Subject
     body_text: Annotated[str | None, Meta(description="Its text, if it has one.")]
     body_html: Annotated[str | None, Meta(description="Its HTML as it came: not made safe.")]
     attachments: Annotated[
-        list[Attachment], Meta(description="`filename`, `content_type`, `size` and `content_base64` of each.")
+        list[EventAttachment], Meta(description="`filename`, `content_type`, `size` and `content_base64` of each.")
     ]
     headers: Annotated[
         dict[str, str | list[str]] | None, Meta(description="All by name; a list where one is repeated.")
     ]
-    envelope: Annotated[Envelope, Meta(description="`mail_from` and `rcpt_to`, before aliases.")]
+    envelope: Annotated[EventEnvelope, Meta(description="`mail_from` and `rcpt_to`, before aliases.")]
     domain: _Domain
     size: _Size
     spam_score: _Score

@@ -20,8 +20,8 @@ from mailkeep.core.errors import (
 )
 from mailkeep.core.ids import parse_uuid
 from mailkeep.features.record.events import service, wire
-from mailkeep.features.record.events.model import Filter, Place, Start
-from mailkeep.features.record.events.service import Follower
+from mailkeep.features.record.events.model import EventFilter, FeedStart, StreamStart
+from mailkeep.features.record.events.service import StreamReader
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _LAST_SEEN = "Last-Event-ID"
@@ -31,10 +31,10 @@ _STREAM_HEADERS = {"cache-control": "no-store, no-transform", "x-accel-buffering
 async def _feed(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
     assert call.page is not None
-    wanted = Filter(who.domains(), kind=query.kind, domain_id=query.domain_id, since=query.since)
-    place = Place(query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
+    wanted = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id, since=query.since)
+    place = FeedStart(query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
     async with app.db.autocommit() as conn:
-        page, truncated = await service.feed(conn, who, wanted, call.page, place)
+        page, truncated = await service.read_feed(conn, who, wanted, call.page, place)
     details = {"reason": "truncated"} if truncated else None
     return HttpResponse([wire.event(row) for row in page.rows], page, meta_details=details)
 
@@ -47,11 +47,13 @@ async def _get(app: App, call: Call) -> HttpResponse:
 async def _stream(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
     app.streams.check_capacity(_caller(call), **_bounds(app))
-    place = Place(_last_seen(call) or query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
-    wanted = Filter(who.domains(), kind=query.kind, domain_id=query.domain_id)
+    place = FeedStart(
+        _last_event_id(call) or query.after, app.clock() - timedelta(days=app.settings.retention.event_days)
+    )
+    wanted = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id)
     async with app.db.autocommit() as conn:
-        start = await service.start(conn, who, wanted, place)
-    content = _told(app, call, wanted, start)
+        start = await service.start_stream(conn, who, wanted, place)
+    content = _stream_events(app, call, wanted, start)
     return HttpResponse(content=content, content_type="text/event-stream; charset=utf-8", headers=dict(_STREAM_HEADERS))
 
 
@@ -67,7 +69,7 @@ def _bounds(app: App) -> dict[str, int]:
     return {"most": limits.event_streams, "most_per_caller": limits.event_streams_per_caller}
 
 
-def _last_seen(call: Call) -> UUID | None:
+def _last_event_id(call: Call) -> UUID | None:
     """The id with which a client comes back; it was seen later than the query's."""
     text = call.headers.get(_LAST_SEEN, "").strip()
     if not text:
@@ -78,17 +80,17 @@ def _last_seen(call: Call) -> UUID | None:
     return found
 
 
-async def _told(app: App, call: Call, wanted: Filter, start: Start) -> AsyncIterator[bytes]:
+async def _stream_events(app: App, call: Call, wanted: EventFilter, start: StreamStart) -> AsyncIterator[bytes]:
     assert call.reauthenticate is not None
     duration = call.query.duration
     try:
         with app.streams.open(_caller(call), **_bounds(app)) as place:
             yield wire.opening(start)
-            follower = Follower(place, call.reauthenticate, wanted, inf if duration is None else duration)
+            follower = StreamReader(place, call.reauthenticate, wanted, inf if duration is None else duration)
             async for events in service.follow(app, follower, start.position):
                 yield wire.stream(events) or wire.HEARTBEAT
     except Refusal as wrong:
-        yield wire.ended(wrong)
+        yield wire.stream_end(wrong)
 
 
 ENDPOINTS = (
@@ -107,7 +109,7 @@ ENDPOINTS = (
         tag="Events",
         query=wire.EventQuery,
         listing=Listing(("sequence",)),
-        data=list[wire.Event],
+        data=list[wire.EventResponse],
         refusals=(InvalidPagination, DomainNotFound, ApiKeyDomainScope),
         examples=(
             Example(query={"limit": "100"}),
@@ -155,7 +157,7 @@ ENDPOINTS = (
         action="event.read",
         summary="Get an event",
         tag="Events",
-        data=wire.Event,
+        data=wire.EventResponse,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{event_id}"}),),
     ),

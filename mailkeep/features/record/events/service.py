@@ -16,7 +16,15 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.events import store
-from mailkeep.features.record.events.model import BEGINNING, Event, Filter, Place, Position, Start, Told
+from mailkeep.features.record.events.model import (
+    BEGINNING,
+    Event,
+    EventFilter,
+    FeedPosition,
+    FeedStart,
+    RecordedEvent,
+    StreamStart,
+)
 from mailkeep.web.streams import Stream as StreamPlace
 
 _NO_DOMAIN = UUID(int=0)
@@ -34,12 +42,12 @@ async def emit_all(conn: Conn, at: datetime, events: Sequence[Event]) -> None:
     await store.emit(conn, [(uuid7(at), event) for event in events], at)
 
 
-def row(at: datetime, event: Event) -> dict[str, Any]:
+def event_row(at: datetime, event: Event) -> dict[str, Any]:
     """An event as the database's `emit_events` takes it, for a statement that makes the change too."""
-    return store.row(uuid7(at), event)
+    return store.event_row(uuid7(at), event)
 
 
-async def get(conn: Conn, who: Principal, event_id: UUID) -> Told:
+async def get(conn: Conn, who: Principal, event_id: UUID) -> RecordedEvent:
     """The event with this id; what belongs to no domain is for those who see all domains."""
     found = await store.find(conn, event_id)
     if found is None:
@@ -48,33 +56,35 @@ async def get(conn: Conn, who: Principal, event_id: UUID) -> Told:
     return found
 
 
-async def feed(conn: Conn, who: Principal, wanted: Filter, asked: PageRequest, place: Place) -> tuple[Page[Told], bool]:
+async def read_feed(
+    conn: Conn, who: Principal, wanted: EventFilter, asked: PageRequest, place: FeedStart
+) -> tuple[Page[RecordedEvent], bool]:
     """A page of the feed, oldest first, and whether it is truncated: begins anew since `place.after` is no more."""
     if asked.order != "asc":
         raise InvalidPagination("Events are read in the order of their commit: order must be asc.", field="order")
     if asked.after is not None:
         position, truncated = (asked.after[0], asked.after[1]), False
     else:
-        position, truncated = await _beyond(conn, place)
-    rows = await store.feed(conn, await _within(conn, who, wanted), position, asked.limit + 1)
+        position, truncated = await _find_position(conn, place)
+    rows = await store.feed(conn, await _restrict_to_domain(conn, who, wanted), position, asked.limit + 1)
     if len(rows) <= asked.limit:
         return Page(rows, None), truncated
     rows = rows[: asked.limit]
     return Page(rows, (rows[-1].tx, rows[-1].id)), truncated
 
 
-async def start(conn: Conn, who: Principal, wanted: Filter, place: Place) -> Start:
+async def start_stream(conn: Conn, who: Principal, wanted: EventFilter, place: FeedStart) -> StreamStart:
     """Where a stream begins: beyond `place.after`, else with what is told from now on."""
-    wanted = await _within(conn, who, wanted)
+    wanted = await _restrict_to_domain(conn, who, wanted)
     if place.after is None:
         position, truncated = await store.newest(conn, wanted.domains), False
     else:
-        position, truncated = await _beyond(conn, place)
-    return Start(position, position[1] if position else BEGINNING, truncated)
+        position, truncated = await _find_position(conn, place)
+    return StreamStart(position, position[1] if position else BEGINNING, truncated)
 
 
 @dataclass(frozen=True, slots=True)
-class Follower:
+class StreamReader:
     """Who follows the events, at a place among the streams.
 
     `again` tells who that is now, or refuses; `seconds` is how long: with 0, until everything told so far is seen.
@@ -82,11 +92,11 @@ class Follower:
 
     place: StreamPlace
     again: Callable[[], Awaitable[Principal]]
-    wanted: Filter
+    wanted: EventFilter
     seconds: float
 
 
-async def follow(app: App, follower: Follower, position: Position | None) -> AsyncIterator[list[Told]]:
+async def follow(app: App, follower: StreamReader, position: FeedPosition | None) -> AsyncIterator[list[RecordedEvent]]:
     """Events beyond `position` as they are settled, some at a time; none of them every few seconds of silence.
 
     The follower is asked for again before each look and after what it finds, so that nothing is shown that happened
@@ -96,7 +106,7 @@ async def follow(app: App, follower: Follower, position: Position | None) -> Asy
     clock = asyncio.get_running_loop().time
     ends = clock() + follower.seconds
     while True:
-        rows = await _more(app, follower, position)
+        rows = await _next_events(app, follower, position)
         if rows:
             position = (rows[-1].tx, rows[-1].id)
             yield rows
@@ -111,20 +121,20 @@ async def follow(app: App, follower: Follower, position: Position | None) -> Asy
             yield []
 
 
-async def _more(app: App, follower: Follower, position: Position | None) -> list[Told]:
+async def _next_events(app: App, follower: StreamReader, position: FeedPosition | None) -> list[RecordedEvent]:
     try:
-        sees = await _sees(follower)
+        sees = await _visible_domains(follower)
         while True:
             async with app.db.autocommit() as conn:
                 rows = await store.feed(conn, replace(follower.wanted, domains=sees), position, _STREAM_PAGE)
-            if not rows or (now := await _sees(follower)) == sees:
+            if not rows or (now := await _visible_domains(follower)) == sees:
                 return rows
             sees = now
     except Unavailable:
         return []
 
 
-async def _sees(follower: Follower) -> list[UUID] | None:
+async def _visible_domains(follower: StreamReader) -> list[UUID] | None:
     """The domains whose events the follower may see now, or None for all."""
     who, wanted = await follower.again(), follower.wanted.domain_id
     if wanted is None:
@@ -133,7 +143,7 @@ async def _sees(follower: Follower) -> list[UUID] | None:
     return [wanted]
 
 
-async def _within(conn: Conn, who: Principal, wanted: Filter) -> Filter:
+async def _restrict_to_domain(conn: Conn, who: Principal, wanted: EventFilter) -> EventFilter:
     """The filter, held to the one domain that it names: DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
     if wanted.domain_id is None:
         return wanted
@@ -143,7 +153,7 @@ async def _within(conn: Conn, who: Principal, wanted: Filter) -> Filter:
     return replace(wanted, domains=[wanted.domain_id])
 
 
-async def _beyond(conn: Conn, place: Place) -> tuple[Position | None, bool]:
+async def _find_position(conn: Conn, place: FeedStart) -> tuple[FeedPosition | None, bool]:
     """The position to go on from, and whether that is the beginning only because the event asked for is gone.
 
     An unknown event that is too young to be gone never was.

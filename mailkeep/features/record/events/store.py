@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.events.model import Event, Filter, Position, Told
+from mailkeep.features.record.events.model import Event, EventFilter, FeedPosition, RecordedEvent
 
 # How long before an event is told its transaction may have got its number; the pool ends longer ones by far.
 _LONGEST_TRANSACTION = timedelta(minutes=15)
@@ -23,13 +23,13 @@ _NUL = re.compile(rb"(\\\\)|\\u0000")  # an escaped backslash before `u0000` mak
 
 async def emit(conn: Conn, told: Sequence[tuple[UUID, Event]], at: datetime) -> None:
     """Events with their ids, by the database's own function."""
-    rows = [row(event_id, event) for event_id, event in told]
+    rows = [event_row(event_id, event) for event_id, event in told]
     await conn.execute(
         "SELECT emit_events(%(at)s, %(events)s)", {"at": at, "events": Jsonb(rows, dumps=msgspec.json.encode)}
     )
 
 
-def row(event_id: UUID, event: Event) -> dict[str, Any]:
+def event_row(event_id: UUID, event: Event) -> dict[str, Any]:
     """An event as the database's `emit_events` takes it; a NUL in a text, which jsonb refuses, becomes U+FFFD."""
     data = msgspec.json.encode(event.data)
     if b"\\u0000" in data:
@@ -43,14 +43,14 @@ def row(event_id: UUID, event: Event) -> dict[str, Any]:
     }
 
 
-async def find(conn: Conn, event_id: UUID) -> Told | None:
+async def find(conn: Conn, event_id: UUID) -> RecordedEvent | None:
     """The event with this id."""
     cursor = await conn.execute(
         "SELECT id, tx::text AS tx, kind, domain_id, message_id, data, created_at FROM events WHERE id = %(id)s",
         {"id": event_id},
     )
     row = await cursor.fetchone()
-    return Told(**row) if row else None
+    return RecordedEvent(**row) if row else None
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
@@ -66,7 +66,7 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return bool(row and row["known"])
 
 
-async def feed(conn: Conn, wanted: Filter, after: Position | None, most: int) -> list[Told]:
+async def feed(conn: Conn, wanted: EventFilter, after: FeedPosition | None, most: int) -> list[RecordedEvent]:
     """Settled events in the order of commit, beyond `after` (transaction, id)."""
     tx, event_id = after or (None, None)
     since = wanted.since
@@ -84,10 +84,10 @@ async def feed(conn: Conn, wanted: Filter, after: Position | None, most: int) ->
             "most": most,
         },
     )
-    return [Told(**row) for row in await cursor.fetchall()]
+    return [RecordedEvent(**row) for row in await cursor.fetchall()]
 
 
-async def newest(conn: Conn, domains: Sequence[UUID] | None) -> Position | None:
+async def newest(conn: Conn, domains: Sequence[UUID] | None) -> FeedPosition | None:
     """The position of the newest settled event, of these domains or of all."""
     everywhere: LiteralString = """
         SELECT e.tx::text AS tx, e.id FROM events e
@@ -128,7 +128,7 @@ _BY_DOMAIN: LiteralString = """
 """
 
 
-def _conditions(wanted: Filter, continued: bool) -> list[LiteralString]:
+def _conditions(wanted: EventFilter, continued: bool) -> list[LiteralString]:
     conditions: list[LiteralString] = ["e.tx < pg_snapshot_xmin(pg_current_snapshot())"]
     if continued:
         conditions.append("(e.tx, e.id) > (%(tx)s::xid8, %(id)s)")

@@ -12,11 +12,11 @@ from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import Refusal
-from mailkeep.features.record.events.model import Kind, Start, Told
+from mailkeep.features.record.events.model import Kind, RecordedEvent, StreamStart
 from mailkeep.web.fields import Query, Timestamp
 
 
-class Event(Struct, frozen=True):
+class EventResponse(Struct, frozen=True):
     """Something that happened; `message_id` is the id under /messages, `data` is that of the kind."""
 
     id: UUID
@@ -48,18 +48,18 @@ class StreamQuery(Query, frozen=True):
 HEARTBEAT = b": still here\n\n"
 
 
-def opening(start: Start) -> bytes:
+def opening(start: StreamStart) -> bytes:
     """The begin of a stream: how soon to come back, and the id to come back with before there was an event."""
     told = b"retry: 2000\nid: %b\n\n" % str(start.event_id).encode()
     return told + (_block(b"stream.truncated", {"reason": "truncated"}) if start.truncated else b"")
 
 
-def stream(found: Iterable[Told]) -> bytes:
+def stream(found: Iterable[RecordedEvent]) -> bytes:
     """Events of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
     return b"".join(b"id: %b\n" % str(each.id).encode() + _block(each.kind.encode(), event(each)) for each in found)
 
 
-def ended(wrong: Refusal) -> bytes:
+def stream_end(wrong: Refusal) -> bytes:
     """Why a stream ends, before its time."""
     return _block(b"stream.end", {"code": wrong.code, "message": wrong.message})
 
@@ -68,9 +68,9 @@ def _block(name: bytes, data: Any) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name, msgspec.json.encode(data))
 
 
-def event(found: Told) -> Event:
+def event(found: RecordedEvent) -> EventResponse:
     """An event as it is answered."""
-    return Event(
+    return EventResponse(
         id=found.id,
         kind=found.kind,
         created_at=iso(found.created_at),

@@ -8,9 +8,9 @@ from io import FileIO
 from typing import Literal
 from uuid import UUID
 
-from mailkeep.features.record.messages.model import Reply
+from mailkeep.features.record.messages.model import ServerReply
 
-_NOTHING_SAID = Reply()
+_NOTHING_SAID = ServerReply()
 
 INBOUND = ("received", "rejected")
 OUTBOUND = (
@@ -67,7 +67,7 @@ class TimelineEntry:
     kind: str
     recipient: str | None = None
     attempt: int | None = None
-    reply: Reply = _NOTHING_SAID
+    reply: ServerReply = _NOTHING_SAID
     next_attempt_at: datetime | None = None
     queue_id: str | None = None
 

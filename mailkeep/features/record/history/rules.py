@@ -16,7 +16,7 @@ from mailkeep.features.record.history.model import (
     SearchTerm,
     TimelineEntry,
 )
-from mailkeep.features.record.messages.model import Attempt, Message
+from mailkeep.features.record.messages.model import DeliveryAttempt, Message
 
 FIRST_WALK = 1_000
 LONGEST_WALK = 40_000
@@ -133,7 +133,7 @@ def initial_entries(message: Message) -> list[TimelineEntry]:
     return entries
 
 
-def attempt_entry(attempt: Attempt) -> TimelineEntry:
+def attempt_entry(attempt: DeliveryAttempt) -> TimelineEntry:
     """A try, as the timeline shows it."""
     return TimelineEntry(
         attempt.id,
@@ -146,7 +146,9 @@ def attempt_entry(attempt: Attempt) -> TimelineEntry:
     )
 
 
-def timeline(message: Message, attempts: Sequence[Attempt], after: UUID | None, *, down: bool) -> list[TimelineEntry]:
+def timeline(
+    message: Message, attempts: Sequence[DeliveryAttempt], after: UUID | None, *, down: bool
+) -> list[TimelineEntry]:
     """The entries beyond `after`, in order: the message's own beginnings among tries that are beyond it already."""
     own = [
         entry for entry in initial_entries(message) if after is None or (entry.id < after if down else entry.id > after)

@@ -13,7 +13,7 @@ from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.history import rules
 from mailkeep.features.record.history.model import HistoryFilter, SearchTerm
-from mailkeep.features.record.messages.model import Attempt, Reply
+from mailkeep.features.record.messages.model import DeliveryAttempt, ServerReply
 
 _TERM_CONDITIONS = {
     "subject": SQL("s.subject LIKE {pattern}"),
@@ -125,7 +125,7 @@ def _index_rows(wanted: HistoryFilter, span: Slice, pieces: Sequence[SearchTerm]
     ).format(pieces=_and(asked), bounds=_all(_bounds(wanted, span.after, "s.message_id", down=span.down))), named
 
 
-async def attempts(conn: Conn, message_id: UUID, after: UUID | None, most: int, *, down: bool) -> list[Attempt]:
+async def attempts(conn: Conn, message_id: UUID, after: UUID | None, most: int, *, down: bool) -> list[DeliveryAttempt]:
     """Tries to deliver a message, in order, beyond `after`."""
     beyond = SQL("TRUE") if after is None else SQL("a.id < %(after)s" if down else "a.id > %(after)s")
     cursor = await conn.execute(
@@ -142,15 +142,15 @@ async def attempts(conn: Conn, message_id: UUID, after: UUID | None, most: int, 
     return [_attempt(row) for row in await cursor.fetchall()]
 
 
-def _attempt(row: dict[str, Any]) -> Attempt:
-    return Attempt(
+def _attempt(row: dict[str, Any]) -> DeliveryAttempt:
+    return DeliveryAttempt(
         id=row["id"],
         message_id=row["message_id"],
         at=row["at"],
         kind=row["kind"],
         recipient=row["recipient"],
         number=row["attempt"],
-        reply=Reply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"]),
+        reply=ServerReply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"]),
         next_attempt_at=row["next_attempt_at"],
     )
 

@@ -28,7 +28,7 @@ async def prune(app: App) -> None:
     """
     at, kept = app.clock(), app.settings.retention
     async with app.db.tx() as conn:
-        await store.forget_seen(conn, at - _SEEN)
+        await store.delete_claims(conn, at - _SEEN)
     async with app.db.tx() as conn:
         messages_at = await confirm_prune_time(conn, "messages", at)
         events_at = await confirm_prune_time(conn, "events", at)

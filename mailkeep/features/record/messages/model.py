@@ -16,7 +16,7 @@ Source = Literal["api", "smtp", "system"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ServerReply:
     """What a mail server said of a recipient: SMTP code, enhanced code (RFC 3463), its words, its name."""
 
     smtp_code: int | None = None
@@ -32,7 +32,7 @@ class Recipient:
     address: str
     status: str
     attempts: int = 0
-    reply: Reply = Reply()
+    reply: ServerReply = ServerReply()
     next_attempt_at: datetime | None = None
 
 
@@ -75,7 +75,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class DeliveryOutcome:
     """What became of one recipient of an outbound message.
 
     `queue_id` is given where our own MTA tells it: it has accepted the message then, whoever has heard of that.
@@ -86,14 +86,14 @@ class Fate:
     address: str
     status: Literal["delivered", "relayed", "deferred", "bounced", "failed"]
     attempts: int | None
-    reply: Reply
+    reply: ServerReply
     next_attempt_at: datetime | None = None
     queue_id: str | None = None
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class DeliveryAttempt:
     """A try to deliver to `recipient`; None: to submit the message. `number` counts from 1."""
 
     id: UUID
@@ -102,7 +102,7 @@ class Attempt:
     kind: str
     recipient: str | None
     number: int
-    reply: Reply
+    reply: ServerReply
     next_attempt_at: datetime | None = None
 
 

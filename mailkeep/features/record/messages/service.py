@@ -18,7 +18,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import store
-from mailkeep.features.record.messages.model import Attempt, Fate, Message, Reply, content_path
+from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message, ServerReply, content_path
 
 log = structlog.get_logger("mailkeep.messages")
 
@@ -30,14 +30,14 @@ _KINDS = {
 }
 
 
-async def begin(conn: Conn, attempts: Sequence[Message]) -> None:
+async def insert_messages(conn: Conn, attempts: Sequence[Message]) -> None:
     """Write the attempts of sends, in one statement; it must be committed before the mail transfer agent is asked."""
     await store.insert(conn, attempts)
 
 
-def attempted(attempts: Sequence[Message]) -> dict[str, Any]:
+def insert_arguments(attempts: Sequence[Message]) -> dict[str, Any]:
     """The attempts of sends as the database's `insert_messages` takes them, for a statement that does more."""
-    return dict(store.rows(attempts))
+    return dict(store.insert_arguments(attempts))
 
 
 Accepted = Sequence[tuple[Message, str]]
@@ -54,12 +54,12 @@ async def accept(conn: Conn, at: datetime, accepted: Accepted, *, status: str) -
     return await _accept(conn, at, accepted, status, answered=True)
 
 
-async def accept_unanswered(conn: Conn, at: datetime, accepted: Accepted) -> None:
+async def accept_from_log(conn: Conn, at: datetime, accepted: Accepted) -> None:
     """Our own MTA has these messages, by its log: `mail.sent` where that is news, whoever waits for its answer."""
     await _accept(conn, at, accepted, "queued", answered=False)
 
 
-async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[tuple[str, Reply]]]:
+async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[tuple[str, ServerReply]]]:
     """The recipients of messages that nothing final is known of, with the last words about them."""
     found = await store.recipients_of(conn, message_ids)
     return {
@@ -69,18 +69,18 @@ async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUI
 
 
 async def _accept(conn: Conn, at: datetime, accepted: Accepted, status: str, *, answered: bool) -> list[UUID]:
-    return await store.accept(conn, at, acceptances(at, accepted), status, answered=answered)
+    return await store.accept(conn, at, acceptance_rows(at, accepted), status, answered=answered)
 
 
-def acceptances(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
+def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
     """Accepted messages as the database's `accept_messages` takes them, each with the `mail.sent` that it tells."""
     return [
-        {"id": message.id, "queue_id": queue_id or None, "event": events.row(at, _sent(message))}
+        {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, _sent_event(message))}
         for message, queue_id in accepted
     ]
 
 
-def _sent(message: Message) -> Event:
+def _sent_event(message: Message) -> Event:
     data = {
         "message_id": message.message_id,
         "from": message.from_address,
@@ -97,14 +97,14 @@ def _labels(message: Message) -> dict[str, Any]:
     return {name: value for name, value in labels.items() if value}
 
 
-async def end_attempts(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str, str | None]]) -> set[UUID]:
+async def end_submissions(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str, str | None]]) -> set[UUID]:
     """Attempts that came to nothing: (id, lost | unknown | failed, the MTA's words). They emit nothing.
 
     Answers those that were ended now; one that a fate has shown to be accepted after all stays as it is.
     """
-    open_ones = set(await store.end_attempts(conn, ended))
+    open_ones = set(await store.end_submissions(conn, ended))
     tries = [
-        Attempt(uuid7(at), message_id, at, status, None, 1, Reply(diagnostic=said))
+        DeliveryAttempt(uuid7(at), message_id, at, status, None, 1, ServerReply(diagnostic=said))
         for message_id, status, said in ended
         if message_id in open_ones
     ]
@@ -113,12 +113,12 @@ async def end_attempts(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str
     return open_ones
 
 
-async def record_fate(conn: Conn, at: datetime, fate: Fate) -> list[Attempt]:
+async def record_outcome(conn: Conn, at: datetime, fate: DeliveryOutcome) -> list[DeliveryAttempt]:
     """`record_fates` of one."""
-    return await record_fates(conn, at, [fate])
+    return await record_outcomes(conn, at, [fate])
 
 
-async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> list[Attempt]:
+async def record_outcomes(conn: Conn, at: datetime, fates: Sequence[DeliveryOutcome]) -> list[DeliveryAttempt]:
     """What became of recipients, in order: their rows, their tries, the messages' status, and an event for each, once.
 
     What a relay took (`relayed`) is no event: its delivery is not known.
@@ -130,26 +130,26 @@ async def record_fates(conn: Conn, at: datetime, fates: Sequence[Fate]) -> list[
     accepted = [(locked[each], untold[each]) for each in untold if each in locked and not locked[each].accepted_at]
     if accepted:
         await _accept(conn, at, accepted, "queued", answered=False)
-    tries: list[Attempt] = []
+    tries: list[DeliveryAttempt] = []
     told: list[Event] = []
-    for group in _one_each([fate for fate in fates if fate.message_id in locked]):
-        numbers = await store.set_fates(conn, [_attempt(at, fate, fate.attempts) for fate in group])
+    for group in _split_by_recipient([fate for fate in fates if fate.message_id in locked]):
+        numbers = await store.set_outcomes(conn, [_attempt(at, fate, fate.attempts) for fate in group])
         for fate in group:
             number = numbers.get((fate.message_id, fate.address))
             if number is None:
                 continue
             tries.append(_attempt(at, fate, number))
             if fate.status in _KINDS and (fate.status != "deferred" or number <= 1):
-                told.append(_told(locked[fate.message_id], fate, number, fate.queue_id))
+                told.append(_outcome_event(locked[fate.message_id], fate, number, fate.queue_id))
     if tries:
         await store.insert_attempts(conn, tries)
-        await store.settle_statuses(conn, {each.message_id for each in tries})
+        await store.update_statuses(conn, {each.message_id for each in tries})
     if told:
         await events.emit_all(conn, at, told)
     return tries
 
 
-async def record_tries(conn: Conn, tries: Sequence[Attempt]) -> None:
+async def record_attempts(conn: Conn, tries: Sequence[DeliveryAttempt]) -> None:
     """Tries that decide nothing by themselves, for the timeline: those of an alias's expansions."""
     if tries:
         await store.insert_attempts(conn, tries)
@@ -165,25 +165,25 @@ async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str])
     await store.add_recipients(conn, message_id, addresses)
 
 
-async def put_on_hold(conn: Conn, message_ids: Collection[UUID]) -> None:
+async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None:
     """Nobody tries these messages for now: their recipients have no next attempt."""
-    await store.forget_next_attempts(conn, message_ids)
+    await store.clear_next_attempts(conn, message_ids)
 
 
 async def end_unknown(conn: Conn, at: datetime, message_id: UUID, said: str) -> list[str]:
     """Nobody will tell any more what became of the open recipients of a message: `unknown`. Answers which they were."""
     addresses = await store.end_unknown(conn, message_id, said)
     if addresses:
-        reply = Reply(diagnostic=said)
-        tries = [Attempt(uuid7(at), message_id, at, "unknown", address, 0, reply) for address in addresses]
+        reply = ServerReply(diagnostic=said)
+        tries = [DeliveryAttempt(uuid7(at), message_id, at, "unknown", address, 0, reply) for address in addresses]
         await store.insert_attempts(conn, tries)
-        await store.settle_statuses(conn, [message_id])
+        await store.update_statuses(conn, [message_id])
     return addresses
 
 
-def _one_each(fates: Sequence[Fate]) -> list[list[Fate]]:
+def _split_by_recipient(fates: Sequence[DeliveryOutcome]) -> list[list[DeliveryOutcome]]:
     """Fates in groups that have one at most for a recipient; what follows for the same stands in a later group."""
-    groups: list[list[Fate]] = []
+    groups: list[list[DeliveryOutcome]] = []
     places: Counter[tuple[UUID, str]] = Counter()
     for fate in fates:
         place = places[fate.message_id, fate.address]
@@ -194,9 +194,9 @@ def _one_each(fates: Sequence[Fate]) -> list[list[Fate]]:
     return groups
 
 
-def _attempt(at: datetime, fate: Fate, number: int | None) -> Attempt:
+def _attempt(at: datetime, fate: DeliveryOutcome, number: int | None) -> DeliveryAttempt:
     # Its id is of now: ids rise strictly only while their times do.
-    return Attempt(
+    return DeliveryAttempt(
         uuid7(at),
         fate.message_id,
         fate.at or at,
@@ -208,7 +208,7 @@ def _attempt(at: datetime, fate: Fate, number: int | None) -> Attempt:
     )
 
 
-def _told(message: Message, fate: Fate, number: int, queue_id: str | None) -> Event:
+def _outcome_event(message: Message, fate: DeliveryOutcome, number: int, queue_id: str | None) -> Event:
     data = {
         "message_id": message.message_id,
         "from": message.from_address,
@@ -236,16 +236,11 @@ async def file_all(conn: Conn, at: datetime, found: Sequence[Message], more: Seq
     id, mailbox): one statement, however many. `mail.received` for those that reached it, and what `more` tells of them.
     Answers the ids of those that were not filed before.
     """
-    told = [_received(message) for message in found if message.status == "received"]
-    return await store.file_all(conn, found, [events.row(at, event) for event in (*told, *more)], at)
+    told = [_received_event(message) for message in found if message.status == "received"]
+    return await store.file_all(conn, found, [events.event_row(at, event) for event in (*told, *more)], at)
 
 
-async def seen(conn: Conn, queue_id: str, mailbox_ids: Collection[UUID]) -> set[UUID]:
-    """The mailboxes among these for which this queue id is filed as received."""
-    return await store.seen(conn, queue_id, mailbox_ids)
-
-
-def _received(message: Message) -> Event:
+def _received_event(message: Message) -> Event:
     data = {
         "message_id": message.message_id,
         "from": message.from_address,
@@ -278,9 +273,9 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> list[Message]:
     return [found[message_id] for message_id in message_ids if message_id in found]
 
 
-async def of_request(conn: Conn, request_id: UUID) -> list[Message]:
+async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
     """The messages that were sent with a request, in its order."""
-    return await find_all(conn, await store.of_request(conn, request_id))
+    return await find_all(conn, await store.find_by_request(conn, request_id))
 
 
 async def find_outbound(conn: Conn, header_id: str) -> UUID | None:

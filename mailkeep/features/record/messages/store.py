@@ -11,7 +11,7 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.messages.model import Attempt, Message, Recipient, Reply
+from mailkeep.features.record.messages.model import DeliveryAttempt, Message, Recipient, ServerReply
 
 _SELECT: LiteralString = """
     SELECT
@@ -30,10 +30,10 @@ def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
 async def insert(conn: Conn, messages: Sequence[Message]) -> None:
     """Write messages with their recipients, and what they are searched by: one statement, however many."""
     sql = "SELECT insert_messages(%(messages)s, %(rows)s, %(search)s, %(tags)s)"
-    await conn.execute(sql, rows(messages))
+    await conn.execute(sql, insert_arguments(messages))
 
 
-def rows(messages: Sequence[Message]) -> dict[str, Jsonb]:
+def insert_arguments(messages: Sequence[Message]) -> dict[str, Jsonb]:
     """Messages as the database's `insert_messages` takes them."""
     return {
         "messages": _rows([_message_row(message) for message in messages]),
@@ -92,7 +92,7 @@ async def accept(
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def end_attempts(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> list[UUID]:
+async def end_submissions(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> list[UUID]:
     """End attempts that are still open, or unknown and now lost: (id, status, the MTA's words); answers which were."""
     cursor = await conn.execute(
         """
@@ -115,7 +115,7 @@ async def end_attempts(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def insert_attempts(conn: Conn, attempts: Sequence[Attempt]) -> None:
+async def insert_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> None:
     """Write down tries."""
     await conn.execute(
         """
@@ -131,7 +131,7 @@ async def insert_attempts(conn: Conn, attempts: Sequence[Attempt]) -> None:
     )
 
 
-def _attempt_row(attempt: Attempt) -> dict[str, Any]:
+def _attempt_row(attempt: DeliveryAttempt) -> dict[str, Any]:
     return {
         "message_id": attempt.message_id,
         "id": attempt.id,
@@ -147,7 +147,7 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-async def set_fates(conn: Conn, attempts: Sequence[Attempt]) -> dict[tuple[UUID, str], int]:
+async def set_outcomes(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> dict[tuple[UUID, str], int]:
     """Write what became of recipients, each of them named once; number 0 counts one more than are on record.
 
     Answers the number of each try by (message, recipient), without those of which that or more is on record, or whose
@@ -173,7 +173,7 @@ async def set_fates(conn: Conn, attempts: Sequence[Attempt]) -> dict[tuple[UUID,
     return {(row["message_id"], row["address"]): row["attempts"] for row in await cursor.fetchall()}
 
 
-async def settle_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
+async def update_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
     """Bring messages' status to what their recipients say: theirs when they agree, else `partial`."""
     await conn.execute(
         """
@@ -214,7 +214,7 @@ async def end_unknown(conn: Conn, message_id: UUID, said: str) -> list[str]:
     return [row["address"] for row in sorted(rows, key=lambda row: row["position"])]
 
 
-async def forget_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None:
+async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None:
     """The recipients of these messages have no next attempt."""
     sql = "UPDATE message_recipients SET next_attempt_at = NULL WHERE message_id = ANY(%(ids)s)"
     await conn.execute(sql, {"ids": list(message_ids)})
@@ -227,7 +227,7 @@ async def lock_all(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Mess
     return {row["id"]: Message(**row, recipients=[]) for row in await cursor.fetchall()}
 
 
-async def forget_seen(conn: Conn, before: datetime) -> None:
+async def delete_claims(conn: Conn, before: datetime) -> None:
     """Let go of the claims made before an instant."""
     await conn.execute("DELETE FROM inbound_claims WHERE claimed_at < %(before)s", {"before": before})
 
@@ -240,7 +240,12 @@ async def file_all(conn: Conn, found: Sequence[Message], told: Sequence[dict[str
         """
         SELECT file_messages(%(at)s, %(claims)s, %(messages)s, %(rows)s, %(search)s, %(tags)s, %(events)s) AS id
         """,
-        {"at": at, "claims": _rows([_claim(message) for message in found]), "events": _rows(told), **rows(found)},
+        {
+            "at": at,
+            "claims": _rows([_claim(message) for message in found]),
+            "events": _rows(told),
+            **insert_arguments(found),
+        },
     )
     return {row["id"] for row in await cursor.fetchall()}
 
@@ -248,15 +253,6 @@ async def file_all(conn: Conn, found: Sequence[Message], told: Sequence[dict[str
 def _claim(message: Message) -> dict[str, Any]:
     claimed = str(message.mailbox_id) if message.status == "received" else f"{message.mailbox_id} {message.status}"
     return {"queue_id": message.queue_id, "recipient": claimed, "message_id": message.id}
-
-
-async def seen(conn: Conn, queue_id: str, mailbox_ids: Collection[UUID]) -> set[UUID]:
-    """The mailboxes among these that have claimed this queue id as received."""
-    cursor = await conn.execute(
-        "SELECT recipient FROM inbound_claims WHERE queue_id = %(queue_id)s AND recipient = ANY(%(mailboxes)s)",
-        {"queue_id": queue_id, "mailboxes": [str(each) for each in mailbox_ids]},
-    )
-    return {UUID(row["recipient"]) for row in await cursor.fetchall()}
 
 
 async def find(conn: Conn, message_id: UUID) -> Message | None:
@@ -284,7 +280,7 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Messag
     return {row["id"]: Message(**row, recipients=recipients.get(row["id"], [])) for row in rows}
 
 
-async def of_request(conn: Conn, request_id: UUID) -> list[UUID]:
+async def find_by_request(conn: Conn, request_id: UUID) -> list[UUID]:
     """The messages that were sent with a request, in its order."""
     cursor = await conn.execute(
         "SELECT id FROM messages WHERE request_id = %(request_id)s ORDER BY batch_index, id",
@@ -317,7 +313,7 @@ async def recipients_of(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID,
     )
     found: dict[UUID, list[Recipient]] = {}
     for row in await cursor.fetchall():
-        reply = Reply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"])
+        reply = ServerReply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"])
         recipient = Recipient(row["address"], row["status"], row["attempts"], reply, row["next_attempt_at"])
         found.setdefault(row["message_id"], []).append(recipient)
     return found

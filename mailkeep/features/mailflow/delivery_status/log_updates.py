@@ -1,0 +1,306 @@
+"""Applies the updates that the log gives of messages to the history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from mailkeep.core.counters import Counters
+from mailkeep.core.ids import uuid7
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.delivery_status import rules, store
+from mailkeep.features.mailflow.delivery_status.model import (
+    LoggedAttempt,
+    LogUpdate,
+    MissingMessage,
+    RetryIntervals,
+    TrackedMessage,
+)
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.events.model import Event
+from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message
+from mailkeep.mail.postfix import log as postfix_log
+
+log = structlog.get_logger("mailkeep.delivery_status")
+
+_NO_MORE = "The log says nothing further about it"
+
+
+async def apply_lines(
+    conn: Conn,
+    at: datetime,
+    timed: Sequence[tuple[datetime, postfix_log.Line]],
+    intervals: RetryIntervals,
+    counted: Counters,
+) -> set[str]:
+    """What lines tell of mail that was sent, and how much of it; answers the queue ids of such mail among theirs."""
+    known = await store.find_tracked(conn, _queue_ids(line for _, line in timed))
+    if strangers := rules.find_unknown_queue_ids((line for _, line in timed), known):
+        known |= await store.restore_tracked(conn, strangers, at)
+    updates = await _attach_messages(conn, at, rules.collect_updates(timed, known, intervals))
+    updates = [await _hide_attempts(conn, update) for update in updates]
+    updates = await _attach_forwarded_messages(conn, at, updates)
+    for source, new in rules.count_new_messages(updates, known):
+        counted.add("messages_accepted", "outbound", source, times=new)
+    kept: dict[str, TrackedMessage] = {}
+    outcomes: list[DeliveryOutcome] = []
+    for update in updates:
+        mail = update.mail
+        if mail.is_forwarded:
+            outcomes += rules.forwarded_outcomes(update)
+        elif mail.message_id is not None:
+            mail, decided = rules.decide_outcomes(update)
+            outcomes += decided
+        if update.end is None:
+            kept[mail.queue_id] = mail
+    await _add_recipients(conn, updates)
+    if outcomes:
+        for attempt in await messages.record_outcomes(conn, at, outcomes):
+            counted.add("deliveries", "outbound", attempt.kind)
+    await messages.record_attempts(conn, [each for update in updates for each in _expanded_attempts(update, at)])
+    if held := [message_id for update in updates if update.held for message_id in rules.message_ids(update)]:
+        await messages.clear_next_attempts(conn, held)
+    await _end_messages(conn, at, [update for update in updates if update.end], counted)
+    if ended := known.keys() - kept.keys():
+        await store.delete_tracked(conn, ended)
+    if changed := [mail for queue_id, mail in kept.items() if known.get(queue_id) != mail]:
+        await store.save_tracked(conn, changed)
+    # What came from other servers stands in the history by its recipients, also what the filter refused.
+    return {
+        mail.queue_id for mail in [update.mail for update in updates] + list(known.values()) if not mail.is_forwarded
+    }
+
+
+def _queue_ids(lines: Iterable[postfix_log.Line]) -> set[str]:
+    """The queue ids that lines name."""
+    named: set[str] = set()
+    for line in lines:
+        if line.queue_id:
+            named.add(line.queue_id)
+        if isinstance(line.fact, postfix_log.Pickup) and line.fact.orig_id:
+            named.add(line.fact.orig_id)
+    return named
+
+
+def _expanded_attempts(update: LogUpdate, at: datetime) -> list[DeliveryAttempt]:
+    """What the timeline shows of the expansions of aliases."""
+    mail = update.mail
+    if mail.message_id is None or rules.is_unexpanded(mail):
+        return []
+    return [
+        DeliveryAttempt(
+            uuid7(at), mail.message_id, each.at, each.status, each.recipient, 0, each.reply, each.next_attempt_at
+        )
+        for each in update.attempts
+        if each.recipient != each.original_recipient and not each.is_hidden
+    ]
+
+
+async def _add_recipients(conn: Conn, updates: Sequence[LogUpdate]) -> None:
+    """Recipients of mail whose envelope was not noted, as they show."""
+    for update in updates:
+        if (
+            update.attempts
+            and update.mail.message_id
+            and update.mail.origin == "submission"
+            and not update.mail.envelope_known
+        ):
+            await messages.add_recipients(
+                conn, update.mail.message_id, [each.original_recipient for each in update.attempts]
+            )
+
+
+async def _hide_attempts(conn: Conn, update: LogUpdate) -> LogUpdate:
+    """The update of sent mail, its tries marked that lie behind what the sender's domain may not see."""
+    mail = update.mail
+    if mail.is_forwarded or all(each.recipient == each.original_recipient for each in update.attempts):
+        return update
+    domain = await domains.find_by_name(conn, rules.domain_of(mail.sender))
+    seen: dict[str, Collection[str]] = {}
+    tries: list[LoggedAttempt] = []
+    for each in update.attempts:
+        if each.original_recipient not in seen:
+            seen[each.original_recipient] = (
+                await routing.list_visible_destinations(conn, each.original_recipient, domain.id) if domain else ()
+            )
+        is_hidden = (
+            each.recipient != each.original_recipient and each.recipient.lower() not in seen[each.original_recipient]
+        )
+        tries.append(replace(each, is_hidden=is_hidden))
+    return replace(update, attempts=tuple(tries))
+
+
+async def _find_forwarding_domain(conn: Conn, mail: TrackedMessage, attempt: LoggedAttempt) -> LoggedAttempt:
+    """A try of incoming mail with the domain that passes it on: the last of those that lead to the recipient."""
+    if mail.origin != "inbound" or attempt.recipient == attempt.original_recipient:
+        return attempt
+    waiting, done = [attempt.original_recipient], set[str]()
+    while waiting:
+        address = waiting.pop(0)
+        name = rules.domain_of(address)
+        domain = await domains.find_by_name(conn, name)
+        if domain is None or address in done:
+            continue
+        done.add(address)
+        seen = await routing.list_visible_destinations(conn, address, domain.id)
+        if attempt.recipient.lower() in seen:
+            return (
+                attempt
+                if name == rules.domain_of(attempt.original_recipient)
+                else replace(attempt, forwarding_domain=name)
+            )
+        waiting += seen
+    return replace(attempt, forwarding_domain="")
+
+
+async def _attach_forwarded_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate]) -> list[LogUpdate]:
+    """The updates; of forwarded mail only the external attempts, with a message for each forwarding domain."""
+    managed: dict[str, Domain | None] = {}
+
+    async def domain(name: str) -> Domain | None:
+        if name not in managed:
+            managed[name] = await domains.find_by_name(conn, name)
+        return managed[name]
+
+    out: list[LogUpdate] = []
+    new: list[Message] = []
+    for update in updates:
+        if not update.mail.is_forwarded or not update.attempts:
+            out.append(update)
+            continue
+        # Where the way to the mailboxes is shut, others than the lmtp client tell of it.
+        tries = [
+            each for each in update.attempts if each.is_remote or not await domain(rules.domain_of(each.recipient))
+        ]
+        tries = [await _find_forwarding_domain(conn, update.mail, each) for each in tries]
+        rows = dict(update.mail.forwarded_messages)
+        for name, recipients in rules.recipients_by_forwarding_domain(update.mail, tries).items():
+            if name in rows:
+                await messages.add_recipients(conn, rows[name], recipients)
+            else:
+                new.append(
+                    rules.build_forwarded_message(at, update.mail, tries, recipients, (name, await domain(name)))
+                )
+                rows[name] = new[-1].id
+        out.append(replace(update, mail=replace(update.mail, forwarded_messages=rows), attempts=tuple(tries)))
+    if new:
+        await messages.insert_messages(conn, new)
+    return out
+
+
+async def _attach_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate]) -> list[LogUpdate]:
+    """The updates with their messages, where qmgr's line has come; accepted, and so outcomes as `mail.sent`.
+
+    The API's messages that we don't know are followed no further.
+    """
+    untaken = [each for each in updates if each.mail.message_id is None and each.mail.queue_recipients is not None]
+    untaken = [each for each in untaken if each.end != "refused"]
+    sent = await _find_api_messages(conn, [each.mail for each in untaken if each.mail.origin == "api"])
+    handed_in, noted = await _create_submitted_messages(
+        conn, at, [each for each in untaken if each.mail.origin == "submission"]
+    )
+    touched = [each.mail.message_id for each in updates if each.mail.message_id and (each.attempts or each.end)]
+    if sent:
+        await messages.lock(conn, [*touched, *(message.id for message in sent.values())])
+        await messages.accept_from_log(conn, at, [(message, queue_id) for queue_id, message in sent.items()])
+    found = sent | handed_in
+    out: list[LogUpdate] = []
+    for update in updates:
+        mail = update.mail
+        if message := found.get(mail.queue_id):
+            envelope = mail.origin == "api" or mail.queue_id in noted
+            asked = len(message.recipients) if envelope else mail.queue_recipients or 0
+            taken = replace(mail, message_id=message.id, original_recipients=asked, envelope_known=envelope)
+            out.append(replace(update, mail=taken))
+        elif mail.origin == "api" and mail.message_id is None and mail.queue_recipients is not None:
+            out.append(replace(update, end="refused", attempts=()))
+        else:
+            out.append(update)
+    return out
+
+
+async def _find_api_messages(conn: Conn, mails: Sequence[TrackedMessage]) -> dict[str, Message]:
+    """The attempts that mail from the API's port belongs to, by queue id: the header's Message-ID names them."""
+    ids = {mail.queue_id: rules.sent_message_id(mail) for mail in mails}
+    attempts = await messages.find_all(conn, [each for each in ids.values() if each]) if any(ids.values()) else []
+    by_id = {message.id: message for message in attempts if message.direction == "outbound"}
+    return {
+        mail.queue_id: found
+        for mail in mails
+        if (known := ids[mail.queue_id]) and (found := by_id.get(known)) and found.message_id == mail.header_id
+    }
+
+
+async def _create_submitted_messages(
+    conn: Conn, at: datetime, updates: Sequence[LogUpdate]
+) -> tuple[dict[str, Message], Collection[str]]:
+    """New messages for what mail clients have handed in, written and accepted, by queue id; and whose envelopes were
+    noted. One whose was not waits for its first line of a recipient.
+    """
+    if not updates:
+        return {}, ()
+    noted = await store.find_envelopes(conn, [update.mail.queue_id for update in updates])
+    found: dict[str, Message] = {}
+    for update in updates:
+        envelope = noted.get(update.mail.queue_id)
+        recipients = (
+            envelope.recipients
+            if envelope
+            else list(dict.fromkeys(each.original_recipient for each in update.attempts))
+        )
+        if recipients:
+            domain = await domains.find_by_name(conn, rules.domain_of(update.mail.sender))
+            found[update.mail.queue_id] = rules.build_submitted_message(at, update.mail, recipients, domain)
+    if found:
+        await messages.insert_messages(conn, list(found.values()))
+        await messages.accept(conn, at, [(each, queue_id) for queue_id, each in found.items()], status="queued")
+    return found, noted.keys()
+
+
+async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], counted: Counters) -> None:
+    """What is left open where a message has left the queue: failed where it was given up or deleted, else unknown."""
+    ended = [(update, message_id) for update in updates for message_id in rules.message_ids(update)]
+    if not ended:
+        return
+    still_open = await messages.open_recipients(conn, [message_id for _, message_id in ended])
+    failed: list[DeliveryOutcome] = []
+    for update, message_id in ended:
+        left = still_open.get(message_id, [])
+        if not left:
+            continue
+        if final := rules.final_outcomes(update, message_id, at, left):
+            failed += final
+        else:
+            lost = MissingMessage(message_id, update.mail.queue_id)
+            counted.add("deliveries", "outbound", "unknown", times=await publish_unknown(conn, at, lost, _NO_MORE))
+    if failed:
+        for attempt in await messages.record_outcomes(conn, at, failed):
+            counted.add("deliveries", "outbound", attempt.kind)
+
+
+async def publish_unknown(conn: Conn, at: datetime, lost: MissingMessage, why: str) -> int:
+    """Tell of it; how many recipients that is."""
+    addresses = await messages.end_unknown(conn, at, lost.id, why)
+    message = await messages.find(conn, lost.id)
+    if not addresses or message is None:
+        return 0
+    log.warning("what became of a message is unknown", queue_id=lost.queue_id, why=why)
+    data = {
+        "alert": "outcome_unknown",
+        "message_id": message.message_id,
+        "from": message.from_address,
+        "to": addresses,
+        "domain": message.domain_name,
+        "subject": message.subject,
+        "queue_id": lost.queue_id,
+        "reason": why,
+    }
+    await events.emit(conn, at, Event("system.alert", message.domain_id, message.id, data))
+    return len(addresses)
