@@ -40,7 +40,7 @@ from mailkeep.db.pool import Database
 from mailkeep.db.postgres import Urls
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.run.runtime.connection_limits import Bounds
+from mailkeep.run.runtime.connection_limits import HttpLimits
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.settings.tree import AbuseSettings, LimitsSettings, MtaSettings
@@ -355,7 +355,7 @@ async def measure(
     pipeline = Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL)
     names = await Api(app, pipeline, clock).placeholders()
     listener = HttpListener("127.0.0.1", 0, "The bench")
-    await listener.start(pipeline, grace_seconds=5, bounds=Bounds())
+    await listener.start(pipeline, grace_seconds=5, limits=HttpLimits())
     # What ends the caller's session comes last.
     endpoints = sorted(ENDPOINTS, key=lambda each: ("logout" in each.path, "sessions" in each.path))
     hostile = 0

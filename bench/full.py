@@ -86,7 +86,7 @@ def main() -> None:
 def memory(places: InstancePaths) -> None:
     """What each part holds at rest."""
     time.sleep(3)
-    services = service_status.parts_of(places.run)
+    services = service_status.list_services(places.run)
     for part in services:
         print(f"memory {part.name:10} {part.memory_bytes / 2**20:6.1f} MiB in {part.processes} processes")
     print(
@@ -170,7 +170,7 @@ async def send(stack: Stack, path: str, batch: int, count: int) -> float:
 
 def our_cpu(stack: Stack, places: InstancePaths) -> dict[str, float]:
     """CPU seconds so far."""
-    pids = {part.name: part.pid for part in service_status.parts_of(places.run)}
+    pids = {part.name: part.pid for part in service_status.list_services(places.run)}
     up = int((stack.data_dir / "lock").read_text())
     children = Path(f"/proc/{up}/task/{up}/children").read_text().split()
     servers = [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]

@@ -104,8 +104,8 @@ def configure(places: InstancePaths, ours: dict[str, str], *, plain: bool) -> No
 def spent(stack: Stack, places: InstancePaths) -> dict[str, float]:
     """Seconds of CPU by part, and by program within Postfix's and Dovecot's."""
     found = {
-        part.name: sum(seconds(pid) for pid in child.session_of(part.pid))
-        for part in service_status.parts_of(places.run)
+        part.name: sum(seconds(pid) for pid in child.list_session(part.pid))
+        for part in service_status.list_services(places.run)
         if part.pid
     }
     up = int((stack.data_dir / "lock").read_text())

@@ -22,7 +22,7 @@ from mailkeep.app import App
 from mailkeep.core.ids import uuid7
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient
-from mailkeep.run.processes.logs_agent import Follower
+from mailkeep.run.processes.logs_agent import LogFollower
 from tests.support.client import DOMAIN_IDS, EXAMPLE
 
 _A_PIECE = 50
@@ -72,13 +72,13 @@ def _inbound_lines(number: int, stamp: str) -> str:
 
 async def _read(app: App, log: Path, texts: list[str], *, whole: bool) -> tuple[float, float]:
     """Seconds and seconds of CPU for the lines of `count` messages, written at once or piece by piece."""
-    follower = Follower(app, log)
+    follower = LogFollower(app, log)
     began = cpu = 0.0
     for piece in [texts] if whole else [texts[at : at + _A_PIECE] for at in range(0, len(texts), _A_PIECE)]:
         with log.open("a") as file:
             file.writelines(piece)
         started, used = time.perf_counter(), _cpu()
-        while await follower.step():
+        while await follower.read_next():
             pass
         began += time.perf_counter() - started
         cpu += _cpu() - used

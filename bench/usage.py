@@ -178,7 +178,7 @@ def fill(places: InstancePaths, messages: int) -> float:
 
 def our_cpu(places: InstancePaths, name: str) -> float:
     """CPU seconds of a process so far, with those of the tools that it has run."""
-    pid = next(part.pid for part in service_status.parts_of(places.run) if part.name == name)
+    pid = next(part.pid for part in service_status.list_services(places.run) if part.name == name)
     assert pid
     return cpu_of(pid) + cpu_of_children(pid)
 

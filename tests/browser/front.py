@@ -15,7 +15,7 @@ import pytest
 
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import Queued, Waiting
-from mailkeep.run.runtime.context import attached
+from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.pipeline import Pipeline
@@ -55,7 +55,7 @@ class Front:
 async def fronts(scene: Scene) -> AsyncIterator[Front]:
     """Serve it, until the end of the block."""
     listener = HttpListener("127.0.0.1", 0, "The front")
-    async with attached(scene.instance.data_dir, "front") as app:
+    async with attach(scene.instance.data_dir, "front") as app:
         with pytest.MonkeyPatch.context() as patch:
             soon = app.clock() + timedelta(minutes=12)
             patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))

@@ -80,7 +80,7 @@ def _other_worker() -> None:
     if seconds := os.environ.get(LEASE):
         jobs.LEASE = timedelta(seconds=float(seconds))
     if os.environ.get(NO_WORKER):
-        worker.delivering = _nobody_delivers
+        worker.deliver_webhooks = _nobody_delivers
 
 
 @contextlib.asynccontextmanager

@@ -24,7 +24,7 @@ from mailkeep.mail.smtp.connection import Lost, Refused, Relay, Timeouts, connec
 from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.run.cli import event_forwarder, inspection
-from mailkeep.run.cli.inspection import Health
+from mailkeep.run.cli.inspection import HealthSummary
 from tests.support.hostile_server import Count, HostileServer, Script, drip, flood, hostile, say
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
@@ -328,7 +328,7 @@ async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: p
         with hostile(script) as server:
             with pytest.raises(Failure):
                 await event_forwarder.find_domain(
-                    event_forwarder.Server(f"http://127.0.0.1:{server.port}", "svc_x"), "shop.example"
+                    event_forwarder.RemoteServer(f"http://127.0.0.1:{server.port}", "svc_x"), "shop.example"
                 )
             await left(server)
     assert count.read < 3 * MOST_READ
@@ -343,6 +343,6 @@ async def test_status_does_not_wait_for_a_health_answer_without_end(
 ):
     monkeypatch.setattr(inspection, "_SECONDS", 0.5)
     with hostile(script) as server:
-        assert await inspection.ask_health(f"http://127.0.0.1:{server.port}") == Health("unreachable")
+        assert await inspection.fetch_health(f"http://127.0.0.1:{server.port}") == HealthSummary("unreachable")
         await left(server)
     assert count.read < MOST_READ

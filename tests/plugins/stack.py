@@ -48,7 +48,7 @@ def pytest_unconfigure() -> None:
 @pytest.fixture(scope="session")
 def stack_folder(request: pytest.FixtureRequest) -> Path:
     """The folder of the running instance."""
-    if lacking := install.plan().steps:
+    if lacking := install.make_plan().steps:
         pytest.skip(f"the full profile lacks: {'; '.join(lacking)} (`mailkeep install` does it)")
     given = getattr(request.config, "workerinput", None)
     folder = Path(given[_SHARED]) if given else _the_folder()

@@ -32,8 +32,8 @@ from urllib.parse import quote, urlsplit
 
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.processes.node import Node, rotation_of
-from mailkeep.run.runtime.context import attached
+from mailkeep.run.processes.node import NodeAgent, rotation_of
+from mailkeep.run.runtime.context import attach
 from tests.stack import names
 from tests.support.instance import PROGRAM, ROOT
 from tests.support.ports import free_port
@@ -374,23 +374,23 @@ class Stack:
 
 async def reconcile(data_dir: Path) -> None:
     """As the node's agent does every ten minutes: what two looks at the queue do not find is unknown."""
-    async with attached(data_dir, "tests") as app:
-        node = Node(app, InstancePaths(data_dir, run_folder(data_dir)), grace=timedelta(0))
+    async with attach(data_dir, "tests") as app:
+        node = NodeAgent(app, InstancePaths(data_dir, run_folder(data_dir)), grace=timedelta(0))
         for _ in range(2):
             await node.settle_once()
 
 
 async def rotate(data_dir: Path) -> None:
     """Rotate all logs, as the node's agent does once a day, and compress what was rotated before."""
-    async with attached(data_dir, "tests") as app:
+    async with attach(data_dir, "tests") as app:
         rotation = rotation_of(app, InstancePaths(data_dir, run_folder(data_dir)))
         os.utime(data_dir / "log" / ".rotated", (0, 0))
-        await rotation.look(time.time())
+        await rotation.run_once(time.time())
 
 
 async def compress(data_dir: Path) -> None:
     """Compress the rotated logs that nobody needs any more, as the node's agent does every half minute."""
-    async with attached(data_dir, "tests") as app:
+    async with attach(data_dir, "tests") as app:
         await rotation_of(app, InstancePaths(data_dir, run_folder(data_dir))).compress()
 
 

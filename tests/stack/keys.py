@@ -13,13 +13,13 @@ from mailkeep.app import App
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.domains import service as domains
-from mailkeep.run.runtime.context import opened
+from mailkeep.run.runtime.context import open_app
 from tests.stack.harness import Stack
 
 
 def _with_app(stack: Stack, work: Callable[[App], Awaitable[None]]) -> None:
     async def run() -> None:
-        async with opened(stack.data_dir) as app:
+        async with open_app(stack.data_dir) as app:
             await work(app)
 
     loop = asyncio.new_event_loop()

@@ -78,7 +78,7 @@ async def test_a_command_works_with_its_own_schema_only(
 ) -> None:
     """That is, beside an instance of another version. Without an instance the command migrates first."""
     monkeypatch.setenv("MAILKEEP_DATABASE__URL", f"postgresql://?{urlencode(conninfo_to_dict(database_urls.app))}")
-    async with context.opened(tmp_path) as app, app.db.autocommit() as conn:
+    async with context.open_app(tmp_path) as app, app.db.autocommit() as conn:
         assert await missing_in(conn, read_schema()) == []
     for change, words in (
         ("UPDATE schema_functions SET checksum = 'other'", r"schema is older than this program \(functions/"),
@@ -88,4 +88,4 @@ async def test_a_command_works_with_its_own_schema_only(
         with psycopg.connect(database_urls.owner) as owner:
             owner.execute(change.encode(), [NEWEST] * change.count("%s"))
         with pytest.raises(Failure, match=words):
-            await context.opened(tmp_path).__aenter__()
+            await context.open_app(tmp_path).__aenter__()

@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 
 from mailkeep.core.principal import ActorType, Principal, Role
-from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, table
+from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command, table
 
 if TYPE_CHECKING:
     from mailkeep.db.pool import Conn
@@ -25,7 +25,7 @@ FromStdin = Annotated[
 ]
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make these commands known."""
     admin = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Administrators.")
     admin.command(
@@ -73,7 +73,7 @@ def create_admin(
     if names and meant is not Role.DOMAIN_ADMIN:
         raise typer.BadParameter(f"--domain is for a domain_admin: {meant.value} has all domains.")
     given = _read_password() if password_stdin else None
-    conclude(as_json, _create_admin(data_dir, email, meant, names, given))
+    run_command(as_json, _create_admin(data_dir, email, meant, names, given))
 
 
 def set_password(
@@ -83,7 +83,7 @@ def set_password(
 
     It is shown this once, unless it is given, and ends the account's sessions.
     """
-    conclude(as_json, _set_password(data_dir, email, _read_password() if password_stdin else None))
+    run_command(as_json, _set_password(data_dir, email, _read_password() if password_stdin else None))
 
 
 def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -91,7 +91,7 @@ def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = Fals
 
     For who has lost them. The password stays, the account's sessions end.
     """
-    conclude(as_json, _reset_factors(data_dir, email))
+    run_command(as_json, _reset_factors(data_dir, email))
 
 
 def disconnect(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -99,12 +99,12 @@ def disconnect(email: Email, data_dir: DataDir = None, as_json: AsJson = False) 
 
     Its sessions end. An account that was made by a provider has no password: `mailkeep admin password` gives it one.
     """
-    conclude(as_json, _disconnect(data_dir, email))
+    run_command(as_json, _disconnect(data_dir, email))
 
 
 def list_admins(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List administrators, the newest first."""
-    conclude(as_json, _list_admins(data_dir))
+    run_command(as_json, _list_admins(data_dir))
 
 
 def create_key(
@@ -134,12 +134,12 @@ def create_key(
     if not (name.strip() and name.isprintable() and len(name) <= _NAME_CHARACTERS):
         raise typer.BadParameter(f"NAME takes 1 to {_NAME_CHARACTERS} printable characters.")
     bounds = (rate_limit, expires_in_days, network or [])
-    conclude(as_json, _create_key(data_dir, name, admin, domain or [], bounds))
+    run_command(as_json, _create_key(data_dir, name, admin, domain or [], bounds))
 
 
 async def _create_admin(
     data_dir: Path | None, email: str, role: Role, domain_names: list[str], given: str | None
-) -> Answer:
+) -> CommandResult:
     from mailkeep.core.password import check_password
     from mailkeep.core.secret import new_password
     from mailkeep.features.access.admins import rules, service
@@ -147,73 +147,75 @@ async def _create_admin(
 
     address = rules.parse_email(email)
     password = check_password(given if given is not None else new_password(), address.text)
-    async with opened(data_dir, make=True) as app:
+    async with open_app(data_dir, make=True) as app:
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
             new = NewAdmin(address, password_hash, role, await _domain_ids(conn, domain_names))
-            admin = await service.create(conn, operator(), app.clock(), new)
+            admin = await service.create(conn, cli_principal(), app.clock(), new)
     made = None if given is not None else password
     lines = [f"Administrator {admin.email} ({admin.role.value}) was made."]
-    return Answer({"admin": _shown(admin), "password": made}, [*lines, *_password_lines(made)])
+    return CommandResult({"admin": _admin_json(admin), "password": made}, [*lines, *_password_lines(made)])
 
 
-async def _set_password(data_dir: Path | None, email: str, given: str | None) -> Answer:
+async def _set_password(data_dir: Path | None, email: str, given: str | None) -> CommandResult:
     from mailkeep.core.password import check_password
     from mailkeep.core.secret import new_password
     from mailkeep.features.access.admins import service
 
-    async with opened(data_dir) as app:
+    async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
             found = await _admin_by_email(conn, email)
         password = check_password(given if given is not None else new_password(), found.email)
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
-            admin = await service.set_password(conn, operator(), app.clock(), found.id, password_hash)
+            admin = await service.set_password(conn, cli_principal(), app.clock(), found.id, password_hash)
     made = None if given is not None else password
     lines = [f"Administrator {admin.email} has a new password; its sessions have ended."]
-    return Answer({"admin": _shown(admin), "password": made}, [*lines, *_password_lines(made)])
+    return CommandResult({"admin": _admin_json(admin), "password": made}, [*lines, *_password_lines(made)])
 
 
-async def _reset_factors(data_dir: Path | None, email: str) -> Answer:
+async def _reset_factors(data_dir: Path | None, email: str) -> CommandResult:
     from mailkeep.features.access.passkeys import service as passkeys
     from mailkeep.features.access.second_factors import service
 
-    async with opened(data_dir) as app, app.db.tx() as conn:
+    async with open_app(data_dir) as app, app.db.tx() as conn:
         admin = await _admin_by_email(conn, email)
-        removed = await passkeys.remove_all(conn, operator(), app.clock(), admin.id)
+        removed = await passkeys.remove_all(conn, cli_principal(), app.clock(), admin.id)
         if admin.totp_enabled or not removed:
-            await service.reset(conn, operator(), app.clock(), admin.id)
+            await service.reset(conn, cli_principal(), app.clock(), admin.id)
         else:
             await service.forget_recovery_codes(conn, admin.id)
     told = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
-    return Answer(told, [f"Administrator {admin.email} has no second factor any more; its sessions have ended."])
+    return CommandResult(told, [f"Administrator {admin.email} has no second factor now; its sessions have ended."])
 
 
-async def _disconnect(data_dir: Path | None, email: str) -> Answer:
+async def _disconnect(data_dir: Path | None, email: str) -> CommandResult:
     from mailkeep.features.access.oidc import service
 
-    async with opened(data_dir) as app, app.db.tx() as conn:
+    async with open_app(data_dir) as app, app.db.tx() as conn:
         admin = await _admin_by_email(conn, email)
-        await service.unlink(conn, operator(), app.clock(), admin.id)
+        await service.unlink(conn, cli_principal(), app.clock(), admin.id)
     told = {"id": admin.id, "email": admin.email, "oidc_provider": None}
-    return Answer(told, [f"Administrator {admin.email} is linked to no identity any more; its sessions have ended."])
+    return CommandResult(
+        told, [f"Administrator {admin.email} is no longer linked to an identity; its sessions have ended."]
+    )
 
 
-async def _list_admins(data_dir: Path | None) -> Answer:
+async def _list_admins(data_dir: Path | None) -> CommandResult:
     from mailkeep.features.access.admins import service
 
-    async with opened(data_dir) as app, app.db.autocommit() as conn:
-        admins = await service.list_visible(conn, operator())
-    shown = [_shown(admin) for admin in admins]
+    async with open_app(data_dir) as app, app.db.autocommit() as conn:
+        admins = await service.list_visible(conn, cli_principal())
+    shown = [_admin_json(admin) for admin in admins]
     rows = [
         [one["email"], one["role"], len(one["domain_ids"]), one["last_login_at"] or "never", one["id"]] for one in shown
     ]
-    return Answer({"admins": shown}, table(["EMAIL", "ROLE", "DOMAINS", "LAST LOGIN", "ID"], rows))
+    return CommandResult({"admins": shown}, table(["EMAIL", "ROLE", "DOMAINS", "LAST LOGIN", "ID"], rows))
 
 
 async def _create_key(
     data_dir: Path | None, name: str, email: str, domain_names: list[str], bounds: tuple[int | None, int, list[str]]
-) -> Answer:
+) -> CommandResult:
     from datetime import timedelta
 
     from mailkeep.core.clock import iso_or_none
@@ -222,12 +224,12 @@ async def _create_key(
 
     rate_limit, days, networks = bounds
     allowed_networks = rules.parse_networks(networks)
-    async with opened(data_dir) as app, app.db.tx() as conn:
+    async with open_app(data_dir) as app, app.db.tx() as conn:
         owner = await _admin_by_email(conn, email)
         at = app.clock()
         expires_at = at + timedelta(days=days) if days else None
         wanted = NewApiKey(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
-        key, raw = await service.create(conn, operator(), owner.id, at, wanted)
+        key, raw = await service.create(conn, cli_principal(), owner.id, at, wanted)
     told: dict[str, Any] = {
         "key": raw,
         "id": key.id,
@@ -238,7 +240,7 @@ async def _create_key(
         "allowed_networks": key.allowed_networks,
         "expires_at": iso_or_none(key.expires_at),
     }
-    return Answer(told, [f"Key of {owner.email}, shown this once:", raw])
+    return CommandResult(told, [f"Key of {owner.email}, shown this once:", raw])
 
 
 async def _admin_by_email(conn: Conn, email: str) -> Admin:
@@ -264,7 +266,7 @@ async def _domain_ids(conn: Conn, names: list[str]) -> tuple[UUID, ...]:
     return tuple(found)
 
 
-def operator() -> Principal:
+def cli_principal() -> Principal:
     """Whoever can open the data directory may do everything; the audit log names the account."""
     import os
     import pwd
@@ -277,7 +279,7 @@ def operator() -> Principal:
     return Principal(None, f"cli:{name}", Role.SUPER_ADMIN, ActorType.CLI)
 
 
-def _shown(admin: Admin) -> dict[str, Any]:
+def _admin_json(admin: Admin) -> dict[str, Any]:
     from mailkeep.core.clock import iso, iso_or_none
 
     return {

@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mailkeep.run.cli.output import REFUSED, Answer, AsJson, DataDir, Marked, conclude, examples, opened, refuse_absent
+from mailkeep.run.cli.output import (
+    REFUSED,
+    AsJson,
+    CommandResult,
+    DataDir,
+    MarkedLine,
+    examples,
+    open_app,
+    require_data_dir,
+    run_command,
+)
 
 if TYPE_CHECKING:
     from mailkeep.features.record.audit.model import ChainFault, Verification
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make these commands known."""
     audit = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The audit log.")
     audit.command(
@@ -50,9 +60,9 @@ def verify(
     if file is None:
         if public_key is not None:
             raise typer.BadParameter("--public-key is for a file.")
-        conclude(as_json, _verify_log(data_dir))
+        run_command(as_json, _verify_log(data_dir))
     else:
-        conclude(as_json, _verify_file(data_dir, file, _key(public_key)))
+        run_command(as_json, _verify_file(data_dir, file, _key(public_key)))
 
 
 def _key(text: str | None) -> bytes | None:
@@ -69,15 +79,15 @@ def _key(text: str | None) -> bytes | None:
     return key
 
 
-async def _verify_log(data_dir: Path | None) -> Answer:
+async def _verify_log(data_dir: Path | None) -> CommandResult:
     from mailkeep.features.record.audit import service
 
-    async with opened(data_dir) as app:
+    async with open_app(data_dir) as app:
         verdict = await service.verify(app)
     return _answer(verdict, None)
 
 
-async def _verify_file(data_dir: Path | None, file: Path, key: bytes | None) -> Answer:
+async def _verify_file(data_dir: Path | None, file: Path, key: bytes | None) -> CommandResult:
     from mailkeep.core.errors import Failure
     from mailkeep.features.record.audit import service
 
@@ -99,14 +109,14 @@ def _own_key(data_dir: Path | None) -> bytes | None:
 
     place = context.resolve_data_dir(data_dir)
     if data_dir is not None:
-        refuse_absent(place)
+        require_data_dir(place)
     loaded = load_settings(place)
     if not loaded.first_start.secret_file and not (place / context.SECRET).exists():
         return None
     return context.open_vault(place, loaded).public_key(SIGNED)
 
 
-def _answer(verdict: Verification, note: str | None) -> Answer:
+def _answer(verdict: Verification, note: str | None) -> CommandResult:
     from base64 import b64encode
 
     from mailkeep.core.clock import iso
@@ -123,16 +133,16 @@ def _answer(verdict: Verification, note: str | None) -> Answer:
         "partial": verdict.partial,
         "public_key": b64encode(verdict.public_key).decode(),
     }
-    word = Marked("ok:", "bold green", "") if verdict.ok else Marked("bad:", "bold red", "")
+    word = MarkedLine("ok:", "bold green", "") if verdict.ok else MarkedLine("bad:", "bold red", "")
     count = f"{verdict.checked} entries checked, {verdict.unsealed} not sealed yet"
-    lines: list[str | Marked] = [Marked(word.mark, word.style, count), *(_line(one) for one in verdict.faults)]
+    lines: list[str | MarkedLine] = [MarkedLine(word.mark, word.style, count), *(_line(one) for one in verdict.faults)]
     if verdict.fault_count > len(verdict.faults):
         lines.append(f"and {verdict.fault_count - len(verdict.faults)} more")
     if head:
         lines.append(f"Newest seal: {head.sequence} of {iso(head.sealed_at)}, key {told['public_key']}")
     if verdict.partial:
         lines.append("An export with filters: whether entries are missing from it can't be told.")
-    return Answer(told, [*lines, note] if note else lines, 0 if verdict.ok else REFUSED)
+    return CommandResult(told, [*lines, note] if note else lines, 0 if verdict.ok else REFUSED)
 
 
 def _line(fault: ChainFault) -> str:

@@ -8,10 +8,10 @@ from typing import Annotated, cast
 
 import typer
 
-from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, refuse_absent
+from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, require_data_dir, run_command
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make these commands known."""
     app.command("migrate", epilog=examples("mailkeep migrate --dry-run", "mailkeep migrate --data-dir /srv/mail"))(
         migrate
@@ -30,7 +30,7 @@ def migrate(
 
     `mailkeep up` does the same at its start.
     """
-    conclude(as_json, _migrate(data_dir, dry_run))
+    run_command(as_json, _migrate(data_dir, dry_run))
 
 
 def show(
@@ -45,23 +45,23 @@ def show(
     """
     if defaults and changed:
         raise typer.BadParameter("--defaults and --changed exclude each other.")
-    conclude(as_json, _show(data_dir, defaults, changed))
+    run_command(as_json, _show(data_dir, defaults, changed))
 
 
-async def _migrate(data_dir: Path | None, dry_run: bool) -> Answer:
+async def _migrate(data_dir: Path | None, dry_run: bool) -> CommandResult:
     from mailkeep.run.runtime.context import resolve_data_dir
     from mailkeep.run.runtime.schema import migrate_data_dir
 
     place = resolve_data_dir(data_dir)
     if dry_run:
-        refuse_absent(place)
+        require_data_dir(place)
     files = [step.file for step in await migrate_data_dir(place, dry_run=dry_run)]
     head = "Would be applied:" if dry_run else "Applied:"
     lines = [head, *(f"  {file}" for file in files)] if files else ["Nothing to apply: the schema is this version's."]
-    return Answer({"dry_run": dry_run, "migrations": files}, lines)
+    return CommandResult({"dry_run": dry_run, "migrations": files}, lines)
 
 
-async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Answer:
+async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> CommandResult:
     from dataclasses import asdict
 
     from mailkeep.run.runtime.context import resolve_data_dir
@@ -84,7 +84,7 @@ async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Answer:
         else _line(one.key, one.value, one.source)
         for one in settings
     ]
-    return Answer(
+    return CommandResult(
         {"settings": [asdict(one) for one in settings]}, lines or ["Nothing is set; everything is at its default."]
     )
 

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened
+from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make these commands known."""
     app.command("dns", epilog=examples("mailkeep dns example.com", "mailkeep dns example.com --json"))(dns)
 
@@ -28,10 +28,10 @@ def dns(
     Lines for a zone file: where its mail comes in, who may send for it, and the keys of its signatures. The server's
     name is server.hostname, else the system's own, its addresses are server.addresses.
     """
-    conclude(as_json, _dns(data_dir, domain))
+    run_command(as_json, _dns(data_dir, domain))
 
 
-async def _dns(data_dir: Path | None, name: str) -> Answer:
+async def _dns(data_dir: Path | None, name: str) -> CommandResult:
     from mailkeep.core.address import AddressError, normalize_domain
     from mailkeep.core.errors import Failure
     from mailkeep.core.page import PageRequest
@@ -43,7 +43,7 @@ async def _dns(data_dir: Path | None, name: str) -> Answer:
         name = normalize_domain(name)
     except AddressError as error:
         raise Failure(f"{name} is no domain: {error.reason}.", permanent=True) from None
-    async with opened(data_dir) as app, app.db.autocommit() as conn:
+    async with open_app(data_dir) as app, app.db.autocommit() as conn:
         found = await domains.find_by_name(conn, name)
         if found is None:
             raise Failure(f"{name} is not managed here.", permanent=True)
@@ -62,7 +62,7 @@ async def _dns(data_dir: Path | None, name: str) -> Answer:
     lines: list[str] = []
     for record in records:
         lines += [f"; {record.purpose}", f"{record.name}. 3600 IN {record.type} {_in_zone(record.type, record.value)}"]
-    return Answer(told, lines)
+    return CommandResult(told, lines)
 
 
 def _in_zone(kind: str, value: str) -> str:

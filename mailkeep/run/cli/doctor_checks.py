@@ -32,7 +32,7 @@ from mailkeep.run.cli import doctor_mail, install
 from mailkeep.run.runtime import ports, state
 from mailkeep.run.runtime.context import SECRET
 from mailkeep.run.runtime.finding import Finding, Level
-from mailkeep.run.runtime.schema import pending_in
+from mailkeep.run.runtime.schema import list_pending
 from mailkeep.settings import (
     LoadedSettings,
     Settings,
@@ -50,41 +50,41 @@ _CLOCK_TOLERANCE_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class DoctorContext:
     """What is examined; `loaded` is None where the settings are refused."""
 
     data_dir: Path
     loaded: LoadedSettings | None
 
     @property
-    def brings_database(self) -> bool:
+    def has_private_database(self) -> bool:
         """Whether the database is the private one in the data directory."""
         return not (self.loaded and self.loaded.settings.database.url)
 
 
-async def examine(data_dir: Path) -> list[Finding]:
+async def run_checks(data_dir: Path) -> list[Finding]:
     """All checks, in the order in which a start would stumble."""
     settings, loaded = _settings(data_dir)
-    subject = Subject(data_dir, loaded)
-    before: list[Callable[[Subject], Finding]] = [_python, _data_directory, _disk, _clock]
-    after: list[Callable[[Subject], list[Finding]]] = [_secret, _postgresql, _ports]
+    subject = DoctorContext(data_dir, loaded)
+    before: list[Callable[[DoctorContext], Finding]] = [_python, _data_directory, _disk, _clock]
+    after: list[Callable[[DoctorContext], list[Finding]]] = [_secret, _postgresql, _ports]
     findings = [check(subject) for check in before] + [settings]
     for check in after:
         findings += check(subject)
     findings += [await _schema(subject), _initial_admin(subject), *await _providers(subject)]
-    if subject.loaded and not install.plan().steps:
-        findings += await doctor_mail.examine(data_dir, subject.loaded.settings, utc_now())
+    if subject.loaded and not install.make_plan().steps:
+        findings += await doctor_mail.run_checks(data_dir, subject.loaded.settings, utc_now())
     return findings
 
 
-def _python(_: Subject) -> Finding:
+def _python(_: DoctorContext) -> Finding:
     found = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] >= _OLDEST_PYTHON:
         return Finding("python", Level.OK, f"Python {found}.")
     return Finding("python", Level.WRONG, f"Python {found} is too old.", "Install Python 3.11 or newer.")
 
 
-def _data_directory(subject: Subject) -> Finding:
+def _data_directory(subject: DoctorContext) -> Finding:
     name, path = "data directory", subject.data_dir
     if not path.exists():
         parent = next(folder for folder in path.parents if folder.exists())
@@ -94,22 +94,22 @@ def _data_directory(subject: Subject) -> Finding:
         return Finding(name, Level.WRONG, f"{path} is absent.", f"Make it: this account may not write in {parent}.")
     found = path.stat()
     if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return Finding(name, Level.WRONG, f"{path} is no folder that this account may write in.", _owned(found.st_uid))
+        return Finding(name, Level.WRONG, f"{path} is not writable for this account.", _owner_advice(found.st_uid))
     if found.st_uid != os.geteuid():
-        return Finding(name, Level.WARNING, f"{path} belongs to another account.", _owned(found.st_uid))
+        return Finding(name, Level.WARNING, f"{path} belongs to another account.", _owner_advice(found.st_uid))
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return Finding(name, Level.WRONG, f"Other accounts may write in {path}.", f"chmod go-w {path}")
     return Finding(name, Level.OK, f"{path}, mode {stat.S_IMODE(found.st_mode):04o}.")
 
 
-def _owned(uid: int) -> str:
+def _owner_advice(uid: int) -> str:
     try:
         return f"Run Mailkeep as {pwd.getpwuid(uid).pw_name}, to whom it belongs."
     except KeyError:
         return f"It belongs to user id {uid}, which has no name; chown it."
 
 
-def _disk(subject: Subject) -> Finding:
+def _disk(subject: DoctorContext) -> Finding:
     path = next(folder for folder in (subject.data_dir, *subject.data_dir.parents) if folder.exists())
     free = shutil.disk_usage(path).free
     told = os.statvfs(path)
@@ -123,7 +123,7 @@ def _disk(subject: Subject) -> Finding:
     return Finding("disk", level, message, "Make room: on a full disk nothing is accepted, and mail is deferred.")
 
 
-def _clock(subject: Subject) -> Finding:
+def _clock(subject: DoctorContext) -> Finding:
     """Nothing that was written before may lie in the future: files of the data directory, and the program's own."""
     now = utc_now()
     known = [Path(mailkeep.__file__)]
@@ -153,7 +153,7 @@ def _settings(data_dir: Path) -> tuple[Finding, LoadedSettings | None]:
     return Finding("settings", Level.OK, f"Valid, {count} set."), loaded
 
 
-def _secret(subject: Subject) -> list[Finding]:
+def _secret(subject: DoctorContext) -> list[Finding]:
     name = "master secret"
     given = subject.loaded.first_start.secret_file if subject.loaded else None
     path = Path(given) if given else subject.data_dir / SECRET
@@ -180,9 +180,9 @@ def _secret(subject: Subject) -> list[Finding]:
     return [Finding(name, Level.OK, f"{path}, mode {stat.S_IMODE(mode):04o}.")]
 
 
-def _postgresql(subject: Subject) -> list[Finding]:
+def _postgresql(subject: DoctorContext) -> list[Finding]:
     name = "postgresql"
-    if not subject.brings_database:
+    if not subject.has_private_database:
         return [Finding(name, Level.OK, "Not needed here: database.url is set.")]
     try:
         cluster = _cluster(subject.data_dir)
@@ -206,7 +206,7 @@ def _cluster(data_dir: Path) -> Path | None:
     return next((path for path in candidates if path != SHELTER and path.is_dir()), None)
 
 
-def _ports(subject: Subject) -> list[Finding]:
+def _ports(subject: DoctorContext) -> list[Finding]:
     if subject.loaded is None:
         return []
     if state.read(subject.data_dir):
@@ -224,9 +224,9 @@ def _ports(subject: Subject) -> list[Finding]:
 def _mail_ports(settings: Settings) -> list[Finding]:
     """The ports of the full profile, where it could run."""
     name = "mail ports"
-    if install.plan().steps:
+    if install.make_plan().steps:
         return []
-    if not (taken := ports.taken(settings)):
+    if not (taken := ports.find_unavailable(settings)):
         return [Finding(name, Level.OK, "Those of the full profile are free.")]
     advice = f"The full profile does not start. {ports.advice(taken)}"
     return [Finding(name, Level.WRONG, f"{'; '.join(map(str, taken))}.", advice)]
@@ -249,17 +249,17 @@ def _port(key: str, text: str, may_move: bool) -> Finding:
     return Finding(key, Level.OK, f"{text} is free.")
 
 
-async def _schema(subject: Subject) -> Finding:
+async def _schema(subject: DoctorContext) -> Finding:
     name = "schema"
     if subject.loaded is None:
         return Finding(name, Level.WARNING, "Not examined: the settings are refused.")
-    if subject.brings_database and not _cluster(subject.data_dir):
+    if subject.has_private_database and not _cluster(subject.data_dir):
         return Finding(name, Level.OK, "There is no database yet; the first `mailkeep up` makes it.")
     starting = lock_holder(subject.data_dir) and not state.read(subject.data_dir)
-    if subject.brings_database and starting:
+    if subject.has_private_database and starting:
         return Finding(name, Level.WARNING, "Not examined: Mailkeep is starting, or a command is at work.")
     try:
-        pending = await pending_in(subject.data_dir)
+        pending = await list_pending(subject.data_dir)
     except Failure as failure:
         return Finding(name, Level.WRONG, str(failure), "See log/postgresql.log in the data directory.")
     except OSError as error:
@@ -272,7 +272,7 @@ async def _schema(subject: Subject) -> Finding:
     return Finding(name, Level.OK, "The database answers, and its schema is this version's.")
 
 
-def _initial_admin(subject: Subject) -> Finding:
+def _initial_admin(subject: DoctorContext) -> Finding:
     path = subject.data_dir / INITIAL_ADMIN_FILE
     if not os.path.lexists(path):
         return Finding("first administrator", Level.OK, "No password lies about.")
@@ -284,7 +284,7 @@ def _initial_admin(subject: Subject) -> Finding:
     )
 
 
-async def _providers(subject: Subject) -> list[Finding]:
+async def _providers(subject: DoctorContext) -> list[Finding]:
     """Whether each identity provider publishes what logins need."""
     if subject.loaded is None:
         return []
@@ -301,7 +301,7 @@ async def _providers(subject: Subject) -> list[Finding]:
             try:
                 keys = await openid.get_keys(provider, reach, utc_now())
             except ProviderError as failed:
-                findings.append(Finding(name, Level.WRONG, failed.detail, _mended(failed.reason)))
+                findings.append(Finding(name, Level.WRONG, failed.detail, _provider_advice(failed.reason)))
             else:
                 message = f"{provider.issuer} answers; keys: {len(keys)}."
                 callback = callback_url(settings.http.public_url, provider)
@@ -311,7 +311,7 @@ async def _providers(subject: Subject) -> list[Finding]:
     return findings
 
 
-def _mended(reason: str) -> str:
+def _provider_advice(reason: str) -> str:
     match reason:
         case "address_refused":
             return "A provider within your own network needs that network in oidc.allowed_networks."

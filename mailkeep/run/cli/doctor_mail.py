@@ -21,7 +21,7 @@ from mailkeep.run.runtime.finding import Finding, Level
 from mailkeep.settings import Settings
 
 
-async def examine(data_dir: Path, settings: Settings, at: datetime) -> list[Finding]:
+async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[Finding]:
     """The checks of a machine that can run the full profile."""
     places = InstancePaths(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
     findings = [_hostname(settings), *await _sending(settings)]
@@ -44,7 +44,7 @@ def _hostname(settings: Settings) -> Finding:
 
 async def _sending(settings: Settings) -> list[Finding]:
     findings: list[Finding] = []
-    for each in await node_health.sending_addresses(settings):
+    for each in await node_health.find_sending_addresses(settings):
         problem = rules.sending_problem(each, settings.server.hostname)
         name = f"PTR of {each.address}"
         if problem is None:
@@ -58,7 +58,7 @@ async def _sending(settings: Settings) -> list[Finding]:
 def _certificate(settings: Settings, places: InstancePaths, at: datetime) -> Finding:
     name = "certificate"
     try:
-        found = node_health.certificate_of(settings, places.tls, at)
+        found = node_health.find_certificate(settings, places.tls, at)
     except (OSError, Failure) as error:
         return Finding(name, Level.WARNING, f"The certificate could not be read: {error}", "Run as root.")
     if found is None:
@@ -72,7 +72,7 @@ def _first_certificate(settings: Settings, at: datetime) -> Finding:
     if not settings.tls.key_file:
         return Finding(name, Level.WRONG, "tls.key_file is not set.", "Set it to the certificate's private key.")
     try:
-        begins, ends = certificate.span(certificate.read(settings))
+        begins, ends = certificate.find_validity(certificate.read_pair(settings))
     except Failure as failure:
         return Finding(name, Level.WRONG, str(failure), "Set tls.certificate_file and tls.key_file to a valid pair.")
     if begins > at:

@@ -39,7 +39,7 @@ _EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 # A stream says something every 5 seconds.
 _SILENCE_SECONDS = 20.0
 # What comes of reading what is no answer of ours: no JSON, no text, or without what it must have.
-_NONSENSE = (msgspec.DecodeError, ValueError)
+_DECODE_ERRORS = (msgspec.DecodeError, ValueError)
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 # An answer to a call other than the stream, and the head of the stream's answer.
 _ANSWER_SECONDS = 30.0
@@ -70,7 +70,7 @@ class _End(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class SourceEvent:
     """An event; `data` is what a delivery of it tells."""
 
     content: EventContent
@@ -78,7 +78,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Forwarded:
+class ForwardResult:
     """What became of an event: a status, or why there is none."""
 
     content: EventContent
@@ -87,15 +87,15 @@ class Forwarded:
     error: str | None
 
 
-Source = AsyncIterator[Heard]
+Source = AsyncIterator[SourceEvent]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SourceCallbacks:
     """What a source says beside the events: that it has begun, once; and troubles."""
 
-    begun: Callable[[], None]
-    trouble: Callable[[str], None]
+    on_start: Callable[[], None]
+    on_problem: Callable[[str], None]
 
 
 def is_wanted(kinds: Collection[str], kind: str) -> bool:
@@ -103,7 +103,7 @@ def is_wanted(kinds: Collection[str], kind: str) -> bool:
     return kind in kinds or ("*" in kinds and not kind.startswith("system."))
 
 
-async def forward(source: Source, url: str, secret: str, kinds: Collection[str]) -> AsyncIterator[Forwarded]:
+async def forward(source: Source, url: str, secret: str, kinds: Collection[str]) -> AsyncIterator[ForwardResult]:
     """Post what is wanted to `url`, one event after the other, once each; yields each one's fate."""
     client = OutboundClient()
     try:
@@ -114,7 +114,7 @@ async def forward(source: Source, url: str, secret: str, kinds: Collection[str])
         await client.close()
 
 
-async def _post(client: OutboundClient, url: str, secret: str, heard: Heard) -> Forwarded:
+async def _post(client: OutboundClient, url: str, secret: str, heard: SourceEvent) -> ForwardResult:
     content, body = heard.content, rules.body(heard.content, heard.data)
     signed = headers(body, content.event_id, content.kind, utc_now(), [secret])
     request = OutboundRequest(
@@ -131,19 +131,19 @@ async def _post(client: OutboundClient, url: str, secret: str, heard: Heard) -> 
     try:
         answer = await client.send(request)
     except OutboundError as failed:
-        return Forwarded(content, None, round((clock() - started) * 1000), f"{failed.kind}: {failed.detail}")
-    return Forwarded(content, answer.status, answer.duration_ms, None)
+        return ForwardResult(content, None, round((clock() - started) * 1000), f"{failed.kind}: {failed.detail}")
+    return ForwardResult(content, answer.status, answer.duration_ms, None)
 
 
 # This machine's own data directory.
 
 
-async def local(app: App, who: Principal, domain_id: UUID | None, report: Report) -> Source:
+async def local(app: App, who: Principal, domain_id: UUID | None, report: SourceCallbacks) -> Source:
     """Events of the database from now on."""
     wanted = EventFilter(who.domains(), domain_id=domain_id)
     async with app.db.autocommit() as conn:
         start = await events.start_stream(conn, who, wanted, FeedStart(None, app.clock()))
-    report.begun()
+    report.on_start()
 
     async def again() -> Principal:
         return who
@@ -151,11 +151,11 @@ async def local(app: App, who: Principal, domain_id: UUID | None, report: Report
     with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
         async for page in events.follow(app, StreamReader(place, again, wanted, inf), start.position):
             for told in page:
-                data = await _whole(app, told.data) if told.kind == _FULL else told.data
-                yield Heard(EventContent(told.id, told.kind, told.message_id, "", told.created_at), data)
+                data = await _add_content(app, told.data) if told.kind == _FULL else told.data
+                yield SourceEvent(EventContent(told.id, told.kind, told.message_id, "", told.created_at), data)
 
 
-async def _whole(app: App, data: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _add_content(app: App, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """With the content that the feed leaves out, while it is kept."""
     shown = dict(data)
     try:
@@ -170,7 +170,7 @@ async def _whole(app: App, data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class RemoteServer:
     """A server by its URL, without a path, and an API key."""
 
     url: str
@@ -182,7 +182,7 @@ class Server:
         return session.get(f"{self.url}/api/v1{path}", headers=sent, allow_redirects=False, **given)
 
 
-def opened_session() -> aiohttp.ClientSession:
+def open_session() -> aiohttp.ClientSession:
     """For calls of a server: nothing of the environment, and no end but that of silence."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=_SILENCE_SECONDS)
     connector = BoundedConnector(max_read=None)  # a stream has no end
@@ -196,7 +196,7 @@ async def _answer(call: AbstractAsyncContextManager[aiohttp.ClientResponse]) -> 
     Raises TimeoutError, `_NotNow`, Failure.
     """
     async with asyncio.timeout(_ANSWER_SECONDS) as deadline, call as answer:
-        await _refuse(answer)
+        await _raise_for_status(answer)
         deadline.reschedule(None)
         yield answer
 
@@ -212,17 +212,17 @@ async def _body(answer: aiohttp.ClientResponse) -> bytes:
     return bytes(found)
 
 
-async def find_domain(server: Server, name: str) -> UUID:
+async def find_domain(server: RemoteServer, name: str) -> UUID:
     """The id of a domain that the key sees, by its name. Fails where there is none, or the server does not tell now."""
-    async with opened_session() as session:
+    async with open_session() as session:
         try:
             async with _answer(server.call(session, "/domains", params={"name": name, "limit": "200"})) as answer:
                 domains = msgspec.json.decode(await _body(answer), type=_Domains).data
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Failure(f"{server.url} does not answer: {error}") from error
-        except _NotNow as error:
+        except _TemporaryError as error:
             raise Failure(f"{error}") from error
-        except _NONSENSE as error:
+        except _DECODE_ERRORS as error:
             raise Failure(f"{server.url} answers nothing of Mailkeep's.", permanent=True) from error
     for domain in domains:
         if name.lower() in (domain.name, domain.unicode_name):
@@ -230,10 +230,10 @@ async def find_domain(server: Server, name: str) -> UUID:
     raise Failure(f"There is no domain {name} that this key sees.", permanent=True)
 
 
-async def remote(server: Server, domain_id: UUID | None, report: Report) -> Source:
+async def remote(server: RemoteServer, domain_id: UUID | None, report: SourceCallbacks) -> Source:
     """Events of a server from now on, over as many connections as it takes. Fails where the key is refused."""
     last, wait = "", _FIRST_WAIT
-    async with opened_session() as session:
+    async with open_session() as session:
         while True:
             trouble = "The stream ended"
             try:
@@ -243,33 +243,35 @@ async def remote(server: Server, domain_id: UUID | None, report: Report) -> Sour
                     async for block in _blocks(answer.content):
                         wait = _FIRST_WAIT
                         if not last:
-                            report.begun()
+                            report.on_start()
                         if block.name == "stream.truncated":
-                            report.trouble("Events are lost: they were no longer kept when the connection came back.")
+                            report.on_problem(
+                                "Events were lost: the server no longer had them when the connection came back."
+                            )
                         elif block.name == "stream.end":
                             trouble = f"The stream ended ({msgspec.json.decode(block.data, type=_End).message})"
                         elif block.data:
-                            yield _heard(msgspec.json.decode(block.data, type=_Event))
+                            yield _source_event(msgspec.json.decode(block.data, type=_Event))
                         last = block.id or last
             except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionError):
                 trouble = "The connection was cut"
             except TimeoutError:
                 trouble = "The server is silent"
-            except (aiohttp.ClientError, _NotNow) as error:
+            except (aiohttp.ClientError, _TemporaryError) as error:
                 trouble = str(error)
-            except _NONSENSE as error:
+            except _DECODE_ERRORS as error:
                 raise Failure("The server's stream makes no sense.", permanent=True) from error
             wait = min(2 * wait, _LONGEST_WAIT)
             pause = wait * (0.5 + random.random() / 2)  # noqa: S311
-            report.trouble(f"{trouble}; connecting again in {pause:.1f} s.")
+            report.on_problem(f"{trouble}; connecting again in {pause:.1f} s.")
             await asyncio.sleep(pause)
 
 
-class _NotNow(Exception):
+class _TemporaryError(Exception):
     """An answer that is worth another try."""
 
 
-async def _refuse(answer: aiohttp.ClientResponse) -> None:
+async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
     """Fail where the server says no: for good, or `_NotNow`."""
     if answer.status == 200:
         return
@@ -279,7 +281,7 @@ async def _refuse(answer: aiohttp.ClientResponse) -> None:
     except (ValueError, KeyError, TypeError):
         told = f"status {answer.status}"
     if answer.status == 429 or answer.status >= 500:
-        raise _NotNow(f"{answer.url.host} answers {told}")
+        raise _TemporaryError(f"{answer.url.host} answers {told}")
     raise Failure(f"{answer.url.host} answers {told}", permanent=True)
 
 
@@ -310,7 +312,7 @@ async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
             raise Failure("The server's stream makes no sense.", permanent=True)
 
 
-def _heard(event: _Event) -> Heard:
+def _source_event(event: _Event) -> SourceEvent:
     content = EventContent(event.id, event.kind, event.message_id, "", event.created_at)
     # The content of a message stands in no feed.
-    return Heard(content, {**event.data, "truncated": True} if event.kind == _FULL else event.data)
+    return SourceEvent(content, {**event.data, "truncated": True} if event.kind == _FULL else event.data)

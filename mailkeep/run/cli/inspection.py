@@ -23,7 +23,7 @@ _PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ComponentStatus:
     """One part of the instance and how it is."""
 
     component: str
@@ -31,27 +31,27 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class HealthSummary:
     """What GET /health says: `status` ok, degraded or down; `unreachable` where there was no such answer."""
 
     status: str
-    checks: tuple[Check, ...] = ()
+    checks: tuple[ComponentStatus, ...] = ()
 
 
-def memory_bytes(pid: int) -> int | None:
+def tree_memory_bytes(pid: int) -> int | None:
     """Memory of a process and all that it started (PSS: what is shared counts once); None where the kernel keeps
     it from us.
     """
     total = 0
     for one in [pid, *_descendants(pid)]:
         try:
-            total += own_memory_bytes(one)
+            total += process_memory_bytes(one)
         except PermissionError:
             return None
     return total or None
 
 
-def own_memory_bytes(pid: int) -> int:
+def process_memory_bytes(pid: int) -> int:
     """Memory of this process alone (PSS); 0 where it is gone."""
     try:
         rollup = (_PROC / str(pid) / "smaps_rollup").read_bytes()
@@ -79,7 +79,7 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
-async def database_answers(data_dir: Path) -> str | None:
+async def find_database_problem(data_dir: Path) -> str | None:
     """None where the instance's database answers within three seconds, else what is wrong."""
     url = load_settings(data_dir).settings.database.url
     urls = None if url else postgres.running_urls(data_dir)
@@ -95,7 +95,7 @@ async def database_answers(data_dir: Path) -> str | None:
     return None
 
 
-async def ask_health(url: str) -> Health:
+async def fetch_health(url: str) -> HealthSummary:
     """What the instance at `url` (http://host:port) says of itself, within three seconds."""
     outbound = OutboundClient()
     request = OutboundRequest(
@@ -109,8 +109,9 @@ async def ask_health(url: str) -> Health:
     try:
         body: Any = msgspec.json.decode((await outbound.send(request)).body)
         told = body["data"] or body["error"]["details"]
-        return Health(str(told["status"]), tuple(Check(str(c["component"]), str(c["status"])) for c in told["checks"]))
+        checks = (ComponentStatus(str(each["component"]), str(each["status"])) for each in told["checks"])
+        return HealthSummary(str(told["status"]), tuple(checks))
     except (OutboundError, ValueError, KeyError, TypeError):
-        return Health("unreachable")
+        return HealthSummary("unreachable")
     finally:
         await outbound.close()

@@ -47,7 +47,7 @@ class Plan:
         return [*steps, *(f"make the account {name}" for name in self.accounts)]
 
 
-def plan() -> Plan:
+def make_plan() -> Plan:
     """What this machine lacks."""
     packages = tuple(name for name in PACKAGES if not _is_installed(name))
     return Plan(packages, tuple(name for name in (MAIL_ACCOUNT, ACCOUNT) if not _has_account(name)))
@@ -55,7 +55,7 @@ def plan() -> Plan:
 
 def install() -> Plan:
     """Install what is lacking; what that was. Fails without root, without apt, or with apt's last words."""
-    todo = plan()
+    todo = make_plan()
     if not todo.steps:
         return todo
     if os.geteuid() != 0:
@@ -63,7 +63,7 @@ def install() -> Plan:
     if todo.packages:
         if not shutil.which("apt-get"):
             raise Failure("The full profile's packages come from Debian; there is no apt-get here.", permanent=True)
-        with _nothing_starts():
+        with _prevent_service_starts():
             _run(["debconf-set-selections"], _ANSWERS)
             _run(["apt-get", "update", "-qq"])
             _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *todo.packages])
@@ -75,9 +75,9 @@ def install() -> Plan:
     return todo
 
 
-def expect_installed() -> None:
+def require_installed() -> None:
     """Failure, naming the way out, where something is lacking."""
-    if todo := plan().steps:
+    if todo := make_plan().steps:
         raise Failure(f"This machine lacks what the full profile needs. `mailkeep install` would: {'; '.join(todo)}.",
                       permanent=True)  # fmt: skip
 
@@ -100,7 +100,7 @@ def _has_account(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def _nothing_starts() -> Generator[None]:
+def _prevent_service_starts() -> Generator[None]:
     """While packages are installed no service starts; a policy that is there already is left as it is."""
     if _POLICY.exists():
         yield

@@ -16,13 +16,13 @@ from mailkeep.run.cli.output import (
     DONE,
     REFUSED,
     TRY_AGAIN,
-    Answer,
     AsJson,
+    CommandResult,
     DataDir,
-    Marked,
-    conclude,
+    MarkedLine,
     examples,
-    reported,
+    report_errors,
+    run_command,
     to_json,
 )
 
@@ -49,7 +49,7 @@ Profile = Annotated[
 ]
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make these commands known."""
     app.command(
         "up",
@@ -80,7 +80,7 @@ def up(
     `mailkeep install`; its ports are settings (`ports.*`).
     """
     given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
-    with reported(as_json):
+    with report_errors(as_json):
         from mailkeep.run.runtime.context import data_dir_to_start
 
         if profile == "full":
@@ -102,7 +102,7 @@ def install(
 
     Needs root. Nothing is started, and nothing of Debian's configuration is written. What is there is left alone.
     """
-    conclude(as_json, _install(dry_run))
+    run_command(as_json, _install(dry_run))
 
 
 def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -110,7 +110,7 @@ def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     Waits until it is gone, 15 seconds at most. Where none runs there is nothing to do: exit code 0.
     """
-    conclude(as_json, _down(data_dir))
+    run_command(as_json, _down(data_dir))
 
 
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -118,7 +118,7 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     Exit code 0 where it runs and is well, 1 where it does not run, 75 where it starts or is not well.
     """
-    conclude(as_json, _status(data_dir))
+    run_command(as_json, _status(data_dir))
 
 
 def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -127,7 +127,7 @@ def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     Examines what Mailkeep needs, whether it runs or not, and changes nothing. Where Mailkeep does not
     run, its database is started for the examination.
     """
-    conclude(as_json, _doctor(data_dir))
+    run_command(as_json, _doctor(data_dir))
 
 
 class _Announcement(io.TextIOBase):
@@ -159,16 +159,16 @@ class _Announcement(io.TextIOBase):
         sys.stderr.flush()
 
 
-async def _install(dry_run: bool) -> Answer:
+async def _install(dry_run: bool) -> CommandResult:
     from mailkeep.run.cli import install as installation
 
-    todo = installation.plan() if dry_run else installation.install()
+    todo = installation.make_plan() if dry_run else installation.install()
     told = {"dry_run": dry_run, "packages": list(todo.packages), "accounts": list(todo.accounts)}
     said = [f"{'Would' if dry_run else 'Done:'} {step}" for step in todo.steps]
-    return Answer(told, said or ["Everything that the full profile needs is installed."])
+    return CommandResult(told, said or ["Everything that the full profile needs is installed."])
 
 
-async def _down(data_dir: Path | None) -> Answer:
+async def _down(data_dir: Path | None) -> CommandResult:
     import os
     import select
     import signal
@@ -183,7 +183,7 @@ async def _down(data_dir: Path | None) -> Answer:
     except ProcessLookupError:
         handle = None
     if handle is None or lock_holder(place) != pid:
-        return Answer({"was_running": False, "pid": None}, [f"Mailkeep does not run on {place}."])
+        return CommandResult({"was_running": False, "pid": None}, [f"Mailkeep does not run on {place}."])
     with contextlib.closing(os.fdopen(handle, "rb", buffering=0)):
         try:
             signal.pidfd_send_signal(handle, signal.SIGTERM)
@@ -193,10 +193,10 @@ async def _down(data_dir: Path | None) -> Answer:
             pass
         if not select.select([handle], [], [], _DOWN_SECONDS)[0]:
             raise Failure(f"Mailkeep (process {pid}) still runs {_DOWN_SECONDS:.0f} s after SIGTERM; see its log.")
-    return Answer({"was_running": True, "pid": pid}, [f"Mailkeep (process {pid}) has ended."])
+    return CommandResult({"was_running": True, "pid": pid}, [f"Mailkeep (process {pid}) has ended."])
 
 
-async def _status(data_dir: Path | None) -> Answer:
+async def _status(data_dir: Path | None) -> CommandResult:
     from mailkeep.db.instance import lock_holder, run_folder
     from mailkeep.run.cli import inspection
     from mailkeep.run.runtime import service_status, state
@@ -206,14 +206,16 @@ async def _status(data_dir: Path | None) -> Answer:
     pid, running = lock_holder(place), state.read(place)
     if pid is None:
         told: dict[str, Any] = {"running": False, "data_dir": str(place)}
-        return Answer(told, [f"Mailkeep does not run on {place}."], REFUSED)
+        return CommandResult(told, [f"Mailkeep does not run on {place}."], REFUSED)
     if running is None:
         told = {"running": False, "data_dir": str(place), "pid": pid}
-        return Answer(told, [f"Mailkeep is starting, or a command is at work on {place} (process {pid})."], TRY_AGAIN)
-    database = await inspection.database_answers(place)
-    health = await inspection.ask_health(running.http)
-    memory = inspection.memory_bytes(running.pid)
-    parts = service_status.parts_of(run_folder(place)) if running.profile == "full" else []
+        return CommandResult(
+            told, [f"Mailkeep is starting, or a command is at work on {place} (process {pid})."], TRY_AGAIN
+        )
+    database = await inspection.find_database_problem(place)
+    health = await inspection.fetch_health(running.http)
+    memory = inspection.tree_memory_bytes(running.pid)
+    parts = service_status.list_services(run_folder(place)) if running.profile == "full" else []
     told = {
         "running": True,
         "data_dir": str(place),
@@ -239,21 +241,21 @@ async def _status(data_dir: Path | None) -> Answer:
         ),
     ]
     well = database is None and health.status == "ok" and all(part.pid for part in parts)
-    return Answer(told, lines, DONE if well else TRY_AGAIN)
+    return CommandResult(told, lines, DONE if well else TRY_AGAIN)
 
 
-async def _doctor(data_dir: Path | None) -> Answer:
-    from mailkeep.run.cli.doctor_checks import Level, examine
+async def _doctor(data_dir: Path | None) -> CommandResult:
+    from mailkeep.run.cli.doctor_checks import Level, run_checks
     from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
-    findings = await examine(place)
+    findings = await run_checks(place)
     styles = {Level.OK: "green", Level.WARNING: "yellow", Level.WRONG: "bold red"}
-    lines: list[str | Marked] = []
+    lines: list[str | MarkedLine] = []
     for found in findings:
-        lines.append(Marked(f"{found.level.value:8}", styles[found.level], f"{found.check}: {found.message}"))
+        lines.append(MarkedLine(f"{found.level.value:8}", styles[found.level], f"{found.check}: {found.message}"))
         lines += [f"         → {found.advice}"] if found.advice else []
     wrong = sum(found.level is Level.WRONG for found in findings)
     lines.append(f"{wrong} of {len(findings)} checks found something wrong." if wrong else "Nothing is wrong.")
     told = {"data_dir": str(place), "ok": not wrong, "checks": [asdict(found) for found in findings]}
-    return Answer(told, lines, REFUSED if wrong else DONE)
+    return CommandResult(told, lines, REFUSED if wrong else DONE)

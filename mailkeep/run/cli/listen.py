@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mailkeep.run.cli.output import DataDir, examples, reported
+from mailkeep.run.cli.output import DataDir, examples, report_errors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from contextlib import AsyncExitStack
 
-    from mailkeep.run.cli.event_forwarder import Forwarded, Report, Source
+    from mailkeep.run.cli.event_forwarder import ForwardResult, Source, SourceCallbacks
 
 AsLines = Annotated[bool, typer.Option("--json", help="Answer with a JSON object on each line.")]
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make this command known."""
     app.command(
         "listen",
@@ -58,13 +58,13 @@ def listen(
     if (url is None) != (key_file is None):
         raise typer.BadParameter("--url and --key-file go together.")
     server = _server_url(url) if url else None
-    asked = _Asked(_forward_url(forward), _kinds(events), domain, server, key_file, data_dir, as_json)
-    with reported(as_json):
+    asked = _ListenOptions(_forward_url(forward), _kinds(events), domain, server, key_file, data_dir, as_json)
+    with report_errors(as_json):
         asyncio.run(_listen(asked))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ListenOptions:
     """What the command was given, checked: URLs in their canonical form, `server` without a path."""
 
     forward: str
@@ -113,7 +113,7 @@ def _kinds(text: str) -> Sequence[str]:
     return kinds
 
 
-async def _listen(asked: _Asked) -> None:
+async def _listen(asked: _ListenOptions) -> None:
     from contextlib import AsyncExitStack
 
     from mailkeep.run.cli.event_forwarder import forward
@@ -122,10 +122,10 @@ async def _listen(asked: _Asked) -> None:
     logs.configure("error")  # standard output is for the answers
     async with AsyncExitStack() as stack:
         source, secret = await _source(asked, stack)
-        await _until_interrupted(asked, forward(source, asked.forward, secret, asked.kinds))
+        await _print_until_interrupted(asked, forward(source, asked.forward, secret, asked.kinds))
 
 
-async def _source(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
+async def _source(asked: _ListenOptions, stack: AsyncExitStack) -> tuple[Source, str]:
     """The events, and the secret they are signed with."""
     import hmac
 
@@ -136,14 +136,14 @@ async def _source(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
         key = asked.key_file.read_text("ascii", "replace").strip()
         if not key.startswith("svc_") or not key.isascii() or not key.isprintable():
             raise Failure(f"{asked.key_file} holds no API key.", permanent=True)
-        server = event_forwarder.Server(asked.server, key)
+        server = event_forwarder.RemoteServer(asked.server, key)
         domain_id = await event_forwarder.find_domain(server, asked.domain) if asked.domain else None
         secret = _secret(hmac.digest(key.encode(), b"mailkeep listen", "sha256"))
         return event_forwarder.remote(server, domain_id, _report(asked, secret, server.url)), secret
     return await _local(asked, stack)
 
 
-async def _local(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
+async def _local(asked: _ListenOptions, stack: AsyncExitStack) -> tuple[Source, str]:
     import asyncio
 
     from mailkeep.core.errors import DomainNotFound, Failure
@@ -151,17 +151,17 @@ async def _local(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
     from mailkeep.features.directory.domains import rules, service as domains
     from mailkeep.features.record.events import jobs
     from mailkeep.run.cli import event_forwarder
-    from mailkeep.run.cli.accounts import operator
-    from mailkeep.run.cli.output import opened, refuse_absent
+    from mailkeep.run.cli.accounts import cli_principal
+    from mailkeep.run.cli.output import open_app, require_data_dir
     from mailkeep.run.runtime import state
     from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(asked.data_dir)
-    refuse_absent(place)
+    require_data_dir(place)
     running = state.read(place)
     if running is None:
         raise Failure(f"Mailkeep does not run on {place}: start it with `mailkeep up`.")
-    app = await stack.enter_async_context(opened(asked.data_dir))
+    app = await stack.enter_async_context(open_app(asked.data_dir))
     domain_id = None
     if asked.domain:
         async with app.db.autocommit() as conn:
@@ -174,7 +174,7 @@ async def _local(asked: _Asked, stack: AsyncExitStack) -> tuple[Source, str]:
     drawn = decode_base64url(app.vault.sign("listen", b""))
     assert drawn is not None
     secret = _secret(drawn)
-    return event_forwarder.local(app, operator(), domain_id, _report(asked, secret, running.http)), secret
+    return event_forwarder.local(app, cli_principal(), domain_id, _report(asked, secret, running.http)), secret
 
 
 def _secret(drawn: bytes) -> str:
@@ -183,7 +183,7 @@ def _secret(drawn: bytes) -> str:
     return "whsec_" + b64encode(drawn).decode()
 
 
-async def _until_interrupted(asked: _Asked, fates: AsyncIterator[Forwarded]) -> None:
+async def _print_until_interrupted(asked: _ListenOptions, fates: AsyncIterator[ForwardResult]) -> None:
     """Tell each fate, until Ctrl-C or SIGTERM; both end it well."""
     import asyncio
     import contextlib
@@ -195,7 +195,7 @@ async def _until_interrupted(asked: _Asked, fates: AsyncIterator[Forwarded]) -> 
         async for fate in fates:
             counted[0] += 1
             counted[1] += not (fate.status and 200 <= fate.status < 300)
-            _tell(asked, fate)
+            _print_result(asked, fate)
 
     telling = asyncio.create_task(tell())
     loop = asyncio.get_running_loop()
@@ -203,16 +203,16 @@ async def _until_interrupted(asked: _Asked, fates: AsyncIterator[Forwarded]) -> 
         loop.add_signal_handler(number, telling.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await telling
-    _end(asked, *counted)
+    _print_end(asked, *counted)
 
 
-def _report(asked: _Asked, secret: str, where: str) -> Report:
-    from mailkeep.run.cli.event_forwarder import Report
+def _report(asked: _ListenOptions, secret: str, where: str) -> SourceCallbacks:
+    from mailkeep.run.cli.event_forwarder import SourceCallbacks
 
-    return Report(lambda: _begin(asked, secret, where), _notice)
+    return SourceCallbacks(lambda: _print_start(asked, secret, where), _notice)
 
 
-def _begin(asked: _Asked, secret: str, where: str) -> None:
+def _print_start(asked: _ListenOptions, secret: str, where: str) -> None:
     from mailkeep.run.cli.output import to_json
 
     if asked.as_json:
@@ -223,7 +223,7 @@ def _begin(asked: _Asked, secret: str, where: str) -> None:
     print("Ctrl-C ends it.", flush=True)
 
 
-def _tell(asked: _Asked, fate: Forwarded) -> None:
+def _print_result(asked: _ListenOptions, fate: ForwardResult) -> None:
     from mailkeep.core.clock import iso, utc_now
     from mailkeep.run.cli.output import to_json
 
@@ -243,7 +243,7 @@ def _tell(asked: _Asked, fate: Forwarded) -> None:
     print(f"{iso(utc_now())[11:19]}  {content.kind:18} {content.event_id}  {result}  {fate.duration_ms} ms", flush=True)
 
 
-def _end(asked: _Asked, forwarded: int, failed: int) -> None:
+def _print_end(asked: _ListenOptions, forwarded: int, failed: int) -> None:
     from mailkeep.run.cli.output import to_json
 
     if asked.as_json:

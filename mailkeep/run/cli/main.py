@@ -49,7 +49,7 @@ for topic in (
     cli_listen,
     cli_worker,
 ):
-    topic.add_to(app)
+    topic.register(app)
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON objec
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedLine:
     """A line that begins with a mark in a colour of its own (a style of rich)."""
 
     mark: str
@@ -44,11 +44,11 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandResult:
     """What a command found or did: for programs, for people, and its exit code."""
 
     data: Mapping[str, Any]
-    lines: Sequence[str | Marked]
+    lines: Sequence[str | MarkedLine]
     code: int = DONE
 
 
@@ -57,23 +57,23 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {line}" for line in lines)])
 
 
-def conclude(as_json: bool, work: Coroutine[Any, Any, Answer]) -> None:
+def run_command(as_json: bool, work: Coroutine[Any, Any, CommandResult]) -> None:
     """Do a command's work, say its answer, and exit with its code."""
     import asyncio
 
-    _quieten_libraries()
-    with reported(as_json):
+    _silence_libraries()
+    with report_errors(as_json):
         answer = asyncio.run(work)
-        say(answer, as_json)
+        print_result(answer, as_json)
         raise typer.Exit(answer.code)
 
 
-def say(answer: Answer, as_json: bool) -> None:
+def print_result(result: CommandResult, as_json: bool) -> None:
     """Print an answer on standard output."""
     if as_json:
-        print(to_json(answer.data))
+        print(to_json(result.data))
     else:
-        for line in answer.lines:
+        for line in result.lines:
             _print(line, sys.stdout)
 
 
@@ -93,7 +93,7 @@ def to_json(data: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def reported(as_json: bool) -> Generator[None]:
+def report_errors(as_json: bool) -> Generator[None]:
     """Turn troubles that are to be expected into a message and an exit code; bugs keep their traceback."""
     try:
         yield
@@ -118,7 +118,7 @@ def reported(as_json: bool) -> Generator[None]:
 
 
 @asynccontextmanager
-async def opened(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator[App]:
+async def open_app(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator[App]:
     """The App for a command; without `make` the data directory must be there.
 
     A data directory that another command holds is no refusal: trying again will do.
@@ -130,10 +130,10 @@ async def opened(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator
 
     place = context.resolve_data_dir(data_dir)
     if not make:
-        refuse_absent(place)
+        require_data_dir(place)
     free, entered = not place.is_dir() or lock_holder(place) is None, False
     try:
-        async with context.opened(place) as app:
+        async with context.open_app(place) as app:
             entered = True
             yield app
     except Failure as failure:
@@ -142,7 +142,7 @@ async def opened(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator
         raise
 
 
-def refuse_absent(place: Path) -> None:
+def require_data_dir(place: Path) -> None:
     """Fail where there is no data directory: a mistyped one must not become a new instance."""
     if not place.is_dir():
         raise Failure(
@@ -163,15 +163,15 @@ def _fail(as_json: bool, exit_code: int, code: str, message: str, details: Mappi
         error = {"code": code, "message": message} | ({"details": dict(details)} if details else {})
         print(to_json({"error": error}))
     first, *more = message.splitlines() or [code]
-    _print(Marked("error:", "bold red", first), sys.stderr)
+    _print(MarkedLine("error:", "bold red", first), sys.stderr)
     for line in more:
         _print(f"       {line}", sys.stderr)
     raise typer.Exit(exit_code)
 
 
-def _print(line: str | Marked, stream: TextIO) -> None:
-    _forgive(stream)
-    if isinstance(line, Marked) and stream.isatty():
+def _print(line: str | MarkedLine, stream: TextIO) -> None:
+    _replace_unencodable(stream)
+    if isinstance(line, MarkedLine) and stream.isatty():
         from rich.console import Console
         from rich.text import Text
 
@@ -179,16 +179,16 @@ def _print(line: str | Marked, stream: TextIO) -> None:
         text = Text.assemble((line.mark, line.style), " ", line.text)
         Console(file=stream, highlight=False).print(text, soft_wrap=True)
     else:
-        print(f"{line.mark} {line.text}" if isinstance(line, Marked) else line, file=stream, flush=True)
+        print(f"{line.mark} {line.text}" if isinstance(line, MarkedLine) else line, file=stream, flush=True)
 
 
-def _forgive(stream: object) -> None:
+def _replace_unencodable(stream: object) -> None:
     """A line that the terminal can't show whole is better than a traceback."""
     if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
         stream.reconfigure(errors="replace")
 
 
-def _quieten_libraries() -> None:
+def _silence_libraries() -> None:
     """A command says itself what went wrong; what libraries log on the way would be said twice."""
     import logging
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, table
+from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command, table
 
 if TYPE_CHECKING:
     from mailkeep.features.directory.routing.model import RouteExplanation
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make these commands known."""
     routing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Where mail goes.")
     routing.command("explain", epilog=examples("mailkeep routing explain sales+spring@example.com"))(explain)
@@ -32,7 +32,7 @@ def explain(
 
     And why: by the very function that the mail server asks.
     """
-    conclude(as_json, _explain(data_dir, address))
+    run_command(as_json, _explain(data_dir, address))
 
 
 def openapi(as_json: AsJson = False) -> None:
@@ -40,20 +40,20 @@ def openapi(as_json: AsJson = False) -> None:
 
     OpenAPI 3.1, indented, or with --json on one line.
     """
-    conclude(as_json, _openapi())
+    run_command(as_json, _openapi())
 
 
 def version(as_json: AsJson = False) -> None:
     """Print the version of Mailkeep."""
-    conclude(as_json, _version())
+    run_command(as_json, _version())
 
 
-async def _explain(data_dir: Path | None, address: str) -> Answer:
+async def _explain(data_dir: Path | None, address: str) -> CommandResult:
     from mailkeep.features.directory.routing import service
-    from mailkeep.run.cli.accounts import operator
+    from mailkeep.run.cli.accounts import cli_principal
 
-    async with opened(data_dir) as app, app.db.autocommit() as conn:
-        found = await service.explain(conn, operator(), address)
+    async with open_app(data_dir) as app, app.db.autocommit() as conn:
+        found = await service.explain(conn, cli_principal(), address)
     told: dict[str, Any] = {
         "address": address,
         "decision": found.route.decision,
@@ -65,7 +65,7 @@ async def _explain(data_dir: Path | None, address: str) -> Answer:
         ],
         "warnings": found.warnings,
     }
-    return Answer(told, _explanation(found))
+    return CommandResult(told, _explanation(found))
 
 
 def _explanation(found: RouteExplanation) -> list[str]:
@@ -94,7 +94,7 @@ def _row(row: Mapping[str, Any] | None) -> str:
     return f"*{address}" if address.startswith("@") else address
 
 
-async def _openapi() -> Answer:
+async def _openapi() -> CommandResult:
     import json
 
     from mailkeep import __version__
@@ -102,12 +102,12 @@ async def _openapi() -> Answer:
     from mailkeep.web.openapi import document
 
     told = document(ENDPOINTS, __version__)
-    return Answer(told, json.dumps(told, ensure_ascii=False, indent=2).splitlines())
+    return CommandResult(told, json.dumps(told, ensure_ascii=False, indent=2).splitlines())
 
 
-async def _version() -> Answer:
+async def _version() -> CommandResult:
     import platform
 
     from mailkeep import __version__
 
-    return Answer({"version": __version__, "python": platform.python_version()}, [f"mailkeep {__version__}"])
+    return CommandResult({"version": __version__, "python": platform.python_version()}, [f"mailkeep {__version__}"])

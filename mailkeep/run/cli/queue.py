@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mailkeep.run.cli.output import Answer, AsJson, DataDir, conclude, examples, opened, refuse_absent, table
+from mailkeep.run.cli.output import (
+    AsJson,
+    CommandResult,
+    DataDir,
+    examples,
+    open_app,
+    require_data_dir,
+    run_command,
+    table,
+)
 
 if TYPE_CHECKING:
     from mailkeep.app import App
@@ -20,10 +29,10 @@ Recipient = Annotated[str | None, typer.Option("--recipient", help="Part of a re
 Sender = Annotated[str | None, typer.Option("--sender", help="Part of the sender's address.")]
 Everything = Annotated[bool, typer.Option("--all", help="Every message.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count.")]
-Chosen = Literal["incoming", "active", "deferred", "hold"]
+QueueStateOption = Literal["incoming", "active", "deferred", "hold"]
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make these commands known."""
     queue = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The mail server's queue (full profile).")
     shown = ("mailkeep queue list", "mailkeep queue list --state deferred --recipient @far.example")
@@ -35,7 +44,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def list_queue(
-    state: Annotated[Chosen | None, typer.Option("--state", help="Only messages in this state.")] = None,
+    state: Annotated[QueueStateOption | None, typer.Option("--state", help="Only messages in this state.")] = None,
     recipient: Recipient = None,
     sender: Sender = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many, newest first.")] = 50,
@@ -45,7 +54,7 @@ def list_queue(
     """Show what waits, and the last word about each recipient."""
     from mailkeep.features.mailflow.queue.model import QueueFilter
 
-    conclude(as_json, _list(data_dir, QueueFilter(state=state, recipient=recipient, sender=sender), limit))
+    run_command(as_json, _list(data_dir, QueueFilter(state=state, recipient=recipient, sender=sender), limit))
 
 
 def act(
@@ -64,11 +73,11 @@ def act(
     if bool(ids) + bool(recipient or sender) + everything != 1:
         raise typer.BadParameter("name queue ids, an address to look for, or --all")
     wanted = None if ids else QueueFilter(recipient=recipient, sender=sender)
-    conclude(as_json, _act(data_dir, action, (ids or [], wanted), dry_run))
+    run_command(as_json, _act(data_dir, action, (ids or [], wanted), dry_run))
 
 
 @asynccontextmanager
-async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
+async def _open_queue(data_dir: Path | None) -> AsyncGenerator[App]:
     """The App, as the running instance is: the profile is `up`'s option, and stands in no file of settings.
 
     Fails where none runs, and for good where the one that runs has no queue.
@@ -80,23 +89,23 @@ async def _opened(data_dir: Path | None) -> AsyncGenerator[App]:
     from mailkeep.run.runtime.context import resolve_data_dir
 
     place = resolve_data_dir(data_dir)
-    refuse_absent(place)
+    require_data_dir(place)
     running = state.read(place)
     if running is None:
         raise Failure(f"Mailkeep does not run on {place}: start it with `mailkeep up --profile full`.")
     if running.profile != "full":
         raise Failure(f"Mailkeep on {place} is the embedded profile, which has no queue.", permanent=True)
-    async with opened(place) as app:
+    async with open_app(place) as app:
         app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
         yield app
 
 
-async def _list(data_dir: Path | None, wanted: QueueFilter, limit: int) -> Answer:
+async def _list(data_dir: Path | None, wanted: QueueFilter, limit: int) -> CommandResult:
     from mailkeep.core.clock import iso, iso_or_none
     from mailkeep.core.page import PageRequest
     from mailkeep.features.mailflow.queue import service
 
-    async with _opened(data_dir) as app:
+    async with _open_queue(data_dir) as app:
         page = await service.page(app, wanted, PageRequest(limit, "arrived_at", "desc", None))
     rows = [
         {
@@ -127,18 +136,18 @@ async def _list(data_dir: Path | None, wanted: QueueFilter, limit: int) -> Answe
         ],
     )
     more = ["There are more: narrow them down, or raise --limit."] if page.next_key else []
-    return Answer({"messages": rows, "more": page.next_key is not None}, [*lines, *more])
+    return CommandResult({"messages": rows, "more": page.next_key is not None}, [*lines, *more])
 
 
 async def _act(
     data_dir: Path | None, action: Action, named: tuple[list[str], QueueFilter | None], dry_run: bool
-) -> Answer:
+) -> CommandResult:
     from mailkeep.features.mailflow.queue import service
     from mailkeep.features.mailflow.queue.model import QueueSelection
-    from mailkeep.run.cli.accounts import operator
+    from mailkeep.run.cli.accounts import cli_principal
 
     ids, wanted = named
-    async with _opened(data_dir) as app:
-        affected = await service.act(app, operator(), action, QueueSelection(ids, wanted), dry_run=dry_run)
+    async with _open_queue(data_dir) as app:
+        affected = await service.act(app, cli_principal(), action, QueueSelection(ids, wanted), dry_run=dry_run)
     said = f"{action}: would be done to {affected} messages." if dry_run else f"{action}: done to {affected} messages."
-    return Answer({"affected": affected, "dry_run": dry_run}, [said])
+    return CommandResult({"affected": affected, "dry_run": dry_run}, [said])

@@ -51,7 +51,7 @@ Examples:
 _WITH_VALUE = "BCFNORVXfhopr"  # single letters whose value stands beside or behind them
 _IGNORED = "GUmnv"
 _FLAGS = {"t": "extract", "i": "ignore_dots", "I": "nothing"}
-_NOT_OURS = {
+_UNSUPPORTED = {
     "q": "-q is not supported: the server runs its queue itself",
     "bs": "-bs is not supported: use SMTP submission",
     "bp": "-bp is not supported: use `mailkeep queue list`",
@@ -66,7 +66,7 @@ class UsageError(ValueError):
 
 
 @dataclass(slots=True)
-class Options:
+class SendmailOptions:
     """What the command line says."""
 
     sender: str | None = None
@@ -81,9 +81,9 @@ class Options:
     recipients: list[str] = field(default_factory=list[str])
 
 
-def parse(arguments: Sequence[str]) -> Options:
+def parse(arguments: Sequence[str]) -> SendmailOptions:
     """The options, read as sendmail does: letters may be joined, a value beside or behind its letter."""
-    options = Options()
+    options = SendmailOptions()
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -102,7 +102,7 @@ def parse(arguments: Sequence[str]) -> Options:
     return options
 
 
-def _long(options: Options, word: str, rest: list[str]) -> None:
+def _long(options: SendmailOptions, word: str, rest: list[str]) -> None:
     name, equals, value = word.partition("=")
     if name == "--help":
         options.help = True
@@ -116,7 +116,7 @@ def _long(options: Options, word: str, rest: list[str]) -> None:
     setattr(options, name[2:].replace("-", "_"), value)
 
 
-def _letters(options: Options, letters: str, rest: list[str]) -> None:
+def _letters(options: SendmailOptions, letters: str, rest: list[str]) -> None:
     while letters:
         letter, letters = letters[0], letters[1:]
         if letter in _FLAGS:
@@ -133,17 +133,17 @@ def _letters(options: Options, letters: str, rest: list[str]) -> None:
             _value(options, letter, value)
             return
         elif letter not in _IGNORED:
-            raise UsageError(_NOT_OURS.get(letter, f"unknown option -{letter}"))
+            raise UsageError(_UNSUPPORTED.get(letter, f"unknown option -{letter}"))
 
 
-def _mode(options: Options, mode: str) -> None:
+def _mode(options: SendmailOptions, mode: str) -> None:
     if mode == "i":
         options.nothing = True
     elif mode != "m":
-        raise UsageError(_NOT_OURS.get(f"b{mode}", f"-b{mode} is not supported"))
+        raise UsageError(_UNSUPPORTED.get(f"b{mode}", f"-b{mode} is not supported"))
 
 
-def _value(options: Options, letter: str, value: str) -> None:
+def _value(options: SendmailOptions, letter: str, value: str) -> None:
     if letter in "fr":
         value = value.strip()
         options.sender = value[1:-1].strip() if value.startswith("<") and value.endswith(">") else value
@@ -166,9 +166,9 @@ def run(arguments: Sequence[str], source: IO[bytes]) -> int:
             raise UsageError("no recipient: name one, or use -t (--help shows all options)")
         key = Path(options.key_file).read_text("utf-8").strip() if options.key_file else None
     except UsageError as error:
-        return _complain(USAGE, str(error))
+        return _print_error(USAGE, str(error))
     except (OSError, UnicodeDecodeError) as error:
-        return _complain(NOINPUT, f"the key file can't be read: {error}")
+        return _print_error(NOINPUT, f"the key file can't be read: {error}")
     asked = {
         "sender": options.sender,
         "name": options.name,
@@ -179,21 +179,21 @@ def run(arguments: Sequence[str], source: IO[bytes]) -> int:
     try:
         connection = _connect(options)
     except OSError as error:
-        return _complain(TEMPFAIL, f"the server is not running, or its socket can't be reached: {error}")
+        return _print_error(TEMPFAIL, f"the server is not running, or its socket can't be reached: {error}")
     with connection:
         try:
-            return _hand_in(connection, asked, _lines(source, ignore_dots=options.ignore_dots))
-        except _InputFailed as failed:
-            return _complain(NOINPUT, f"the message can't be read: {failed}")
+            return _submit(connection, asked, _lines(source, ignore_dots=options.ignore_dots))
+        except _InputError as failed:
+            return _print_error(NOINPUT, f"the message can't be read: {failed}")
         except (OSError, ValueError) as error:
-            return _complain(TEMPFAIL, f"the connection to the server failed: {error}")
+            return _print_error(TEMPFAIL, f"the connection to the server failed: {error}")
 
 
-class _InputFailed(Exception):
+class _InputError(Exception):
     pass
 
 
-def _hand_in(connection: socket.socket, asked: Mapping[str, object], pieces: Iterator[bytes]) -> int:
+def _submit(connection: socket.socket, asked: Mapping[str, object], pieces: Iterator[bytes]) -> int:
     try:
         _send(connection, json.dumps(dict(asked)).encode("ascii"))
         for piece in pieces:
@@ -206,7 +206,7 @@ def _hand_in(connection: socket.socket, asked: Mapping[str, object], pieces: Ite
         raise OSError("no answer")
     told = json.loads(answer)
     if told["text"]:
-        _complain(0, told["text"])
+        _print_error(0, told["text"])
     return int(told["code"])
 
 
@@ -232,7 +232,7 @@ def _lines(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
                 yield from _split(b"".join(kept))
                 kept, size = [], 0
     except OSError as error:
-        raise _InputFailed(error) from error
+        raise _InputError(error) from error
     yield from _split(b"".join(kept))
 
 
@@ -241,9 +241,9 @@ def _split(content: bytes) -> Iterator[bytes]:
         yield content[at : at + _FRAME]
 
 
-def _connect(options: Options) -> socket.socket:
+def _connect(options: SendmailOptions) -> socket.socket:
     failure: OSError = FileNotFoundError(f"no {WELL_KNOWN}; --data-dir or --socket name another")
-    for path in _places(options):
+    for path in _socket_paths(options):
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(1200)
         try:
@@ -256,7 +256,7 @@ def _connect(options: Options) -> socket.socket:
     raise failure
 
 
-def _places(options: Options) -> Iterator[Path]:
+def _socket_paths(options: SendmailOptions) -> Iterator[Path]:
     """Where the socket may be. Below /tmp only the data directory's owner is trusted."""
     if options.socket:
         yield Path(options.socket)
@@ -272,12 +272,12 @@ def _places(options: Options) -> Iterator[Path]:
         yield temporary / name / "local" / WELL_KNOWN.name
 
 
-def _complain(code: int, text: str) -> int:
+def _print_error(code: int, text: str) -> int:
     print(f"sendmail: {text}", file=sys.stderr)
     return code
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make the command known to --help; `run.cli` runs it without this command line."""
     usage, *paragraphs = HELP.strip().split("\n\n")
     # \b: click leaves the lines as they are.

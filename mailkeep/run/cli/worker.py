@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from mailkeep.run.cli.output import AsJson, DataDir, examples, reported, to_json
+from mailkeep.run.cli.output import AsJson, DataDir, examples, report_errors, to_json
 
 
-def add_to(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Make this command known."""
     app.command("worker", epilog=examples("mailkeep worker", "mailkeep worker --data-dir /srv/mail"))(worker)
 
@@ -19,7 +19,7 @@ def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     what one that dies has begun is another's within 30 seconds. It ends on Ctrl-C or SIGTERM. With --json one object
     tells its process as soon as it works.
     """
-    with reported(as_json):
+    with report_errors(as_json):
         import os
 
         from mailkeep.run.processes import worker as process

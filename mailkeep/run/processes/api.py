@@ -15,7 +15,7 @@ from mailkeep.mail.daemons import node_report
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.run.profiles.embedded import HTTP_GRACE, background, bounds_of
+from mailkeep.run.profiles.embedded import HTTP_GRACE, background, http_limits
 from mailkeep.run.runtime import service_status, tasks
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.process import Process
@@ -29,7 +29,7 @@ async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     async with contextlib.AsyncExitStack() as stack:
         app.parser = Parser(app.data_dir / "tmp")
-        app.running_services = partial(service_status.running, process.places.run)
+        app.running_services = partial(service_status.read_running, process.places.run)
         app.node_report = partial(node_report.load, process.places.run)
         stack.push_async_callback(app.parser.close)
         if app.settings.mta.mode == "postfix":
@@ -37,8 +37,8 @@ async def serve(app: App, process: Process) -> None:
             app.mta = SmtpPool(relay)
             stack.push_async_callback(app.mta.close)
         metrics = Metrics()
-        public = HttpListener.on(process.sockets["public"])
-        internal = HttpListener.on(process.sockets["internal"])
+        public = HttpListener.on_socket(process.sockets["public"])
+        internal = HttpListener.on_socket(process.sockets["internal"])
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
         served = internal_app(
             metrics, lambda: health.ready(app), lambda: counters.sums(app), token=app.settings.http.metrics_token
@@ -47,12 +47,12 @@ async def serve(app: App, process: Process) -> None:
         stack.push_async_callback(internal.stop)
         pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
         stack.push_async_callback(pipeline.close)
-        await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
+        await public.start(pipeline, grace_seconds=HTTP_GRACE, limits=http_limits(app))
         stack.push_async_callback(public.stop)
         stack.enter_context(background(events.watch(app)))
         stack.callback(app.streams.close)
         stack.enter_context(background(tasks.run_housekeeping(app)))
         stack.push_async_callback(record_summaries, app, None)
         stack.enter_context(background(tasks.run_refusal_summaries(app)))
-        process.ready()
-        await process.ended.wait()
+        process.report_ready()
+        await process.stop_requested.wait()

@@ -24,7 +24,7 @@ _MOST = 100_000  # mailboxes that are remembered while the database is away
 
 
 @dataclass(slots=True)
-class Keeper:
+class ArrivalRecorder:
     """What came into mailboxes and is not written yet."""
 
     app: App
@@ -61,7 +61,7 @@ class Keeper:
     async def keep_writing(self) -> None:
         """Write once a second until cancelled, and what is left then, if it can be."""
         try:
-            await tasks.every(_WRITE_SECONDS, "what came into mailboxes", self.write)
+            await tasks.repeat(_WRITE_SECONDS, "what came into mailboxes", self.write)
         finally:
             with suppress(Unavailable, TimeoutError):
                 async with asyncio.timeout(_LAST_SECONDS):

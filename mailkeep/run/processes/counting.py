@@ -47,7 +47,7 @@ Count = Callable[[Path, Collection[str]], Awaitable[Mapping[str, dovecot_count.H
 
 
 @dataclass(slots=True)
-class Walk:
+class UsageCounter:
     """Counts who is due, and walks through all mailboxes, again and again."""
 
     app: App
@@ -55,19 +55,19 @@ class Walk:
     count: Count = dovecot_count.count
     _is_first: bool = True  # who has just begun does not know how long nobody listened
 
-    async def keep_up(self) -> None:
+    async def keep_counting_due(self) -> None:
         """Count who is due until cancelled."""
         while True:
             took = 0.0
             try:
-                took = await self.look()
+                took = await self.count_due()
             except Unavailable:
                 pass  # who is due is found again when the database is back
             except Exception:
                 log.exception("mailboxes that are due could not be counted")
             await asyncio.sleep(min(_MOST_SECONDS, max(_LOOK_SECONDS, took * _REST)))
 
-    async def look(self) -> float:
+    async def count_due(self) -> float:
         """Count who is due now; how many seconds it took."""
         loop = asyncio.get_running_loop()
         async with self.app.db.autocommit() as conn:
@@ -83,20 +83,20 @@ class Walk:
                 await mailboxes.defer_count(conn, uncounted, self.app.clock() + _AGAIN)
         return loop.time() - began
 
-    async def keep_going(self) -> None:
+    async def keep_counting_all(self) -> None:
         """Walk until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()
             try:
-                await self.round()
+                await self.count_all()
             except Unavailable:
                 log.info("waiting for the database", task="counting")
             except Exception:
                 log.exception("mailboxes could not be counted")
             await asyncio.sleep(max(_PAGE_SECONDS, _ROUND_SECONDS - (loop.time() - began)))
 
-    async def round(self) -> None:
+    async def count_all(self) -> None:
         """One round: count anew what is due."""
         last: UUID | None = None
         while True:

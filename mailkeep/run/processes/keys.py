@@ -49,19 +49,19 @@ _DISABLED = "Sending is disabled for this domain"
 async def serve(app: App, process: Process) -> None:
     """Answer until told to end."""
     listening = process.sockets["keys"]
-    server = await asyncio.start_unix_server(Listener(app).converse, sock=listening, limit=_LINE_BYTES)
+    server = await asyncio.start_unix_server(KeysListener(app).handle_connection, sock=listening, limit=_LINE_BYTES)
     async with server:
-        process.ready()
-        await process.ended.wait()
+        process.report_ready()
+        await process.stop_requested.wait()
 
 
-class Listener:
+class KeysListener:
     """Answers one question after the other of each connection."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """The questions of one connection, until it closes or a line is too long."""
         try:
             while True:
@@ -93,13 +93,13 @@ class Listener:
             sender = parse_address(unquote(address, errors="strict"))
             who = parse_address(parse_login(unquote(login, errors="strict")).address)
         except (AddressError, UnicodeDecodeError):
-            return _refused(_NOT_YOURS)
+            return _refusal(_NOT_YOURS)
         async with self._app.db.autocommit() as conn:
             if who.key not in await routing.list_sender_logins(conn, sender):
-                return _refused(_NOT_YOURS)
+                return _refusal(_NOT_YOURS)
             domain = await domains.find_by_name(conn, sender.domain)
         if domain is None or not domain.sending_enabled:
-            return _refused(_DISABLED)
+            return _refusal(_DISABLED)
         return await self._keys(sender.domain)
 
     async def _keys(self, asked: str) -> tuple[int, bytes]:
@@ -118,7 +118,7 @@ class Listener:
             return 200, msgspec.json.encode({"domain": domain, "keys": [], "unsigned": True})
         if not keys:
             return 404, b"{}"
-        return 200, msgspec.json.encode({"domain": domain, "keys": [_told(key) for key in keys]})
+        return 200, msgspec.json.encode({"domain": domain, "keys": [_key_json(key) for key in keys]})
 
     async def _home(self, recipient: str) -> tuple[int, bytes]:
         if "\0" in recipient:
@@ -128,11 +128,11 @@ class Listener:
         return (200 if any(place.mailbox_id for place in found.deliveries) else 404), b"{}"
 
 
-def _refused(words: str) -> tuple[int, bytes]:
+def _refusal(words: str) -> tuple[int, bytes]:
     return 403, msgspec.json.encode({"refused": words})
 
 
-def _told(key: SigningKey) -> dict[str, str]:
+def _key_json(key: SigningKey) -> dict[str, str]:
     if key.algorithm != "ed25519":
         return {"selector": key.selector, "algorithm": "rsa", "key": key.private_pem.decode()}
     private = load_pem_private_key(key.private_pem, None)

@@ -38,7 +38,7 @@ from mailkeep.run.runtime.process import Process
 log = structlog.get_logger("mailkeep.lmtp")
 
 _GRACE = 4.0
-_BROUGHT = "brought"
+_RECIPIENTS = "brought"
 _NO_MAILBOXES = Reply(451, "4.3.0", "The mailboxes are not available, try again later")
 
 
@@ -56,12 +56,12 @@ class LmtpHandler:
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
         """Any sender: Postfix has judged it."""
-        session.state[_BROUGHT] = []
+        session.state[_RECIPIENTS] = []
         return None
 
     async def rcpt(self, session: Session, address: str) -> Reply:
         """Any recipient, with the one that was asked for; whether there is such a mailbox is told in the end."""
-        _brought(session).append(LmtpRecipient(address, session.original or address))
+        _session_recipients(session).append(LmtpRecipient(address, session.original or address))
         return RECIPIENT_OK
 
     async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
@@ -81,12 +81,13 @@ class LmtpHandler:
             source="system" if is_local(session.forwarded) else "smtp",
         )
         try:
-            return await inbox.deliver(self._app, self._filing, mail, _brought(session), partial(self._hand_over, mail))
+            recipients = _session_recipients(session)
+            return await inbox.deliver(self._app, self._filing, mail, recipients, partial(self._deliver, mail))
         except (Lost, Refused) as wrong:
             log.warning("Dovecot did not take a message", queue_id=mail.queue_id, why=str(wrong))
             return _NO_MAILBOXES
 
-    async def _hand_over(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[Reply]:
+    async def _deliver(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[Reply]:
         content = add_delivery_field(mail.queue_id, since, mail.content())
         # The null sender is answered by no script, and what is redirected for it must not be taken for an answer.
         answering = not mail.mail_from or is_sender_authenticated(mail.head)
@@ -97,8 +98,8 @@ class LmtpHandler:
         """What is refused here stands in the history already, or comes again."""
 
 
-def _brought(session: Session) -> list[LmtpRecipient]:
-    found = session.state[_BROUGHT]
+def _session_recipients(session: Session) -> list[LmtpRecipient]:
+    found = session.state[_RECIPIENTS]
     assert isinstance(found, list)
     return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
 
@@ -122,7 +123,7 @@ async def serve(app: App, process: Process) -> None:
         spool_folder=app.data_dir / "tmp",
         forwarding=True,
     )
-    keeper = arrivals.Keeper(app)
+    keeper = arrivals.ArrivalRecorder(app)
     try:
         journal = Journal(process.places.lmtp_journal, app.clock)
     except OSError as error:
@@ -133,8 +134,8 @@ async def serve(app: App, process: Process) -> None:
     except (OSError, KeyError) as error:
         raise Failure(f"The lmtp agent can't listen: {error}", permanent=True) from error
     writing = asyncio.create_task(keeper.keep_writing())
-    process.ready()
-    await process.ended.wait()
+    process.report_ready()
+    await process.stop_requested.wait()
     await server.close(_GRACE)
     await dovecot.close()
     await answering.close()

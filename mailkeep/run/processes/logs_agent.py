@@ -28,7 +28,7 @@ _TELL_SECONDS = 5.0
 _TIDY_SECONDS = 600.0
 
 
-class Follower:
+class LogFollower:
     """Reads a log from where the database says; what it has in memory is only what it may forget."""
 
     def __init__(self, app: App, path: Path) -> None:
@@ -38,7 +38,7 @@ class Follower:
         self._positions: dict[int, LogPosition] | None = None
         self._told = self._tidied = -_TIDY_SECONDS
 
-    async def step(self) -> bool:
+    async def read_next(self) -> bool:
         """Take in one piece; False where that was the last. `Unavailable`: nothing was lost, try again."""
         if self._positions is None:
             self._positions = await fates.positions(self._app, NAME)
@@ -58,16 +58,16 @@ class Follower:
                 continue
             known, self._positions = self._positions, None  # a commit whose answer is lost may have been done
             try:
-                known[file.inode] = await self._take_in(piece)
+                known[file.inode] = await self._record(piece)
             except fates.PositionMoved:
                 return True
             self._positions = known
             if file is not files[-1] or piece.end < file.size:
                 return True
-        await self._at_the_end([file.inode for file in files], at)
+        await self._record_caught_up([file.inode for file in files], at)
         return False
 
-    async def _take_in(self, piece: Piece) -> LogPosition:
+    async def _record(self, piece: Piece) -> LogPosition:
         """A line that we stumble over, though none should, holds up no other: it is passed over, and told."""
         try:
             return await fates.process_lines(self._app, NAME, piece, self._bound)
@@ -86,7 +86,7 @@ class Follower:
                 position = await fates.process_lines(self._app, NAME, replace(single, lines=[]), self._bound)
         return position
 
-    async def _at_the_end(self, inodes: list[int], at: datetime) -> None:
+    async def _record_caught_up(self, inodes: list[int], at: datetime) -> None:
         now = asyncio.get_running_loop().time()
         if now - self._told >= _TELL_SECONDS:
             self._told = now
@@ -100,7 +100,7 @@ class Follower:
         away = False
         while True:
             try:
-                busy = await self.step()
+                busy = await self.read_next()
                 if away:
                     log.info("the log is read on")
                 away = False
@@ -122,7 +122,7 @@ class Follower:
 
 async def serve(app: App, process: Process) -> None:
     """Follow until told to end; what is under way is left, since it is found again."""
-    task = asyncio.create_task(Follower(app, process.places.mail_log).run())
-    process.ready()
-    await process.ended.wait()
+    task = asyncio.create_task(LogFollower(app, process.places.mail_log).run())
+    process.report_ready()
+    await process.stop_requested.wait()
     await cancel_all(task)

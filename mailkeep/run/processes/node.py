@@ -45,9 +45,9 @@ from mailkeep.mail.daemons.tool import run
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.processes import logs_agent
-from mailkeep.run.processes.counting import Walk
+from mailkeep.run.processes.counting import UsageCounter
 from mailkeep.run.runtime import node_health, tasks
-from mailkeep.run.runtime.log_rotation import Bounds, Rotation
+from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
 from mailkeep.run.runtime.session_ends import SessionEnder
@@ -64,7 +64,7 @@ _GRACE = timedelta(minutes=10)
 
 
 @dataclass(slots=True)
-class Node:
+class NodeAgent:
     """The agent; one on each node."""
 
     app: App
@@ -72,56 +72,56 @@ class Node:
     settle_seconds: float = _SETTLE_SECONDS
     grace: timedelta = _GRACE
     session_ender: SessionEnder = field(init=False)
-    _away: bool = False
-    _stale: bool = True  # who starts anew does not know what was missed
-    _forgotten: float = 0.0
-    _asked: asyncio.Event = field(default_factory=asyncio.Event)
+    _database_away: bool = False
+    _domains_changed: bool = True  # who starts anew does not know what was missed
+    _flushed_at: float = 0.0
+    _task_requested: asyncio.Event = field(default_factory=asyncio.Event)
     _missing: frozenset[UUID] = field(default_factory=frozenset[UUID])
 
     def __post_init__(self) -> None:
         self.session_ender = SessionEnder(self.app, self.places)
 
-    async def watch(self) -> None:
+    async def watch_database(self) -> None:
         """Listen, and keep the daemons from what they remember wrongly, until cancelled."""
         while True:
             try:
                 async with self.app.db.listening("mailkeep_node") as conn:
-                    if self._away:
+                    if self._database_away:
                         log.info("the database is back")
-                        self._away = False
+                        self._database_away = False
                         await asyncio.gather(self._reload(), self._reload_dovecot())
-                    await self._hear(conn)
+                    await self._handle_notifications(conn)
             except (Unavailable, psycopg.OperationalError):
-                if not self._away:
+                if not self._database_away:
                     log.warning("waiting for the database")
-                self._away = True
+                self._database_away = True
             except Exception:
                 log.exception("the node's agent stumbled")
             await asyncio.sleep(_AWAY_SECONDS)
 
-    async def _hear(self, conn: Conn) -> None:
+    async def _handle_notifications(self, conn: Conn) -> None:
         # Perhaps while nobody listened.
-        self._asked.set()
+        self._task_requested.set()
         self.session_ender.wake()
         while True:
-            if self._stale and asyncio.get_running_loop().time() - self._forgotten >= _BETWEEN:
-                await self._forget()
+            if self._domains_changed and asyncio.get_running_loop().time() - self._flushed_at >= _BETWEEN:
+                await self._flush_postfix_caches()
             async for told in conn.notifies(timeout=_LOOK_SECONDS, stop_after=1):
                 if told.payload == "domains":
-                    self._stale = True
+                    self._domains_changed = True
                 elif told.payload == "session_ends":
                     self.session_ender.wake()
                 else:
-                    self._asked.set()
+                    self._task_requested.set()
 
-    async def operate(self) -> None:
+    async def keep_performing_tasks(self) -> None:
         """Do what is asked for, until cancelled; looked for every second, should a call be missed."""
         performers = self._performers()
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_SECONDS):
-                    await self._asked.wait()
-            self._asked.clear()
+                    await self._task_requested.wait()
+            self._task_requested.clear()
             _remove_where_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
             try:
                 while await operations.run_next(self.app, performers):
@@ -135,8 +135,8 @@ class Node:
         original = srs.rewriter(self.app.vault, self.app.settings).original
         return queue.task_handlers(self.places.postfix_conf, self.places.postfix_queue, original)
 
-    async def _forget(self) -> None:
-        self._stale, self._forgotten = False, asyncio.get_running_loop().time()
+    async def _flush_postfix_caches(self) -> None:
+        self._domains_changed, self._flushed_at = False, asyncio.get_running_loop().time()
         try:
             await postfix_queue.forget(self.places.postfix_conf)
         except Failure as error:
@@ -155,7 +155,7 @@ class Node:
         except Failure as error:
             log.warning("Dovecot was not reloaded", why=str(error))
 
-    async def settle(self) -> None:
+    async def keep_settling(self) -> None:
         """Settle the history against the queue, again and again, until cancelled."""
         while True:
             await asyncio.sleep(self.settle_seconds)
@@ -200,8 +200,8 @@ def rotation_of(app: App, places: InstancePaths) -> Rotation:
 
     return Rotation(
         places.log,
-        Bounds.of(app.settings),
-        rotate={places.mail_log.name: partial(postfix_queue.rotate_log, places.postfix_conf)},
+        RotationLimits.from_settings(app.settings),
+        own_rotation={places.mail_log.name: partial(postfix_queue.rotate_log, places.postfix_conf)},
         reopen={
             "dovecot.log": partial(run, "doveadm", "-c", str(places.dovecot_conf / "dovecot.conf"), "log", "reopen")
         },
@@ -211,13 +211,13 @@ def rotation_of(app: App, places: InstancePaths) -> Rotation:
 
 async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
-    node = Node(app, process.places)
-    removing = tasks.every(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
-    walk = Walk(app, process.places)
-    counting = (walk.keep_up(), walk.keep_going())
+    node = NodeAgent(app, process.places)
+    removing = tasks.repeat(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
+    walk = UsageCounter(app, process.places)
+    counting = (walk.keep_counting_due(), walk.keep_counting_all())
     audit = (tasks.run_sealing(app), tasks.run_audit_pruning(app))
     recovering, rotating = Recovery(app, process.places).run(), rotation_of(app, process.places).run()
-    answering = (node.watch(), node.session_ender.keep_ending(), node.operate(), node.settle())
+    answering = (node.watch_database(), node.session_ender.run(), node.keep_performing_tasks(), node.keep_settling())
     works = (
         *answering,
         removing,
@@ -228,6 +228,6 @@ async def serve(app: App, process: Process) -> None:
         *audit,
     )
     running = [asyncio.create_task(work) for work in works]
-    process.ready()
-    await process.ended.wait()
+    process.report_ready()
+    await process.stop_requested.wait()
     await cancel_all(*running)

@@ -69,7 +69,7 @@ class _Transaction:
     """
 
     instance: str
-    shown: list[str] = field(default_factory=list[str])
+    recipients: list[str] = field(default_factory=list[str])
     routes: dict[str, Route] = field(default_factory=dict[str, Route])
 
 
@@ -81,34 +81,34 @@ class Policy:
         self._rewriter = srs.rewriter(app.vault, app.settings)
         self._transactions: OrderedDict[str, _Transaction] = OrderedDict()
 
-    async def decide(self, request: Mapping[str, str]) -> str:
+    async def answer(self, request: Mapping[str, str]) -> str:
         """The action for a request; with the database away the client is to come again."""
         try:
-            return await self._decide(request)
+            return await self._answer(request)
         except Unavailable:
             log.warning("a submission is put off: the database is away")
         except Exception:
             log.exception("a submission is put off")
         return AWAY
 
-    async def _decide(self, request: Mapping[str, str]) -> str:
+    async def _answer(self, request: Mapping[str, str]) -> str:
         instance, context = request.get("instance", ""), request.get("policy_context", "")
         # On the port for other servers it ends with the mark of the field that tells the sender to go on with.
         context, _, mark = context.partition("/")
         match request.get("protocol_state"):
             case "RCPT" if context == "expanding":
-                return await self._expand(request, mark)
+                return await self._check_recipient(request, mark)
             case "RCPT" if context == "redirect":
-                return await self._redirect(request)
+                return await self._check_redirect(request)
             case "RCPT":
-                shown, recipient = self._transaction(instance).shown, request.get("recipient", "")
+                shown, recipient = self._transaction(instance).recipients, request.get("recipient", "")
                 if not shown and not await self._may_submit(request):
                     return _ENDED
                 if recipient and recipient not in shown:
                     shown.append(recipient)
                 return DUNNO
             case "END-OF-MESSAGE":
-                return await self._end(request, self._take(instance), context)
+                return await self._end(request, self._end_transaction(instance), context)
             case _:
                 return DUNNO
 
@@ -118,7 +118,7 @@ class Policy:
         action = await self._charge(request, routes) if routes else DUNNO
         if action != DUNNO or context in ("inbound", "redirect"):
             return action
-        action = await self._judge(request, transaction.shown)
+        action = await self._check_sender(request, transaction.recipients)
         if action != DUNNO and routes:
             async with self._app.db.autocommit() as conn:
                 await abuse.uncount_forwards(conn, [request.get("queue_id", "")])
@@ -129,11 +129,11 @@ class Policy:
         async with self._app.db.autocommit() as conn:
             return await mailbox_sessions.may_submit(conn, login.address, login.version)
 
-    async def _expand(self, request: Mapping[str, str], mark: str = "") -> str:
+    async def _check_recipient(self, request: Mapping[str, str], mark: str = "") -> str:
         """A recipient with copies for the outside, or of mailboxes with a small quota: whether it is accepted."""
         address = request.get("recipient", "")
         if mark and self._rewriter.original(address, self._app.clock()):
-            return self._going_on(request, mark)
+            return self._prepend_sender(request, mark)
         routes = self._transaction(request.get("instance", "")).routes
         reply, route = await receiving.check_recipient(
             self._app, address, _number(request.get("size")), self._copies(routes)
@@ -144,17 +144,17 @@ class Policy:
             told = any(each.external for each in routes.values())
             routes[address] = route
             if mark and route.external and not told:
-                return self._going_on(request, mark)
+                return self._prepend_sender(request, mark)
         return DUNNO
 
-    def _going_on(self, request: Mapping[str, str], mark: str) -> str:
+    def _prepend_sender(self, request: Mapping[str, str], mark: str) -> str:
         """Tell the filter the sender that the message goes on with, where that is another one."""
         rewritten = self._rewriter.rewritten(request.get("sender", ""), self._app.clock())
         if rewritten is None:
             return DUNNO
         return f"PREPEND {_SENDER_FIELD}: {mark} {b64encode(rewritten.encode()).decode()}"
 
-    async def _redirect(self, request: Mapping[str, str]) -> str:
+    async def _check_redirect(self, request: Mapping[str, str]) -> str:
         """A recipient of mail that Sieve redirects: outside it counts for the mailbox's domain. Replies and rejections
         have no sender, and are no copies; redirected mail without a sender is counted by `run/processes/reinjection`.
         """
@@ -162,7 +162,7 @@ class Policy:
         async with self._app.db.autocommit() as conn:
             route = await routing.route(conn, address)
         if route.decision == "deliver":
-            return await self._expand(request) if route.external else DUNNO
+            return await self._check_recipient(request) if route.external else DUNNO
         if sender is None or route.decision != "not_managed":
             return DUNNO
         routes, limit = self._transaction(request.get("instance", "")).routes, self._app.settings.abuse.forward_per_hour
@@ -186,7 +186,7 @@ class Policy:
             self._transactions.popitem(last=False)
         return known
 
-    def _take(self, instance: str) -> _Transaction:
+    def _end_transaction(self, instance: str) -> _Transaction:
         known = self._transaction(instance)
         del self._transactions[instance.partition(".")[0]]
         return known
@@ -212,9 +212,9 @@ class Policy:
             return DUNNO
         charge_id = request.get("queue_id") or None
         refusal = await abuse.charge_forwards(self._app, self._app.clock(), charge_id, copies)
-        return DUNNO if refusal is None else action_for(refusal)
+        return DUNNO if refusal is None else refusal_action(refusal)
 
-    async def _judge(self, request: Mapping[str, str], shown: list[str]) -> str:
+    async def _check_sender(self, request: Mapping[str, str], shown: list[str]) -> str:
         app, at = self._app, self._app.clock()
         if not await self._may_submit(request):
             return _ENDED
@@ -240,7 +240,7 @@ class Policy:
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
         (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, home.id, count, written=sender)])
         if refusal:
-            return action_for(refusal)
+            return refusal_action(refusal)
         await self._note(request, login, recipients, client, at)
         return DUNNO
 
@@ -256,7 +256,7 @@ class Policy:
             await fates.record_envelope(self._app, noted)
 
 
-def action_for(refusal: Refusal) -> str:
+def refusal_action(refusal: Refusal) -> str:
     """What a client is answered: for good where the same message will never go out, else to come again."""
     too_large = (
         isinstance(refusal, RateLimitExceeded) and (refusal.details or {}).get("reason") == "message_above_threshold"
@@ -300,13 +300,13 @@ async def serve(app: App, process: Process) -> None:
     try:
         group, places = grp.getgrnam("postfix").gr_gid, process.places
         servers = (
-            await serve_policy(places.policy_socket, Policy(app).decide, mode=0o660, group=group),
+            await serve_policy(places.policy_socket, Policy(app).answer, mode=0o660, group=group),
             await serve_tables(places.senders_socket, tables(app), mode=0o660, group=group),
         )
     except (OSError, KeyError) as error:
         raise Failure(f"The policy agent can't listen: {error}", permanent=True) from error
-    process.ready()
-    await process.ended.wait()
+    process.report_ready()
+    await process.stop_requested.wait()
     for server in servers:
         server.close()
     await asyncio.sleep(0.2)  # an answer under way

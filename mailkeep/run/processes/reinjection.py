@@ -207,7 +207,7 @@ def _charge_id(spooled: Spooled) -> str:
 
 
 @contextmanager
-def _listening(spool: Path, wake: Callable[[], None]) -> Generator[None]:
+def _watch_fifo(spool: Path, wake: Callable[[], None]) -> Generator[None]:
     """Call `wake` whenever the bell is rung."""
     # For writing too: without a writer the other end of a FIFO is readable all the time.
     number = os.open(sieve_spool.bell(spool), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -235,14 +235,14 @@ async def serve(app: App, process: Process) -> None:
         await to_thread(sieve_spool.remove_stale, spool, (app.clock() - _STALE).timestamp())
 
     try:
-        listening = _listening(spool, submitter.wake)
+        listening = _watch_fifo(spool, submitter.wake)
         with listening:
             running = [
                 asyncio.create_task(submitter.keep_submitting()),
-                asyncio.create_task(tasks.every(_CLEAN_SECONDS, "the spool's leftovers", clean)),
+                asyncio.create_task(tasks.repeat(_CLEAN_SECONDS, "the spool's leftovers", clean)),
             ]
-            process.ready()
-            await process.ended.wait()
+            process.report_ready()
+            await process.stop_requested.wait()
             await cancel_all(*running)
     except OSError as error:
         raise Failure(f"The spool {spool} can't be used: {error}") from error

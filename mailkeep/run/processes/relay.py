@@ -94,7 +94,7 @@ async def serve(app: App, process: Process) -> None:
         await server.listen_unix(process.places.relay_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
         raise Failure(f"The process relay can't listen: {error}", permanent=True) from error
-    process.ready()
-    await process.ended.wait()
+    process.report_ready()
+    await process.stop_requested.wait()
     await server.close(_GRACE)
     await app.relay_pools.close()

@@ -45,7 +45,7 @@ _PER_ACCOUNT, _ALTOGETHER = 10, 100
 _MEMORY = 256 << 10
 
 
-class Incoming:
+class SubmittedContent:
     """Content as it comes in, with CRLF line ends."""
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -93,16 +93,16 @@ class Incoming:
         return SendmailContent(self._spool.finish(), self._is_8bit, self._is_utf8, self._longest)
 
 
-class Listener:
+class SendmailListener:
     """Answers one message on each connection."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._open: Counter[int] = Counter()
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take a message and answer."""
-        uid = _caller(writer.get_extra_info("socket"))
+        uid = _peer_uid(writer.get_extra_info("socket"))
         self._open[uid] += 1
         try:
             if self._open[uid] > _PER_ACCOUNT or self._open.total() > _ALTOGETHER:
@@ -127,7 +127,7 @@ class Listener:
                 raise SendmailError(ExitCode.NOPERM, f"the user ID {uid} has no account on this machine") from None
             asked = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=SendmailOptions)
             limit = self._app.settings.limits.message_size_bytes
-            incoming = Incoming(self._app.data_dir / "tmp", limit * 103 // 100 + (1 << 16))
+            incoming = SubmittedContent(self._app.data_dir / "tmp", limit * 103 // 100 + (1 << 16))
             while chunk := await _frame(reader, _MAX_FRAME):
                 await incoming.write(chunk)
             return SendmailReply(ExitCode.OK, await service.send(self._app, account, asked, await incoming.finish()))
@@ -150,19 +150,19 @@ async def _frame(reader: asyncio.StreamReader, most: int) -> bytes:
         return await reader.readexactly(size)
 
 
-def _caller(connection: socket.socket) -> int:
+def _peer_uid(connection: socket.socket) -> int:
     """The user ID of the process at the other end, which the kernel recorded (SO_PEERCRED, unix(7))."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return struct.unpack("3i", credentials)[1]
 
 
 @contextlib.asynccontextmanager
-async def listening(app: App, path: Path) -> AsyncGenerator[None]:
+async def listen(app: App, path: Path) -> AsyncGenerator[None]:
     """Serve on a socket for all accounts."""
-    listener = Listener(app)
+    listener = SendmailListener(app)
     try:
         server = await listen_at(
-            path, 0o666, -1, lambda new: asyncio.start_unix_server(listener.converse, new, limit=_MAX_FRAME)
+            path, 0o666, -1, lambda new: asyncio.start_unix_server(listener.handle_connection, new, limit=_MAX_FRAME)
         )
     except OSError as error:
         raise Failure(f"The socket for local programs {path} can't be opened: {error}", permanent=True) from error
@@ -177,7 +177,7 @@ async def listening(app: App, path: Path) -> AsyncGenerator[None]:
 async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     app.mta = SmtpPool(Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost"))
-    async with listening(app, process.places.sendmail_socket):
-        process.ready()
-        await process.ended.wait()
+    async with listen(app, process.places.sendmail_socket):
+        process.report_ready()
+        await process.stop_requested.wait()
     await app.mta.close()

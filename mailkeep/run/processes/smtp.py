@@ -41,7 +41,7 @@ class InboundHandler:
         self._app = app
         self.metrics = metrics or Metrics()
         self._notes: set[asyncio.Task[None]] = set()
-        self._bound = service.RejectionLimit()
+        self._rejection_limit = service.RejectionLimit()
 
     async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
         """Any sender may write to us."""
@@ -78,7 +78,7 @@ class InboundHandler:
             size=message.size - stripped,
             content=content if stripped else message.chunks,
             source="smtp",
-            trace=self._received(session, queue_id, at),
+            trace=self._received_field(session, queue_id, at),
         )
         if refused := await self._charge(session, queue_id, at):
             return refused
@@ -117,7 +117,7 @@ class InboundHandler:
                 async with self._app.db.autocommit() as conn:
                     await abuse.uncount_forwards(conn, [queue_id])
 
-    def _received(self, session: Session, queue_id: str, at: datetime) -> bytes:
+    def _received_field(self, session: Session, queue_id: str, at: datetime) -> bytes:
         """The trace field (RFC 5321 §4.4); `with` as RFC 3848 has it."""
         host = self._app.settings.server.hostname or "localhost"
         peer = session.peer[0]
@@ -133,7 +133,7 @@ class InboundHandler:
     def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
         """Keep what was refused for a recipient, beside the session."""
         self._app.counters.add("deliveries", "inbound", "rejected")
-        if rcpt_to is None or not self._bound.allow(session.peer[0], self._app.clock()):
+        if rcpt_to is None or not self._rejection_limit.allow(session.peer[0], self._app.clock()):
             return
         told = RejectedRecipient(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
         task = asyncio.create_task(self._record(told))

@@ -48,7 +48,7 @@ Key = TypeVar("Key")
 
 
 @dataclass(slots=True)
-class Keeper:
+class UsageRecorder:
     """What Dovecot told and is not written yet."""
 
     app: App
@@ -60,10 +60,12 @@ class Keeper:
         default_factory=OrderedDict[tuple[UUID, str, str], datetime]
     )
 
-    def tell(self, written: Written) -> None:
+    def record_usage(self, written: Written) -> None:
         """What a mailbox holds, as a session of Dovecot's says after a change."""
         mailbox_id = parse_uuid(written.name)
-        size, messages = (_number(written.values.get(f"priv/quota/{name}", "")) for name in ("storage", "messages"))
+        size, messages = (
+            _parse_count(written.values.get(f"priv/quota/{name}", "")) for name in ("storage", "messages")
+        )
         if mailbox_id is None or size is None or messages is None:
             log.warning("what Dovecot told of a mailbox was not understood", name=written.name)
             return
@@ -74,7 +76,7 @@ class Keeper:
             self._told[mailbox_id] = MailboxUsage(mailbox_id, at, size, messages, doubtful)
             _remember(self._heard, mailbox_id, at)
 
-    def attempt(self, report: Report) -> None:
+    def record_login(self, report: Report) -> None:
         """An attempt to log in, as Dovecot reports it."""
         mailbox_id = self._mailbox(report.home) if report.success else None
         if mailbox_id is None or report.protocol not in _PROTOCOLS:
@@ -133,23 +135,23 @@ def _remember(times: OrderedDict[Key, datetime], key: Key, at: datetime) -> None
         times.popitem(last=False)
 
 
-def _number(text: str) -> int | None:
+def _parse_count(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 17 and int(text) < _MOST_BYTES else None
 
 
 async def serve(app: App, process: Process) -> None:
     """Listen and write until told to end; what was told last is written then, if it can be."""
-    keeper = Keeper(app, process.places)
+    keeper = UsageRecorder(app, process.places)
     try:
         token = (process.places.run / TOKEN_FILE).read_text("ascii").strip()
         group = grp.getgrnam(install.MAIL_ACCOUNT).gr_gid
-        told = await serve_dict(process.places.usage_socket, keeper.tell, mode=0o660, group=group)
+        told = await serve_dict(process.places.usage_socket, keeper.record_usage, mode=0o660, group=group)
     except (OSError, KeyError) as error:
         raise Failure(f"The figures' process can't listen: {error}", permanent=True) from error
-    reports = await serve_reports(process.sockets["logins"], token, keeper.attempt)
+    reports = await serve_reports(process.sockets["logins"], token, keeper.record_login)
     writing = asyncio.create_task(keeper.keep_writing())
-    process.ready()
-    await process.ended.wait()
+    process.report_ready()
+    await process.stop_requested.wait()
     told.close()
     reports.close()
     await cancel_all(writing)

@@ -15,7 +15,7 @@ import uvloop
 from mailkeep.app import App
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.run.runtime import logs
-from mailkeep.run.runtime.context import attached
+from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.settings import load_settings
 
@@ -24,21 +24,21 @@ log = structlog.get_logger("mailkeep")
 _GRACE_SECONDS = 2.0
 
 
-class Process(Protocol):
+class WorkerProcess(Protocol):
     """What the process needs to know: when to end, and whom to tell that it works."""
 
     @property
-    def ended(self) -> asyncio.Event:
+    def stop_requested(self) -> asyncio.Event:
         """Set when it is to end."""
         ...
 
-    def ready(self) -> None:
+    def report_ready(self) -> None:
         """Tell that it works."""
         ...
 
 
 @contextlib.asynccontextmanager
-async def delivering(app: App) -> AsyncGenerator[None]:
+async def deliver_webhooks(app: App) -> AsyncGenerator[None]:
     """Deliver for as long as the block lasts; what is under way then may end within seconds, or is given back."""
     deliveries = DeliveryWorker(app)
     task = asyncio.create_task(deliveries.run())
@@ -49,19 +49,19 @@ async def delivering(app: App) -> AsyncGenerator[None]:
         await task
 
 
-async def serve(app: App, process: Process) -> None:
+async def serve(app: App, process: WorkerProcess) -> None:
     """Work until told to end."""
-    async with delivering(app):
-        process.ready()
-        await process.ended.wait()
+    async with deliver_webhooks(app):
+        process.report_ready()
+        await process.stop_requested.wait()
 
 
-def run(data_dir: Path, begun: Callable[[], None]) -> int:
+def run(data_dir: Path, on_start: Callable[[], None]) -> int:
     """Work beside a running instance, in the foreground, until told to end; the exit code. `begun` is called once
     it works.
     """
     logs.configure(load_settings(data_dir).settings.log.level)
-    uvloop.run(_run(data_dir, begun))
+    uvloop.run(_run(data_dir, on_start))
     return 0
 
 
@@ -69,7 +69,7 @@ async def _run(data_dir: Path, begun: Callable[[], None]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with attached(data_dir, "worker") as app, flush_counters(app), delivering(app):
+    async with attach(data_dir, "worker") as app, flush_counters(app), deliver_webhooks(app):
         log.info("working")
         begun()
         await ended.wait()

@@ -47,7 +47,7 @@ from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.net.client import OutboundClient
 from mailkeep.run.processes import sandbox, sendmail, smtp, worker
 from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, tasks
-from mailkeep.run.runtime.connection_limits import Bounds
+from mailkeep.run.runtime.connection_limits import HttpLimits
 from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.metrics_flush import flush_counters
@@ -82,20 +82,20 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         separate_homes(mail_root(data_dir))
         # The ports first: a fault that the operator can mend should show before anything is started.
         settings = loaded.settings
-        public = HttpListener.on(http.bind(*parse_endpoint(settings.http.listen), http.API))
-        internal = HttpListener.on(http.bind_internal(loaded))
+        public = HttpListener.on_socket(http.bind(*parse_endpoint(settings.http.listen), http.API))
+        internal = HttpListener.on_socket(http.bind_internal(loaded))
         app = await stack.enter_async_context(_application(data_dir, loaded))
         await stack.enter_async_context(flush_counters(app))
-        first = await first_admin(app, loaded.first_start)
+        first = await ensure_first_admin(app, loaded.first_start)
         wake = asyncio.Event()
         # Nobody else sends: what an earlier process left open is told before its recipients' fates are.
         await sending.reconcile(app, app.clock())
-        await _open_way_out(app, wake, stack)
+        await _open_outbound_mail(app, wake, stack)
         address = await _listen(app, public, internal, stack)
         if app.mta:
             places = InstancePaths(data_dir, run_folder(data_dir))
             own_folder(places.program_sockets, 0o755)
-            await stack.enter_async_context(sendmail.listening(app, places.sendmail_socket))
+            await stack.enter_async_context(sendmail.listen(app, places.sendmail_socket))
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_audit_pruning(app)))
@@ -103,15 +103,15 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         stack.enter_context(background(tasks.run_refusal_summaries(app)))
         stack.enter_context(background(tasks.run_housekeeping(app)))
         if not settings.database.url:  # the database server's log is the only one in the data directory
-            stack.enter_context(background(log_rotation.of_database(data_dir, settings).run()))
-        await stack.enter_async_context(worker.delivering(app))
+            stack.enter_context(background(log_rotation.for_database(data_dir, settings).run()))
+        await stack.enter_async_context(worker.deliver_webhooks(app))
         state.write(
-            data_dir, state.State(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
+            data_dir, state.InstanceState(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
         )
         stack.callback(state.remove, data_dir)
         gc.collect()
         gc.freeze()  # what was imported stays: a full collection that walks it holds the event loop up for 60 ms
-        banner(public.url, address, first)
+        print_banner(public.url, address, first)
         await ended.wait()
         log.info("ending")
 
@@ -132,7 +132,7 @@ async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator
             stack.push_async_callback(server.stop)
             stack.enter_context(background(server.supervise()))
             if server.notice:
-                say(server.notice)
+                print_line(server.notice)
             owner, url, audit_url = server.urls.owner, server.urls.app, server.urls.audit
         await migrate(owner, utc_now)
         db = Database(url, max_size=settings.database.pool_size)
@@ -149,7 +149,7 @@ async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator
         yield app
 
 
-async def first_admin(app: App, given: FirstStart) -> str | None:
+async def ensure_first_admin(app: App, given: FirstStart) -> str | None:
     """While there is no administrator, make one; what to tell the person at the terminal."""
     path = app.data_dir / INITIAL_ADMIN_FILE
     made = await admins.ensure_first_admin(
@@ -165,7 +165,7 @@ async def first_admin(app: App, given: FirstStart) -> str | None:
     return f"First administrator: {made.email}, password {made.password} (also in {path} until the first login)"
 
 
-async def _open_way_out(app: App, wake: asyncio.Event, stack: contextlib.AsyncExitStack) -> None:
+async def _open_outbound_mail(app: App, wake: asyncio.Event, stack: contextlib.AsyncExitStack) -> None:
     """Where outbound mail is handed in: the sandbox's port, a smarthost, or nowhere."""
     mta = app.settings.mta
     hostname = app.settings.server.hostname or "localhost"
@@ -204,24 +204,24 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     )
     await internal.start(served, grace_seconds=1)
     stack.push_async_callback(internal.stop)
-    await public.start(pipeline, grace_seconds=HTTP_GRACE, bounds=bounds_of(app))
+    await public.start(pipeline, grace_seconds=HTTP_GRACE, limits=http_limits(app))
     stack.push_async_callback(public.stop)
     stack.enter_context(background(events.watch(app)))
     stack.callback(app.streams.close)
     return f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
 
 
-def bounds_of(app: App) -> Bounds:
+def http_limits(app: App) -> HttpLimits:
     """What HTTP clients are held to; no more connections than there are descriptors for."""
     settings = app.settings
     wanted = settings.http
     limit = descriptors.raise_limit()
-    room = descriptors.left_for_http(
+    room = descriptors.available_for_http(
         limit, smtp_sessions=settings.smtp.max_sessions, pool_size=settings.database.pool_size
     )
     if room < wanted.max_connections:
         log.warning("fewer HTTP connections than http.max_connections", connections=room, descriptors=limit)
-    return Bounds(
+    return HttpLimits(
         connections=min(wanted.max_connections, room),
         per_address=wanted.max_connections_per_address,
         trusted=wanted.trusted_proxies,
@@ -243,13 +243,13 @@ def background(work: Coroutine[Any, Any, None]) -> Generator[None]:
         task.cancel()
 
 
-def banner(url: str, smtp_address: str, first: str | None) -> None:
+def print_banner(url: str, smtp_address: str, first: str | None) -> None:
     """Where it is, and who may log in."""
-    say(f"Mailkeep {__version__} is up: {url} (dashboard, API, documentation at /docs), SMTP {smtp_address}")
+    print_line(f"Mailkeep {__version__} is up: {url} (dashboard, API, documentation at /docs), SMTP {smtp_address}")
     if first:
-        say(first)
+        print_line(first)
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """A line for the person at the terminal."""
     print(line, file=sys.stdout, flush=True)  # noqa: T201

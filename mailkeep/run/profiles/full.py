@@ -40,7 +40,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.cli import install
 from mailkeep.run.processes import usage
-from mailkeep.run.profiles.embedded import background, banner, first_admin, say
+from mailkeep.run.profiles.embedded import background, ensure_first_admin, print_banner, print_line
 from mailkeep.run.runtime import (
     certificate,
     configuration,
@@ -55,9 +55,9 @@ from mailkeep.run.runtime import (
     services,
     state,
 )
-from mailkeep.run.runtime.context import attached, make_data_dir, open_vault
-from mailkeep.run.runtime.prefork import Nursery
-from mailkeep.run.runtime.supervisor import Part, Supervisor
+from mailkeep.run.runtime.context import attach, make_data_dir, open_vault
+from mailkeep.run.runtime.prefork import PreforkServer
+from mailkeep.run.runtime.supervisor import Service, Supervisor
 from mailkeep.settings import LoadedSettings, Settings, child_environment, load_settings, parse_endpoint
 
 log = structlog.get_logger("mailkeep.full")
@@ -68,8 +68,8 @@ _DATABASE = {"max_connections": "400", "shared_buffers": "128MB"}
 
 def run(data_dir: Path, options: Mapping[str, str]) -> int:
     """Run an instance in the foreground until it is told to end; the exit code."""
-    _expect_root()
-    install.expect_installed()
+    _require_root()
+    install.require_installed()
     options = {"mta.mode": "postfix"} | dict(options)
     loaded = load_settings(data_dir, options=options)
     logs.configure(loaded.settings.log.level)
@@ -94,31 +94,33 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         places = InstancePaths(data_dir, run_folder(data_dir))
         supervisor = Supervisor(places.run / "pids")
         await supervisor.end_leftovers(["nursery", *services.ORDER, *process.MODULES])
-        await ports.expect_free(settings)
-        folders.make(places)  # when nobody is left who could move what is handed over
+        await ports.require_free(settings)
+        folders.create(places)  # when nobody is left who could move what is handed over
         sockets["keys"] = _listen_for_filter(places, stack)
-        reads_all = _tell_what_is_out_of_reach()
+        reads_all = _print_unreachable()
         first = await stack.enter_async_context(_database(data_dir, loaded))
-        stack.callback(folders.sweep, places)
-        facts = find_facts(places, loaded, sockets)
-        await asyncio.to_thread(configuration.put_in_place, settings, facts)
+        stack.callback(folders.remove_runtime_files, places)
+        facts = collect_facts(places, loaded, sockets)
+        await asyncio.to_thread(configuration.install, settings, facts)
         stack.enter_context(background(postlog.keep_readable(places.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
-        nursery = Nursery(child_environment(options), places.log / "nursery.log")
+        nursery = PreforkServer(child_environment(options), places.log / "nursery.log")
         stack.callback(nursery.close)
         stack.push_async_callback(supervisor.stop)
-        all_parts = services.all_parts(settings, facts, nursery, sockets, reads_all=reads_all)
-        stack.callback(service_status.forget, places.run)
-        stack.enter_context(background(service_status.keep_telling(places.run, supervisor.state)))
-        if not await _started(supervisor, all_parts, ended):
+        all_parts = services.all_services(settings, facts, nursery, sockets, reads_all_files=reads_all)
+        stack.callback(service_status.remove, places.run)
+        stack.enter_context(background(service_status.keep_publishing(places.run, supervisor.state)))
+        if not await _start_services(supervisor, all_parts, ended):
             return
-        url = http.HttpListener.on(sockets["public"]).url
-        internal = http.HttpListener.on(sockets["internal"]).url
+        url = http.HttpListener.on_socket(sockets["public"]).url
+        internal = http.HttpListener.on_socket(sockets["internal"]).url
         address = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - told, not bound
-        state.write(data_dir, state.State(os.getpid(), __version__, iso(utc_now()), url, internal, address, "full"))
+        state.write(
+            data_dir, state.InstanceState(os.getpid(), __version__, iso(utc_now()), url, internal, address, "full")
+        )
         stack.callback(state.remove, data_dir)
         renewal = certificate.Renewal(settings, places.tls, partial(_reload, places))
-        stack.enter_context(background(renewal.keep_fresh(look_again)))
-        banner(url, address, first)
+        stack.enter_context(background(renewal.keep_renewing(look_again)))
+        print_banner(url, address, first)
         await ended.wait()
         log.info("ending")
 
@@ -128,7 +130,7 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
     sockets = {
         "public": http.bind(*parse_endpoint(loaded.settings.http.listen), http.API),
         "internal": http.bind_internal(loaded),
-        "logins": http.bind("127.0.0.1", 0, http.Place("The listener of logins")),
+        "logins": http.bind("127.0.0.1", 0, http.ListenerInfo("The listener of logins")),
     }
     for listening in sockets.values():
         stack.callback(listening.close)
@@ -153,7 +155,7 @@ async def _reload(places: InstancePaths) -> None:
             log.warning("not reloaded", part=name, why=str(done))
 
 
-async def _started(supervisor: Supervisor, all_parts: Sequence[Part], ended: asyncio.Event) -> bool:
+async def _start_services(supervisor: Supervisor, all_parts: Sequence[Service], ended: asyncio.Event) -> bool:
     """Start all parts; False where we are told to end meanwhile."""
     starting = asyncio.create_task(supervisor.start_all(all_parts))
     told = asyncio.create_task(ended.wait())
@@ -186,22 +188,22 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[st
         stack.push_async_callback(server.stop)
         stack.enter_context(background(server.supervise()))
         if server.notice:
-            say(server.notice)
+            print_line(server.notice)
         await migrate(server.urls.owner, utc_now)
-        async with attached(data_dir, "start") as app:
+        async with attach(data_dir, "start") as app:
             async with app.db.tx() as conn:
                 await ensure_partitions(conn, app.clock())
                 await routing.apply_settings(conn, _hostname(app.settings), app.settings.limits)
-            first = await first_admin(app, loaded.first_start)
-        folders.hand_over(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
+            first = await ensure_first_admin(app, loaded.first_start)
+        folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
         yield first
 
 
-def _tell_what_is_out_of_reach() -> bool:
+def _print_unreachable() -> bool:
     """Whether our own processes keep the right to read every file, which is told."""
-    hidden = privileges.must_read_all(install.ACCOUNT)
+    hidden = privileges.find_unreachable(install.ACCOUNT)
     if hidden:
-        say(
+        print_line(
             f"The account {install.ACCOUNT} can't reach {hidden}: its processes keep the right to read all files. To "
             "take it from them, put the program where everybody can read it, such as /opt/mailkeep, with the system's "
             "Python."
@@ -209,16 +211,16 @@ def _tell_what_is_out_of_reach() -> bool:
     return hidden is not None
 
 
-def find_facts(places: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
+def collect_facts(places: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
     """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
     tokens = {name: secrets.token_urlsafe(32) for name in (usage.TOKEN_FILE,)}
     for name, token in tokens.items():
         write_whole(places.run / name, token + "\n", 0o600)
-        folders.hand_over(places.run / name, pwd.getpwnam(install.ACCOUNT))
+        folders.change_owner(places.run / name, pwd.getpwnam(install.ACCOUNT))
     settings = loaded.settings
     hostname = _hostname(settings)
-    present = process.present()
-    certificate_file, key_file = certificate.files(settings, places.tls, hostname, utc_now())
+    list_names = process.list_names()
+    certificate_file, key_file = certificate.install(settings, places.tls, hostname, utc_now())
     return DaemonConfig(
         paths=places,
         database_folder=places.run / "pg",
@@ -241,6 +243,6 @@ def _hostname(settings: Settings) -> str:
     return settings.server.hostname or socket.getfqdn()
 
 
-def _expect_root() -> None:
+def _require_root() -> None:
     if os.geteuid() != 0:
         raise Failure("The full profile needs root: its daemons change to accounts of their own.", permanent=True)

@@ -42,7 +42,7 @@ _SERVED = "served"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class KeyPair:
     """A certificate with its chain and its private key, both in PEM."""
 
     certificate: bytes
@@ -54,7 +54,7 @@ class Pair:
         return f"pair-{sha256(self.certificate + self.key).hexdigest()[:16]}"
 
 
-def files(settings: Settings, folder: Path, hostname: str, at: datetime) -> tuple[str, str]:
+def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> tuple[str, str]:
     """The files of certificate and key that the daemons are given, put in place; one that is over is told, and served.
 
     Without settings it is one of our own, made where it is absent or for another name. Fails permanently where only
@@ -64,21 +64,21 @@ def files(settings: Settings, folder: Path, hostname: str, at: datetime) -> tupl
     if bool(given.certificate_file) != bool(given.key_file):
         raise Failure("tls.certificate_file and tls.key_file go together: one of them is not set.", permanent=True)
     if given.certificate_file:
-        pair = read(settings)
-        _, ends = span(pair)
+        pair = read_pair(settings)
+        _, ends = find_validity(pair)
         if ends <= at:
             log.error("the certificate has expired; mail programs will refuse it", at=iso(ends))
     else:
         certificate, key = folder / "self-signed.pem", folder / "self-signed.key"
         if not (key.exists() and certificate.exists() and _is_for(certificate, hostname)):
-            _make(certificate, key, hostname, at)
-        pair = Pair(certificate.read_bytes(), key.read_bytes())
-    place(folder, pair)
+            _create_self_signed(certificate, key, hostname, at)
+        pair = KeyPair(certificate.read_bytes(), key.read_bytes())
+    install_pair(folder, pair)
     served = folder / _SERVED
     return str(served / "certificate.pem"), str(served / "key.pem")
 
 
-def read(settings: Settings) -> Pair:
+def read_pair(settings: Settings) -> KeyPair:
     """The operator's pair; Failure, permanent, where a file can't be read."""
     found: list[bytes] = []
     for path in (settings.tls.certificate_file, settings.tls.key_file):
@@ -86,10 +86,10 @@ def read(settings: Settings) -> Pair:
             found.append(Path(path).read_bytes())
         except OSError as error:
             raise Failure(f"{path} can't be read: {error.strerror}.", permanent=True) from error
-    return Pair(*found)
+    return KeyPair(*found)
 
 
-def span(pair: Pair) -> tuple[datetime, datetime]:
+def find_validity(pair: KeyPair) -> tuple[datetime, datetime]:
     """From when to when the certificate is valid; Failure, permanent, for what is no pair."""
     try:
         leaf = x509.load_pem_x509_certificates(pair.certificate)[0]
@@ -105,7 +105,7 @@ def span(pair: Pair) -> tuple[datetime, datetime]:
     return leaf.not_valid_before_utc, leaf.not_valid_after_utc
 
 
-def place(folder: Path, pair: Pair) -> None:
+def install_pair(folder: Path, pair: KeyPair) -> None:
     """Serve this pair from now on, to who reads it anew."""
     mine = folder / pair.name
     mine.mkdir(mode=0o700, exist_ok=True)
@@ -121,7 +121,7 @@ def place(folder: Path, pair: Pair) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedCertificate:
     """The certificate that is served: from when to when, whether it is our own, and why a renewal was refused."""
 
     begins: datetime
@@ -130,7 +130,7 @@ class Served:
     problem: str | None
 
 
-def served(settings: Settings, folder: Path, at: datetime) -> Served | None:
+def read_served(settings: Settings, folder: Path, at: datetime) -> ServedCertificate | None:
     """What the daemons serve, as its files have it; None before the first start. OSError where it can't be read.
 
     The operator's files are read as well: ones that can't be served are a failed renewal.
@@ -138,17 +138,17 @@ def served(settings: Settings, folder: Path, at: datetime) -> Served | None:
     current = folder / _SERVED
     if not current.exists():
         return None
-    pair = Pair((current / "certificate.pem").read_bytes(), (current / "key.pem").read_bytes())
-    begins, ends = span(pair)
+    pair = KeyPair((current / "certificate.pem").read_bytes(), (current / "key.pem").read_bytes())
+    begins, ends = find_validity(pair)
     problem: str | None = None
     if settings.tls.certificate_file:
         try:
-            found = span(read(settings))
+            found = find_validity(read_pair(settings))
             if not found[0] <= at < found[1]:
                 problem = f"{settings.tls.certificate_file} is valid from {iso(found[0])} to {iso(found[1])}."
         except Failure as failure:
             problem = str(failure)
-    return Served(begins, ends, not settings.tls.certificate_file, problem)
+    return ServedCertificate(begins, ends, not settings.tls.certificate_file, problem)
 
 
 class Renewal:
@@ -158,30 +158,30 @@ class Renewal:
         self._settings, self._folder, self._reload = settings, folder, reload
         self._seen = self._stamp()
 
-    async def keep_fresh(self, asked: asyncio.Event) -> None:
+    async def keep_renewing(self, requested: asyncio.Event) -> None:
         """Look every half minute, and when asked, until cancelled."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_SECONDS):
-                    await asked.wait()
-            told, _ = asked.is_set(), asked.clear()
+                    await requested.wait()
+            told, _ = requested.is_set(), requested.clear()
             try:
-                await self.look(utc_now(), always=told)
+                await self.renew_if_changed(utc_now(), force=told)
             except Exception:
                 log.exception("the certificate could not be looked after")
 
-    async def look(self, at: datetime, *, always: bool = False) -> bool:
+    async def renew_if_changed(self, at: datetime, *, force: bool = False) -> bool:
         """Put in place what was renewed, if it can be served; whether that was done. `always`: also if no file changed,
         which `keep_fresh` was asked for.
         """
         stamp = self._stamp()
-        if not self._settings.tls.certificate_file or (stamp == self._seen and not always):
+        if not self._settings.tls.certificate_file or (stamp == self._seen and not force):
             return False
         # Where only one file is there yet, the other changes the stamp once more.
         self._seen = stamp
         try:
-            pair = read(self._settings)
-            begins, ends = span(pair)
+            pair = read_pair(self._settings)
+            begins, ends = find_validity(pair)
         except Failure as failure:
             log.error("the renewed certificate is refused; the one before is served on", reason=str(failure))
             return False
@@ -191,7 +191,7 @@ class Renewal:
             return False
         if self._folder.joinpath(_SERVED).readlink().name == pair.name:
             return False
-        place(self._folder, pair)
+        install_pair(self._folder, pair)
         await self._reload()
         log.info("the certificate was renewed", ends=iso(ends))
         return True
@@ -213,7 +213,7 @@ def _is_for(certificate: Path, hostname: str) -> bool:
     return found.subject.rfc4514_string() == f"CN={hostname}"
 
 
-def _make(certificate: Path, key: Path, hostname: str, at: datetime) -> None:
+def _create_self_signed(certificate: Path, key: Path, hostname: str, at: datetime) -> None:
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hostname)])
     made = (

@@ -79,7 +79,7 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
 
 def write_pid(pid_file: Path, pid: int) -> None:
     """Write down who runs, for whoever comes after us."""
-    write_whole(pid_file, f"{pid} {_started(pid)}\n", 0o600)
+    write_whole(pid_file, f"{pid} {_start_time(pid)}\n", 0o600)
 
 
 async def end(pid: int, seconds: float) -> None:
@@ -87,7 +87,7 @@ async def end(pid: int, seconds: float) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     deadline = monotonic() + seconds
-    while left := session_of(pid):
+    while left := list_session(pid):
         if monotonic() > deadline:
             for each in left:
                 with suppress(ProcessLookupError):
@@ -106,15 +106,15 @@ async def end_leftover(pid_file: Path, seconds: float) -> int | None:
         pid, started = (int(word) for word in pid_file.read_text("ascii").split())
     except (FileNotFoundError, ValueError):
         return None
-    found = session_of(pid)
+    found = list_session(pid)
     # The number may be another's by now: then its start is later, or (the leader gone) its session is.
-    if not found or (pid in found and _started(pid) != started) or min(map(_started, found)) < started:
+    if not found or (pid in found and _start_time(pid) != started) or min(map(_start_time, found)) < started:
         return None
     await end(pid, seconds)
     return pid
 
 
-def session_of(leader: int) -> list[int]:
+def list_session(leader: int) -> list[int]:
     """The living processes of a session, zombies left out."""
     found: list[int] = []
     for entry in _PROC.glob("[0-9]*/stat"):
@@ -124,7 +124,7 @@ def session_of(leader: int) -> list[int]:
     return found
 
 
-def _started(pid: int) -> int:
+def _start_time(pid: int) -> int:
     fields = _stat(_PROC / str(pid) / "stat")
     return int(fields[19]) if fields else 0
 

@@ -24,9 +24,9 @@ RSPAMD = "/etc/rspamd/rspamd.conf"
 _SECONDS = 60
 
 
-def put_in_place(settings: Settings, facts: DaemonConfig) -> None:
+def install(settings: Settings, facts: DaemonConfig) -> None:
     """Render, check and install the configuration of every daemon; Failure, with the checker's words, changes none."""
-    _expect_addresses(settings.server.addresses)
+    _require_addresses(settings.server.addresses)
     places = facts.paths
     parts = (
         (places.redis_conf, render.redis(facts), "_rspamd"),
@@ -69,15 +69,15 @@ def rspamd_variables(facts: DaemonConfig, confdir: Path) -> list[str]:
     return [f"--var={name}={value}" for name, value in variables.items()]
 
 
-def _expect_addresses(asked: Sequence[str]) -> None:
+def _require_addresses(asked: Sequence[str]) -> None:
     """Postfix would end over an address that no interface has, and say so to its log alone."""
-    present = _addresses() if asked else set[str]()
+    present = _local_addresses() if asked else set[str]()
     for address in asked:
         if str(ipaddress.ip_address(address)) not in present:
             raise Failure(f"server.addresses: {address} is no address of this machine.", permanent=True)
 
 
-def _addresses() -> set[str]:
+def _local_addresses() -> set[str]:
     """The addresses of this machine's interfaces, as the kernel tells them."""
     trie = Path("/proc/net/fib_trie").read_text("ascii")
     found = set(re.findall(r"\|-- ([0-9.]+)\n +/32 host LOCAL", trie))

@@ -11,7 +11,7 @@ from mailkeep.mail.smtp.server import source_of
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class HttpLimits:
     """What clients are held to; times in seconds. `trusted`: networks (CIDR) without a bound by address."""
 
     connections: int = 256
@@ -24,30 +24,30 @@ class Bounds:
     slowest_bytes_per_second: int = 32_768
 
 
-class Door:
+class ConnectionLimiter:
     """Counts the connections of a listener, all together and by source."""
 
-    def __init__(self, bounds: Bounds) -> None:
-        self.bounds = bounds
-        self.inside = 0
+    def __init__(self, bounds: HttpLimits) -> None:
+        self.limits = bounds
+        self.count = 0
         self._sources: Counter[str] = Counter()
 
-    def enter(self, address: str) -> bool:
+    def acquire(self, address: str) -> bool:
         """Let a connection in, where there is room for it; then `leave` once it is over."""
         source = source_of(address)
-        crowded = self._sources[source] >= self.bounds.per_address and not is_within(address, self.bounds.trusted)
-        if crowded or self.inside >= self.bounds.connections:
+        crowded = self._sources[source] >= self.limits.per_address and not is_within(address, self.limits.trusted)
+        if crowded or self.count >= self.limits.connections:
             if not self._sources[source]:
                 del self._sources[source]
             return False
-        self.inside += 1
+        self.count += 1
         self._sources[source] += 1
         return True
 
-    def leave(self, address: str) -> None:
+    def release(self, address: str) -> None:
         """A connection that was let in is over."""
         source = source_of(address)
-        self.inside -= 1
+        self.count -= 1
         self._sources[source] -= 1
         if not self._sources[source]:
             del self._sources[source]

@@ -75,7 +75,7 @@ def open_vault(data_dir: Path, loaded: LoadedSettings) -> Vault:
 
 
 @asynccontextmanager
-async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> AsyncGenerator[App]:
+async def open_app(data_dir: Path, options: Mapping[str, str] | None = None) -> AsyncGenerator[App]:
     """An App for a command: on the running instance's database, else on the private server, started for it.
 
     Without a running instance the schema is brought up to date first, as `up` does. Fails on a schema that is not this
@@ -109,7 +109,7 @@ async def opened(data_dir: Path, options: Mapping[str, str] | None = None) -> As
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class InstanceContext:
     """What a process of a running instance stands on, read from the data directory; `url` is the database's, and
     `audit_url` the same for the role that seals the audit log.
     """
@@ -121,7 +121,7 @@ class Ground:
     audit_url: str
 
 
-def ground(data_dir: Path) -> Ground:
+def read_context(data_dir: Path) -> InstanceContext:
     """Read it, as who may. Failure where no instance runs there: not now, or never where there is no such directory."""
     loaded = load_settings(data_dir)
     database = loaded.settings.database
@@ -131,7 +131,7 @@ def ground(data_dir: Path) -> Ground:
         if urls is None:
             raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=not data_dir.is_dir())
         url, audit_url = urls.app, urls.audit
-    return Ground(data_dir, loaded.settings, open_vault(data_dir, loaded), url, audit_url)
+    return InstanceContext(data_dir, loaded.settings, open_vault(data_dir, loaded), url, audit_url)
 
 
 def audit_url_of(database: DatabaseSettings) -> str:
@@ -151,26 +151,28 @@ async def audit_database(url: str) -> AsyncGenerator[Database]:
 
 
 @asynccontextmanager
-async def attached(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
+async def attach(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
     """An App for a process of a running instance, on its database; one that is away is no error here."""
-    async with standing_on(ground(data_dir), application_name) as app:
+    async with attach_context(read_context(data_dir), application_name) as app:
         yield app
 
 
 @asynccontextmanager
-async def standing_on(found: Ground, application_name: str, *, seals: bool = False) -> AsyncGenerator[App]:
+async def attach_context(
+    context: InstanceContext, application_name: str, *, seals_audit_log: bool = False
+) -> AsyncGenerator[App]:
     """`attached`, once everything is read. `seals`: the process seals and prunes the audit log."""
-    if seals:
-        async with audit_database(found.audit_url) as audit_db, standing_on(found, application_name) as app:
+    if seals_audit_log:
+        async with audit_database(context.audit_url) as audit_db, attach_context(context, application_name) as app:
             app.audit_db = audit_db
             yield app
         return
-    settings = found.settings
-    db = Database(found.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
+    settings = context.settings
+    db = Database(context.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
     await db.open()
     outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
     try:
-        yield App(settings, found.data_dir, utc_now, found.vault, db, outbound=outbound)
+        yield App(settings, context.data_dir, utc_now, context.vault, db, outbound=outbound)
     finally:
         await outbound.close()
         await db.close()

@@ -18,7 +18,7 @@ def raise_limit() -> int:
     return soft if soft != resource.RLIM_INFINITY else _ENOUGH
 
 
-def left_for_http(limit: int, *, smtp_sessions: int, pool_size: int) -> int:
+def available_for_http(limit: int, *, smtp_sessions: int, pool_size: int) -> int:
     """How many HTTP connections `limit` descriptors allow for, beside everything else; at least 16."""
     # An SMTP session may have a spool file beside its socket, and the sandbox takes what the API hands in.
     return max(16, limit - _OWN - 2 * smtp_sessions - 2 * pool_size)

@@ -26,14 +26,14 @@ from mailkeep.run.processes import usage
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
 
 
-def make(places: InstancePaths) -> None:
+def create(places: InstancePaths) -> None:
     """Make them, and take over what others had, while none of our processes runs: nobody may move what is handed over.
 
     Failure where an account can't get there.
     """
-    _make_for_daemons(places)
-    _make_for_content(places)
-    _make_for_sockets(places)
+    _create_for_daemons(places)
+    _create_for_content(places)
+    _create_for_sockets(places)
     _link_well_known(places)
     for name in _ACCOUNTS:
         found = pwd.getpwnam(name)
@@ -45,7 +45,7 @@ def make(places: InstancePaths) -> None:
             )
 
 
-def _make_for_daemons(places: InstancePaths) -> None:
+def _create_for_daemons(places: InstancePaths) -> None:
     """Their configuration, and what they keep over restarts."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     for name in ("postfix", "dovecot", "rspamd", "redis"):
@@ -59,7 +59,7 @@ def _make_for_daemons(places: InstancePaths) -> None:
         os.chown(folder, owner.pw_uid, owner.pw_gid)
 
 
-def _make_for_content(places: InstancePaths) -> None:
+def _create_for_content(places: InstancePaths) -> None:
     """Mailboxes are the account's that Dovecot works as; content, and messages under way, our own processes'."""
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     separate_homes(places.mail_root)
@@ -67,13 +67,13 @@ def _make_for_content(places: InstancePaths) -> None:
     for folder, owner in ((places.mail_root, mail), *own, (places.lmtp_journal.parent, ours)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
-        take_over(folder, owner)
-    _make_sieve_spool(places.sieve_spool, mail, ours)
+        change_owner_of_tree(folder, owner)
+    _create_sieve_spool(places.sieve_spool, mail, ours)
     for name in ("forwards", "sandbox"):  # of an embedded instance
-        take_over(places.data / name, ours)
+        change_owner_of_tree(places.data / name, ours)
 
 
-def _make_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_passwd) -> None:
+def _create_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_passwd) -> None:
     """Dovecot's sendmail program, as the mailboxes' account, writes what our own processes read and remove."""
     for folder in (spool, *(spool / name for name in sieve_spool.FOLDERS)):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -86,7 +86,7 @@ def _make_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_pas
     bell.chmod(0o660)
 
 
-def _make_for_sockets(places: InstancePaths) -> None:
+def _create_for_sockets(places: InstancePaths) -> None:
     """What our own processes tell and listen on. Sockets for Postfix and Dovecot are of the group of their folder."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
@@ -112,7 +112,7 @@ def _link_well_known(places: InstancePaths) -> None:
         WELL_KNOWN.symlink_to(places.sendmail_socket)
 
 
-def sweep(places: InstancePaths) -> None:
+def remove_runtime_files(places: InstancePaths) -> None:
     """Remove what lies in the run folder for as long as we run; the database's part is its own."""
     folders = (
         places.postfix_sockets,
@@ -134,7 +134,7 @@ def sweep(places: InstancePaths) -> None:
         path.unlink(missing_ok=True)
 
 
-def take_over(root: Path, account: pwd.struct_passwd) -> None:
+def change_owner_of_tree(root: Path, account: pwd.struct_passwd) -> None:
     """A folder, and what an embedded instance has put there, becomes the account's that works with it.
 
     There a file of a mailbox and its content are one; here they have two owners, and become two.
@@ -144,11 +144,11 @@ def take_over(root: Path, account: pwd.struct_passwd) -> None:
     for part in (*root.iterdir(), root):
         if part.lstat().st_uid != account.pw_uid:
             for path in (*part.rglob("*"), part) if part is not root else (part,):
-                _part(path)
-                hand_over(path, account)
+                _break_hard_link(path)
+                change_owner(path, account)
 
 
-def _part(path: Path) -> None:
+def _break_hard_link(path: Path) -> None:
     """Where a file has other names, this one gets a copy of its own."""
     found = path.lstat()
     if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
@@ -157,7 +157,7 @@ def _part(path: Path) -> None:
         copy.replace(path)
 
 
-def hand_over(path: Path, account: pwd.struct_passwd) -> None:
+def change_owner(path: Path, account: pwd.struct_passwd) -> None:
     """A file or folder becomes the account's; nothing happens where it is absent."""
     with contextlib.suppress(FileNotFoundError):
         os.chown(path, account.pw_uid, account.pw_gid, follow_symlinks=False)

@@ -16,8 +16,8 @@ import structlog
 import uvicorn
 
 from mailkeep.core.errors import Failure
-from mailkeep.run.runtime.connection_limits import Bounds, Door
-from mailkeep.run.runtime.http_connection import Connection
+from mailkeep.run.runtime.connection_limits import ConnectionLimiter, HttpLimits
+from mailkeep.run.runtime.http_connection import HttpConnection
 from mailkeep.run.runtime.ports import find_holder
 from mailkeep.settings import LoadedSettings, parse_endpoint
 
@@ -37,16 +37,16 @@ class HttpListener:
     """A listener that has its port from the start and serves once `start` was awaited."""
 
     def __init__(self, host: str, port: int, name: str) -> None:
-        self._take(bind(host, port, Place(name)))
+        self._attach(bind(host, port, ListenerInfo(name)))
 
     @classmethod
-    def on(cls, listening: socket.socket) -> HttpListener:
+    def on_socket(cls, listening: socket.socket) -> HttpListener:
         """One on a socket that listens already."""
         self = cls.__new__(cls)
-        self._take(listening)
+        self._attach(listening)
         return self
 
-    def _take(self, listening: socket.socket) -> None:
+    def _attach(self, listening: socket.socket) -> None:
         self._socket = listening
         self._socket.setblocking(False)
         self.host, self.port = listening.getsockname()[:2]
@@ -58,12 +58,12 @@ class HttpListener:
         """Where it is reached, as a URL without a path."""
         return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
 
-    async def start(self, app: Any, *, grace_seconds: int, bounds: Bounds | None = None) -> None:
+    async def start(self, app: Any, *, grace_seconds: int, limits: HttpLimits | None = None) -> None:
         """Serve the ASGI application; answers when requests are taken."""
-        door = Door(bounds or Bounds())
+        door = ConnectionLimiter(limits or HttpLimits())
         config = uvicorn.Config(
             app,
-            http=cast(type[asyncio.Protocol], partial(Connection, door)),
+            http=cast(type[asyncio.Protocol], partial(HttpConnection, door)),
             lifespan="off",
             access_log=False,
             log_config=None,
@@ -90,7 +90,7 @@ class HttpListener:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListenerInfo:
     """A listener's name for people, and how its address is set: the setting and the option of `mailkeep up`."""
 
     name: str
@@ -98,19 +98,21 @@ class Place:
     option: str | None = None
 
 
-API = Place("The API", "http.listen", "--http")
-INTERNAL = Place("The internal listener", "http.internal", "--internal")
-SMTP = Place("The SMTP listener", "smtp.listen", "--smtp")
+API = ListenerInfo("The API", "http.listen", "--http")
+INTERNAL = ListenerInfo("The internal listener", "http.internal", "--internal")
+SMTP = ListenerInfo("The SMTP listener", "smtp.listen", "--smtp")
 
 
-def port_failure(place: Place, host: str, port: int, error: OSError) -> Failure:
+def port_failure(listener: ListenerInfo, host: str, port: int, error: OSError) -> Failure:
     """A listener has no port: why, who has it, and how to choose another one."""
     holder = find_holder(port) if error.errno == errno.EADDRINUSE else None
     said = os.strerror(error.errno) if error.errno else str(error)
     why = f"{said}, by {holder}" if holder else said
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    advice = f" Choose another address: option {place.option} HOST:PORT or setting {place.setting}."
-    return Failure(f"{place.name} can't listen on {address}: {why}.{advice if place.setting else ''}", permanent=True)
+    advice = f" Choose another address: option {listener.option} HOST:PORT or setting {listener.setting}."
+    return Failure(
+        f"{listener.name} can't listen on {address}: {why}.{advice if listener.setting else ''}", permanent=True
+    )
 
 
 def bind_internal(loaded: LoadedSettings) -> socket.socket:
@@ -135,7 +137,7 @@ def bind_internal(loaded: LoadedSettings) -> socket.socket:
     return listener
 
 
-def bind(host: str, port: int, place: Place) -> socket.socket:
+def bind(host: str, port: int, info: ListenerInfo) -> socket.socket:
     """A socket that listens; Failure where the address is not to be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
@@ -145,5 +147,5 @@ def bind(host: str, port: int, place: Place) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
-        raise port_failure(place, host, port, error) from error
+        raise port_failure(info, host, port, error) from error
     return listener

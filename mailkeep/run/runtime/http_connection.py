@@ -28,26 +28,26 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import BadRequest, HeadTooLarge, Refusal, RequestTimeout, Unavailable
 from mailkeep.core.ids import uuid7
-from mailkeep.run.runtime.connection_limits import Door
+from mailkeep.run.runtime.connection_limits import ConnectionLimiter
 from mailkeep.web import envelope
 
 _HEAD_BYTES = 32 << 10
 _HEAD_FIELDS = 200
 _PIPELINED = 32
-_CLOSING = 5.0
+_CLOSE_SECONDS = 5.0
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 _SINGLE = {b"authorization": "Authorization", b"host": "Host", b"idempotency-key": "Idempotency-Key"}
 
 
-class TooMuch(Exception):
+class HeadTooLong(Exception):
     """A head that goes beyond its bounds."""
 
 
-class Ambiguous(Exception):
+class AmbiguousHead(Exception):
     """A head with a field twice that may stand once, or without Host."""
 
 
-class _Lingering:
+class _DelayedCloseTransport:
     """The transport as an answer sees it: closing waits until the request's body is read (`Connection.finish`)."""
 
     __slots__ = ("_finish", "_transport")
@@ -66,28 +66,28 @@ class _Lingering:
         self._finish()
 
 
-class Connection(HttpToolsProtocol):
+class HttpConnection(HttpToolsProtocol):
     """uvicorn's protocol between the bounds of a `Door`."""
 
     parser: httptools.HttpRequestParser
 
-    def __init__(self, door: Door, **given: Any) -> None:
+    def __init__(self, door: ConnectionLimiter, **given: Any) -> None:
         super().__init__(**given)
-        self._door = door
-        self._bounds = door.bounds
+        self._limiter = door
+        self._limits = door.limits
         self._address: str | None = None  # None: not let in
         self._awaits_head = True
-        self._untouched = True  # nothing of the next head has come
+        self._between_requests = True  # nothing of the next head has come
         self._repeats_head = False  # what the parser tells just now was told before
         self._completed = False  # a request ended within what came last
         self._idle_bytes = 0  # since there was something of a body, or a whole head
         self._head_bytes = 0
         self._unread_bytes = 0  # of a body whose call is answered
-        self._is_last = False  # the connection closes once the body is read
+        self._closes_after_body = False  # the connection closes once the body is read
         self._is_refused = False  # the last answer is written; what comes is dropped until the client has read it
-        self._fault: Refusal | None = None  # what is wrong with the head, where the parser does not know
+        self._head_error: Refusal | None = None  # what is wrong with the head, where the parser does not know
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._answered: RequestResponseCycle | None = None  # by the application just now; `cycle` came last
+        self._active_cycle: RequestResponseCycle | None = None  # by the application just now; `cycle` came last
 
     # What the event loop calls.
 
@@ -95,20 +95,20 @@ class Connection(HttpToolsProtocol):
         """Let it in, or say that there is no room."""
         peer: Any = transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
-        if not self._door.enter(address):
+        if not self._limiter.acquire(address):
             self.transport = transport
-            self._tell(Unavailable("Too many connections; try again later.", retry_after=5))
+            self._refuse(Unavailable("Too many connections; try again later.", retry_after=5))
             return
         self._address = address
         super().connection_made(transport)
-        self._expect_head()
+        self._start_head_timer()
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and see whether it led anywhere."""
         if self._address is None or self.transport.is_closing():
             return
         if self._is_refused:
-            self._drop(len(data))
+            self._discard(len(data))
             return
         self._idle_bytes += len(data)
         self._completed = False
@@ -121,30 +121,30 @@ class Connection(HttpToolsProtocol):
         if self._is_refused or self.transport.is_closing():
             return
         if self._idle_bytes > _HEAD_BYTES:
-            self._too_much()
-        elif not self._awaits_head or (self._completed and self._untouched):
-            self._cancel("head")
+            self._refuse_large_head()
+        elif not self._awaits_head or (self._completed and self._between_requests):
+            self._cancel_timer("head")
         else:
-            self._expect_head()
+            self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget its timers, and make room for another."""
         for what in list(self._timers):
-            self._cancel(what)
+            self._cancel_timer(what)
         if self._address is not None:
-            self._door.leave(self._address)
-            self._tell_application()
+            self._limiter.release(self._address)
+            self._notify_disconnect()
             super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The client does not read as fast as it is answered."""
         super().pause_writing()
-        self._arm("write", self._time_to_read(), self._cut)
+        self._start_timer("write", self._read_seconds(), self._abort)
 
     def resume_writing(self) -> None:
         """It has read most of it."""
         super().resume_writing()
-        self._cancel("write")
+        self._cancel_timer("write")
 
     def _parse(self, data: bytes) -> None:
         """Behind a head that offers another protocol the parser expects that one, and would take a body for the next
@@ -170,7 +170,7 @@ class Connection(HttpToolsProtocol):
         """The first byte of a request."""
         if self._repeats_head:
             return
-        self._untouched = False
+        self._between_requests = False
         self._head_bytes = 0
         super().on_message_begin()
 
@@ -180,7 +180,7 @@ class Connection(HttpToolsProtocol):
             return
         self._head_bytes += len(url)
         if self._head_bytes > _HEAD_BYTES:
-            raise TooMuch
+            raise HeadTooLong
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -189,7 +189,7 @@ class Connection(HttpToolsProtocol):
             return
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > _HEAD_BYTES or len(self.headers) >= _HEAD_FIELDS:
-            raise TooMuch
+            raise HeadTooLong
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -197,17 +197,17 @@ class Connection(HttpToolsProtocol):
         if self._repeats_head:
             return
         if len(self.pipeline) >= _PIPELINED:
-            raise TooMuch
-        self._fault = self._ambiguity()
-        if self._fault is not None:
-            raise Ambiguous
+            raise HeadTooLong
+        self._head_error = self._find_ambiguity()
+        if self._head_error is not None:
+            raise AmbiguousHead
         self._awaits_head = False
         self._idle_bytes = 0
         self._unread_bytes = 0
         super().on_headers_complete()
-        self.cycle.transport = cast(asyncio.Transport, _Lingering(self.transport, self._finish))
+        self.cycle.transport = cast(asyncio.Transport, _DelayedCloseTransport(self.transport, self._finish))
 
-    def _ambiguity(self) -> Refusal | None:
+    def _find_ambiguity(self) -> Refusal | None:
         names = [name for name, _ in self.headers]
         for name, shown in _SINGLE.items():
             if names.count(name) > 1:
@@ -220,31 +220,31 @@ class Connection(HttpToolsProtocol):
         """Something of the body."""
         self._idle_bytes = 0
         if self.cycle.response_complete:
-            self._drop(len(body))
+            self._discard(len(body))
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The request is whole: what follows is the next one."""
         if self.parser.should_upgrade():
             return  # so the parser thinks
-        self._awaits_head = self._untouched = self._completed = True
+        self._awaits_head = self._between_requests = self._completed = True
         self._idle_bytes = 0
-        self._cancel("rest")
-        if self._is_last:
+        self._cancel_timer("rest")
+        if self._closes_after_body:
             self._close()
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """What the parser did not understand, or not want to; not in the midst of another request's answer."""
         if self._is_answering():
-            if self._answered is not self.cycle or self.cycle.response_started or not self.cycle.more_body:
-                self._cut()
+            if self._active_cycle is not self.cycle or self.cycle.response_started or not self.cycle.more_body:
+                self._abort()
                 return
-            self._tell_application()  # its body is broken: it comes to nothing
-            self._tell(BadRequest("The body's framing is wrong (RFC 9112 §7.1)."))
+            self._notify_disconnect()  # its body is broken: it comes to nothing
+            self._refuse(BadRequest("The body's framing is wrong (RFC 9112 §7.1)."))
         elif not self.transport.is_closing():
             is_large = self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS
-            self._tell(self._fault or (HeadTooLarge() if is_large else BadRequest()))
+            self._refuse(self._head_error or (HeadTooLarge() if is_large else BadRequest()))
 
     # What the answer calls.
 
@@ -252,16 +252,16 @@ class Connection(HttpToolsProtocol):
         """An answer is written, perhaps not yet read; perhaps its request is still being sent."""
         super().on_response_complete()
         if self.transport.is_closing():
-            self._end_in_time()
+            self._abort_after_timeout()
         elif not self._awaits_head and self.cycle.response_complete:
-            self._arm("rest", self._bounds.body_seconds, self._close)
+            self._start_timer("rest", self._limits.body_seconds, self._close)
 
     def _finish(self) -> None:
         """Close after an answer: at once where its request is whole, else when the rest of its body is read."""
         if self._awaits_head or self.transport.is_closing():
             self.transport.close()
         else:
-            self._is_last = True
+            self._closes_after_body = True
 
     def timeout_keep_alive_handler(self) -> None:
         """Nothing came after the last answer."""
@@ -269,34 +269,34 @@ class Connection(HttpToolsProtocol):
             self._close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._answered = cycle
+        self._active_cycle = cycle
         super()._start_asgi_task(cycle, app)
 
     # Deadlines.
 
     def _is_answering(self) -> bool:
-        return self._answered is not None and not (self._answered.response_complete and not self.pipeline)
+        return self._active_cycle is not None and not (self._active_cycle.response_complete and not self.pipeline)
 
-    def _expect_head(self) -> None:
+    def _start_head_timer(self) -> None:
         if "head" not in self._timers:
-            self._arm("head", self._bounds.header_seconds, self._head_is_late)
+            self._start_timer("head", self._limits.header_seconds, self._on_head_timeout)
 
-    def _head_is_late(self) -> None:
-        self._cancel("head")
+    def _on_head_timeout(self) -> None:
+        self._cancel_timer("head")
         if self._is_answering():
             self.cycle.keep_alive = False  # the answer under way is the last one
-        elif self._untouched:
+        elif self._between_requests:
             self._close()
         else:
-            self._tell(RequestTimeout())
+            self._refuse(RequestTimeout())
 
-    def _too_much(self) -> None:
+    def _refuse_large_head(self) -> None:
         if self._awaits_head and not self._is_answering():
-            self._tell(HeadTooLarge())
+            self._refuse(HeadTooLarge())
         else:
-            self._cut()
+            self._abort()
 
-    def _tell(self, wrong: Refusal) -> None:
+    def _refuse(self, wrong: Refusal) -> None:
         """Answer beside the application, in the envelope as it does, and close."""
         now = utc_now()
         request_id = uuid7(now)
@@ -316,47 +316,47 @@ class Connection(HttpToolsProtocol):
             return
         self._is_refused = True
         for what in list(self._timers):
-            self._cancel(what)
+            self._cancel_timer(what)
         self.flow.resume_reading()
         self.transport.write_eof()
-        self._arm("end", _CLOSING, self._cut)
+        self._start_timer("end", _CLOSE_SECONDS, self._abort)
 
-    def _drop(self, size: int) -> None:
+    def _discard(self, size: int) -> None:
         """Bytes that nobody needs any more."""
         self._unread_bytes += size
-        if self._unread_bytes > self._bounds.unread_bytes:
+        if self._unread_bytes > self._limits.unread_bytes:
             self._close()
 
     def _close(self) -> None:
         self.transport.close()
-        self._end_in_time()
+        self._abort_after_timeout()
 
-    def _end_in_time(self) -> None:
+    def _abort_after_timeout(self) -> None:
         """Closed when the client has read what is written, or is too slow for that."""
         waits = self.transport.get_write_buffer_size() > 0
-        self._arm("end", self._time_to_read() if waits else _CLOSING, self._cut)
+        self._start_timer("end", self._read_seconds() if waits else _CLOSE_SECONDS, self._abort)
 
-    def _cut(self) -> None:
+    def _abort(self) -> None:
         """Close at once, whatever is under way."""
-        self._tell_application()
+        self._notify_disconnect()
         self.transport.abort()
 
-    def _tell_application(self) -> None:
+    def _notify_disconnect(self) -> None:
         """The client is gone: nothing more is to be written to it, and nothing that it asked for begun."""
         self.pipeline.clear()
-        if self._answered is not None and not self._answered.response_complete:
-            self._answered.disconnected = True
-            self._answered.message_event.set()
+        if self._active_cycle is not None and not self._active_cycle.response_complete:
+            self._active_cycle.disconnected = True
+            self._active_cycle.message_event.set()
 
-    def _time_to_read(self) -> float:
+    def _read_seconds(self) -> float:
         size = self.transport.get_write_buffer_size()
-        return self._bounds.read_seconds + size / self._bounds.slowest_bytes_per_second
+        return self._limits.read_seconds + size / self._limits.slowest_bytes_per_second
 
-    def _arm(self, what: str, seconds: float, act: Callable[[], None]) -> None:
-        self._cancel(what)
+    def _start_timer(self, what: str, seconds: float, act: Callable[[], None]) -> None:
+        self._cancel_timer(what)
         self._timers[what] = self.loop.call_later(seconds, act)
 
-    def _cancel(self, what: str) -> None:
+    def _cancel_timer(self, what: str) -> None:
         timer = self._timers.pop(what, None)
         if timer is not None:
             timer.cancel()

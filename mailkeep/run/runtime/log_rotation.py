@@ -40,14 +40,14 @@ Rotate = Callable[[], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RotationLimits:
     """A log is rotated from `size_bytes` on and once a day; what was rotated is kept for `keep_seconds`."""
 
     size_bytes: int
     keep_seconds: float
 
     @classmethod
-    def of(cls, settings: Settings) -> Bounds:
+    def from_settings(cls, settings: Settings) -> RotationLimits:
         """As the settings have it."""
         return cls(settings.log.rotate_mb << 20, settings.log.keep_days * _DAY)
 
@@ -66,8 +66,8 @@ class Rotation:
     """
 
     folder: Path
-    bounds: Bounds
-    rotate: Mapping[str, Rotate]
+    limits: RotationLimits
+    own_rotation: Mapping[str, Rotate]
     reopen: Mapping[str, Rotate]
     is_read: Callable[[Path], Awaitable[bool]] = _read
 
@@ -75,46 +75,46 @@ class Rotation:
         """Look again and again, until cancelled."""
         while True:
             try:
-                await self.look(utc_now().timestamp())
+                await self.run_once(utc_now().timestamp())
             except Failure as failure:
                 log.warning("the logs could not be rotated", reason=str(failure))
             except Exception:
                 log.exception("the logs could not be rotated")
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def look(self, now: float) -> None:
+    async def run_once(self, now: float) -> None:
         """Rotate what is due, compress what was rotated, remove what is old; `now` in seconds since 1970."""
-        await asyncio.to_thread(rotated_files, self.folder)  # what a rotation that broke off has left goes first
-        for path in await asyncio.to_thread(due, self.folder, self.bounds, now):
+        await asyncio.to_thread(list_rotated, self.folder)  # what a rotation that broke off has left goes first
+        for path in await asyncio.to_thread(list_due, self.folder, self.limits, now):
             await self._rotate(path, now)
         await self.compress()
-        await asyncio.to_thread(remove_old, self.folder, now - self.bounds.keep_seconds)
+        await asyncio.to_thread(remove_old, self.folder, now - self.limits.keep_seconds)
 
     async def _rotate(self, path: Path, now: float) -> None:
-        if own := self.rotate.get(path.name):
+        if own := self.own_rotation.get(path.name):
             await own()
             return
-        await asyncio.to_thread(swap, path, now)
+        await asyncio.to_thread(rotate, path, now)
         if reopen := self.reopen.get(path.name):
             await reopen()
 
     async def compress(self) -> None:
         """Compress what nobody writes or reads any more."""
-        rotated = await asyncio.to_thread(rotated_files, self.folder)
+        rotated = await asyncio.to_thread(list_rotated, self.folder)
         if not rotated:
             return
-        busy = await asyncio.to_thread(open_files, rotated)
+        busy = await asyncio.to_thread(find_open, rotated)
         for path in rotated:
             if path not in busy and await self.is_read(path):
                 await asyncio.to_thread(compress, path)
 
 
-def of_database(data_dir: Path, settings: Settings) -> Rotation:
+def for_database(data_dir: Path, settings: Settings) -> Rotation:
     """The log of the private database server, the only one of an embedded instance."""
-    return Rotation(data_dir / "log", Bounds.of(settings), {}, {})
+    return Rotation(data_dir / "log", RotationLimits.from_settings(settings), {}, {})
 
 
-def due(folder: Path, bounds: Bounds, now: float) -> list[Path]:
+def list_due(folder: Path, limits: RotationLimits, now: float) -> list[Path]:
     """The logs that are rotated now: the large ones, and once a day all that are not empty. Blocks."""
     sizes = {path: path.stat().st_size for path in sorted(folder.glob("*.log")) if path.is_file()}
     mark = folder / _MARK
@@ -125,7 +125,7 @@ def due(folder: Path, bounds: Bounds, now: float) -> list[Path]:
         _set_mark(mark, now)
     if daily:
         _set_mark(mark, now)
-    return [path for path, size in sizes.items() if size >= bounds.size_bytes or (daily and size)]
+    return [path for path, size in sizes.items() if size >= limits.size_bytes or (daily and size)]
 
 
 def _set_mark(mark: Path, now: float) -> None:
@@ -133,7 +133,7 @@ def _set_mark(mark: Path, now: float) -> None:
     os.utime(mark, (now, now))
 
 
-def swap(path: Path, now: float) -> Path:
+def rotate(path: Path, now: float) -> Path:
     """Give a log a new, empty file with the same owner and mode; the name of the old one. Blocks.
 
     The name is never absent: a process that may not create files there always finds one.
@@ -163,7 +163,7 @@ def _link(path: Path, stamp: str) -> Path:
     raise Failure(f"{path}: a thousand rotations within one second")
 
 
-def rotated_files(folder: Path) -> list[Path]:
+def list_rotated(folder: Path) -> list[Path]:
     """What was rotated and is not compressed, oldest first; a broken-off compression is removed. Blocks."""
     for part in folder.glob(".*.part"):
         part.unlink(missing_ok=True)
@@ -179,7 +179,7 @@ def rotated_files(folder: Path) -> list[Path]:
     return names
 
 
-def open_files(paths: Sequence[Path]) -> Collection[Path]:
+def find_open(paths: Sequence[Path]) -> Collection[Path]:
     """Which of these files some process has open, as far as this account may see. Blocks."""
     wanted: dict[tuple[int, int], Path] = {}
     for path in paths:

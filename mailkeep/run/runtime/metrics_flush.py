@@ -20,7 +20,7 @@ _SECONDS = 5.0
 
 @contextlib.asynccontextmanager
 async def flush_counters(app: App) -> AsyncGenerator[None]:
-    """Add the counters of this process every five seconds while the block runs, and the rest when it ends."""
+    """Add what this process counts every five seconds for as long as the block lasts, and what is left at its end."""
     task = asyncio.create_task(_run(app))
     try:
         yield

@@ -36,22 +36,22 @@ async def keep_reporting(app: App, places: InstancePaths) -> None:
         at = app.clock()
         try:
             if looked_up is None or at - looked_up >= _DNS_EVERY:
-                sending, looked_up = await sending_addresses(app.settings), at
+                sending, looked_up = await find_sending_addresses(app.settings), at
             counts = await asyncio.to_thread(postfix_queue.counts, places.postfix_queue)
-            served = await asyncio.to_thread(certificate_of, app.settings, places.tls, at)
+            served = await asyncio.to_thread(find_certificate, app.settings, places.tls, at)
             await asyncio.to_thread(node_report.save, places.run, NodeReport(at, counts, served, sending))
         except Exception:
             log.exception("the node could not be looked at")
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def certificate_of(settings: Settings, folder: Path, at: datetime) -> Certificate | None:
+def find_certificate(settings: Settings, folder: Path, at: datetime) -> Certificate | None:
     """The certificate that is served. Blocks; raises OSError, and Failure for files that are no certificate."""
-    found = certificate.served(settings, folder, at)
+    found = certificate.read_served(settings, folder, at)
     return Certificate(found.begins, found.ends, found.self_signed, found.problem) if found else None
 
 
-async def sending_addresses(settings: Settings) -> list[SendingAddress]:
+async def find_sending_addresses(settings: Settings) -> list[SendingAddress]:
     """The addresses that mail leaves from, each with what DNS says of it.
 
     Without `server.addresses` it is the one that this machine reaches the Internet from, if that is a public one; an
@@ -61,16 +61,16 @@ async def sending_addresses(settings: Settings) -> list[SendingAddress]:
     if not hostname:
         return []
     resolver = Resolver(parse_dns_servers(settings.dns.servers))
-    addresses = _configured(settings.server.addresses) or _towards_the_internet()
+    addresses = _configured_addresses(settings.server.addresses) or _source_addresses()
     return list(await asyncio.gather(*(_look_up(resolver, hostname, address) for address in addresses)))
 
 
-def _configured(addresses: Sequence[str]) -> list[Address]:
+def _configured_addresses(addresses: Sequence[str]) -> list[Address]:
     found = [ipaddress.ip_address(text) for text in addresses]
     return [address for address in found if not address.is_loopback]
 
 
-def _towards_the_internet() -> list[Address]:
+def _source_addresses() -> list[Address]:
     found: list[Address] = []
     for family, target in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:

@@ -27,39 +27,39 @@ _ABSENT = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class UnavailablePort:
     """A port that can't be had: the setting's key, the address, the port, and why, in words."""
 
     key: str
     address: str
     port: int
-    why: str
-    absent: bool = False
+    reason: str
+    is_address_absent: bool = False
     """No interface has the address."""
 
     def __str__(self) -> str:
         host = f"[{self.address}]" if ":" in self.address else self.address
-        return f"{self.key}: {host}:{self.port}: {self.why}"
+        return f"{self.key}: {host}:{self.port}: {self.reason}"
 
 
-def advice(found: Sequence[Taken]) -> str:
+def advice(found: Sequence[UnavailablePort]) -> str:
     """What to do about ports that can't be had."""
-    if all(each.absent for each in found):
+    if all(each.is_address_absent for each in found):
         return "No interface of this machine has that address: correct server.addresses, or add the address."
     return "Stop and disable the program that has the port, or set another port."
 
 
-async def expect_free(settings: Settings) -> None:
+async def require_free(settings: Settings) -> None:
     """Failure where another program has a port of the mail's, with all that are taken.
 
     Who is just ending, as what a killed run left behind, is waited for.
     """
-    found = taken(settings)
+    found = find_unavailable(settings)
     for _ in range(_LOOKS):
         if not found:
             return
         await asyncio.sleep(_PAUSE_SECONDS)
-        found = await asyncio.to_thread(taken, settings)
+        found = await asyncio.to_thread(find_unavailable, settings)
     if found:
         told = "; ".join(map(str, found))
         raise Failure(
@@ -68,20 +68,20 @@ async def expect_free(settings: Settings) -> None:
         )
 
 
-def taken(settings: Settings) -> list[Taken]:
+def find_unavailable(settings: Settings) -> list[UnavailablePort]:
     """The ports of the full profile that can't be had on one of its addresses, each told once."""
     ports = {name: port for name, port in dataclasses.asdict(settings.ports).items() if port}
-    found: list[Taken] = []
+    found: list[UnavailablePort] = []
     for name, port in ports.items():
         for address in settings.server.addresses or _EVERYWHERE:
-            if refused := _refused(address, port):
+            if refused := _bind_problem(address, port):
                 why, absent = refused
-                found.append(Taken(f"ports.{name}", address, port, why, absent))
+                found.append(UnavailablePort(f"ports.{name}", address, port, why, absent))
                 break
     return found
 
 
-def _refused(address: str, port: int) -> tuple[str, bool] | None:
+def _bind_problem(address: str, port: int) -> tuple[str, bool] | None:
     """Why nobody can listen there, and whether the address is absent; None: one can."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:

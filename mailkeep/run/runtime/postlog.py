@@ -22,7 +22,7 @@ _LOOK_SECONDS = 0.5
 _LEAST_BYTES = 1 << 20
 
 
-def let_read(log: Path, group: int) -> None:
+def grant_read(log: Path, group: int) -> None:
     """Let a group read a log; one that is not there is made."""
     number = os.open(log, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
@@ -40,44 +40,44 @@ async def keep_readable(log: Path, group: int) -> None:
     Rotated again before we looked, it is among the older ones.
     """
     while True:
-        let_read(log, group)
+        grant_read(log, group)
         for older in log.parent.glob(f"{log.name}.*"):
             with suppress(FileNotFoundError):
                 if older.stat().st_gid != group:
-                    let_read(older, group)
+                    grant_read(older, group)
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-class Watch:
+class PostlogWatch:
     """Looks at one instance's log again and again."""
 
     def __init__(self, places: InstancePaths) -> None:
         self._log = places.mail_log
         self._socket = places.postfix_queue / "public" / "postlog"
         self._seen = (0, 0)
-        self._asked_at: float | None = None
+        self._probed_at: float | None = None
 
-    async def alive(self) -> bool:
+    async def is_alive(self) -> bool:
         """Whether lines are written, or there is time yet for the one that was asked for."""
         found = self._state()
         if found != self._seen:
-            self._seen, self._asked_at = found, None
+            self._seen, self._probed_at = found, None
             return True
-        if self._asked_at is None:
-            self._asked_at = time.monotonic()
-            self._ask()
+        if self._probed_at is None:
+            self._probed_at = time.monotonic()
+            self._send_probe()
             return True
-        if time.monotonic() - self._asked_at < _PATIENCE:
+        if time.monotonic() - self._probed_at < _PATIENCE:
             return True
         if self._disk_is_full():
             # Nobody can write a line, and a new postlogd could not either: asked again once there is room.
-            self._asked_at = None
+            self._probed_at = None
             return True
         return False
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Postfix was started anew: what was asked of the one before counts no more."""
-        self._asked_at = None
+        self._probed_at = None
 
     def _disk_is_full(self) -> bool:
         told = os.statvfs(self._log.parent)
@@ -90,7 +90,7 @@ class Watch:
             return (0, 0)
         return (told.st_ino, told.st_size)
 
-    def _ask(self) -> None:
+    def _send_probe(self) -> None:
         # By a short name: the queue may lie deeper than a socket's path has room for.
         folder = os.open(self._socket.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

@@ -26,22 +26,22 @@ _CAP_DAC_READ_SEARCH = 2
 _CAPABILITY_VERSION = 0x20080522
 
 
-class Standing(msgspec.Struct, frozen=True):
+class Credentials(msgspec.Struct, frozen=True):
     """As whom a process goes on. `reads_all`: with the right to read every file, for a program out of reach."""
 
     uid: int
     gid: int
     groups: list[int]
-    reads_all: bool = False
+    reads_all_files: bool = False
 
 
-def standing(account: str, groups: Sequence[str] = (), *, reads_all: bool) -> Standing:
+def find_credentials(account: str, groups: Sequence[str] = (), *, reads_all_files: bool) -> Credentials:
     """The standing of an account with these groups besides its own."""
     found = pwd.getpwnam(account)
-    return Standing(found.pw_uid, found.pw_gid, [getgrnam(name).gr_gid for name in groups], reads_all)
+    return Credentials(found.pw_uid, found.pw_gid, [getgrnam(name).gr_gid for name in groups], reads_all_files)
 
 
-def must_read_all(account: str) -> str | None:
+def find_unreachable(account: str) -> str | None:
     """What of the program an account can't reach, None where it reaches everything. Blocks."""
     found = pwd.getpwnam(account)
     needed = (Path(sys.executable).resolve(), Path(os.__file__).parent, *_packages(mailkeep, msgspec))
@@ -53,15 +53,15 @@ def _packages(*modules: object) -> list[Path]:
     return [Path(str(getattr(module, "__file__"))).parent for module in modules]  # noqa: B009 - any module's
 
 
-def become(whom: Standing) -> None:
+def switch_to(credentials: Credentials) -> None:
     """Be this account from now on, before there is a second thread. Raises Failure where the kernel forbids it."""
     library = ctypes.CDLL(None, use_errno=True)
-    if whom.reads_all:
+    if credentials.reads_all_files:
         _call(library.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "keep the right to read")
-    os.setgroups(whom.groups)
-    os.setresgid(whom.gid, whom.gid, whom.gid)
-    os.setresuid(whom.uid, whom.uid, whom.uid)
-    if whom.reads_all:
+    os.setgroups(credentials.groups)
+    os.setresgid(credentials.gid, credentials.gid, credentials.gid)
+    os.setresuid(credentials.uid, credentials.uid, credentials.uid)
+    if credentials.reads_all_files:
         _keep_reading(library)
     _call(library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "give up privileges")
 

@@ -22,9 +22,9 @@ from mailkeep.db.instance import run_folder, write_whole
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import logs, privileges
-from mailkeep.run.runtime.context import Ground, ground, standing_on
+from mailkeep.run.runtime.context import InstanceContext, attach_context, read_context
 from mailkeep.run.runtime.metrics_flush import flush_counters
-from mailkeep.run.runtime.privileges import Standing
+from mailkeep.run.runtime.privileges import Credentials
 
 MODULES = {
     "keys": "keys",
@@ -42,7 +42,7 @@ MODULES = {
 """Names of processes and their modules."""
 
 # Runs as root, whose account alone may connect as the role that seals the audit log.
-_SEALS = ("node",)
+_SEALS_AUDIT_LOG = ("node",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Process:
 
     name: str
     places: InstancePaths
-    ended: asyncio.Event
+    stop_requested: asyncio.Event
     sockets: Mapping[str, socket.socket]
 
-    def ready(self) -> None:
+    def report_ready(self) -> None:
         """Tell the supervisor that we serve."""
         write_whole(ready_file(self.places.run, self.name), f"{os.getpid()}\n", 0o600)
 
@@ -64,7 +64,7 @@ def ready_file(run: Path, name: str) -> Path:
     return run / "ready" / name
 
 
-def serving(run: Path, name: str) -> int | None:
+def find_ready_pid(run: Path, name: str) -> int | None:
     """Which process of this name serves, None while none does. Who wrote the file may be anybody's prey: it is not
     waited for.
     """
@@ -79,15 +79,15 @@ def serving(run: Path, name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
 
 
-def run(name: str, data_dir: Path, descriptors: Mapping[str, int], standing: Standing | None) -> int:
+def run(name: str, data_dir: Path, descriptors: Mapping[str, int], credentials: Credentials | None) -> int:
     """Serve until SIGTERM, or until the end of the pipe `life`, which is that of the supervisor; the exit code.
 
     What is root's alone is read first; all else is done as the account of `standing`.
     """
-    found = ground(data_dir)
+    found = read_context(data_dir)
     places = InstancePaths(data_dir, run_folder(data_dir))
-    if standing:
-        privileges.become(standing)
+    if credentials:
+        privileges.switch_to(credentials)
     logs.configure(found.settings.log.level)
     life = descriptors["life"]
     sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != "life"}
@@ -96,7 +96,11 @@ def run(name: str, data_dir: Path, descriptors: Mapping[str, int], standing: Sta
 
 
 async def _run(
-    name: str, found: Ground, places: InstancePaths, life: int, sockets: Mapping[str, socket.socket]
+    name: str,
+    context: InstanceContext,
+    places: InstancePaths,
+    supervisor_pipe: int,
+    sockets: Mapping[str, socket.socket],
 ) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -104,18 +108,18 @@ async def _run(
         loop.add_signal_handler(number, ended.set)
 
     def orphaned() -> None:
-        loop.remove_reader(life)
+        loop.remove_reader(supervisor_pipe)
         ended.set()
 
-    loop.add_reader(life, orphaned)
+    loop.add_reader(supervisor_pipe, orphaned)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(places.log / f"{name}.log"))
-    async with standing_on(found, name, seals=name in _SEALS) as app, flush_counters(app):
+    async with attach_context(context, name, seals_audit_log=name in _SEALS_AUDIT_LOG) as app, flush_counters(app):
         await module.serve(app, Process(name, places, ended, sockets))
     await cancel_all(reopening)
 
 
-def present() -> list[str]:
+def list_names() -> list[str]:
     """The processes that this release has."""
     folder = Path(__file__).parents[1] / "processes"
     return [name for name, module in MODULES.items() if (folder / f"{module}.py").exists()]

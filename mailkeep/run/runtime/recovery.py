@@ -26,7 +26,7 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime.services import greets
+from mailkeep.run.runtime.services import sends_greeting
 
 log = structlog.get_logger("mailkeep.recovery")
 
@@ -48,9 +48,11 @@ class _Flushed:
 class Recovery:
     """One instance's deferred queue. `serves` says whether all services that deliveries need work."""
 
-    def __init__(self, app: App, places: InstancePaths, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
+    def __init__(
+        self, app: App, places: InstancePaths, services_work: Callable[[], Awaitable[bool]] | None = None
+    ) -> None:
         self._app, self._places = app, places
-        self._serves = serves or self._services_answer
+        self._services_work = services_work or self._services_answer
         self._seen: dict[str, int] = {}
         self._waiting: list[str] = []
         self._flushed: dict[str, _Flushed] = {}
@@ -60,15 +62,15 @@ class Recovery:
         while True:
             began = time.monotonic()
             try:
-                await self.look(began)
-                await self._wake()
+                await self.flush_due(began)
+                await self._kick_idle_services()
             except (Unavailable, Failure):
                 pass  # the database or Postfix is away: the next look finds the same
             except Exception:
                 log.exception("the deferred queue could not be looked at")
             await asyncio.sleep(max(_LOOK_SECONDS, (time.monotonic() - began) * _SHARE))
 
-    async def look(self, now: float) -> Collection[str]:
+    async def flush_due(self, now: float) -> Collection[str]:
         """Make due what waits for us, if we serve; the queue IDs. `now` in seconds of any clock.
 
         Raises `Unavailable`, and Failure where Postfix's tools do not answer.
@@ -84,7 +86,7 @@ class Recovery:
         due = [key for key in self._waiting if key in found and self._may_try(key, now)][:_MOST]
         if not due:
             return ()
-        if not await self._serves():
+        if not await self._services_work():
             self._flushed.clear()  # an outage: what it deferred is tried at once after it
             return ()
         await asyncio.to_thread(postfix_queue.make_due, self._places.postfix_queue, due, utc_now().timestamp())
@@ -101,7 +103,7 @@ class Recovery:
             return True
         return before.tries < _TRIES and now - before.at >= _FIRST_PAUSE * 2**before.tries
 
-    async def _wake(self) -> None:
+    async def _kick_idle_services(self) -> None:
         """Wake who left mail behind in a reload, or while nobody took it."""
         left = await asyncio.to_thread(
             postfix_queue.left_behind, self._places.postfix_queue, utc_now().timestamp() - _LEFT_SECONDS
@@ -115,7 +117,9 @@ class Recovery:
         if not await asyncio.to_thread(_has_room, places.postfix_queue, places.mail_root):
             return False
         return all(
-            await asyncio.gather(*map(greets, (places.lmtp_socket, places.dovecot_lmtp, places.dovecot_lmtp_verified)))
+            await asyncio.gather(
+                *map(sends_greeting, (places.lmtp_socket, places.dovecot_lmtp, places.dovecot_lmtp_verified))
+            )
         )
 
 

@@ -26,7 +26,7 @@ async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Ste
         return await migrate(url, utc_now, dry_run=dry_run)
 
 
-async def pending_in(data_dir: Path) -> list[Step]:
+async def list_pending(data_dir: Path) -> list[Step]:
     """What `migrate_data_dir` would apply."""
     async with owner_url(data_dir) as url:
         return await pending(url)

@@ -35,7 +35,7 @@ _VERSIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ServiceStatus:
     """One part: its process (None: it does not run now), version, and memory with all that it started (PSS)."""
 
     name: str
@@ -45,16 +45,16 @@ class Told:
     memory_bytes: int
 
 
-def parts_of(run: Path) -> list[Told]:
+def list_services(run: Path) -> list[ServiceStatus]:
     """All parts of the instance with this run folder, by name."""
-    return [_told(path) for path in sorted((run / "pids").glob("*.pid"))]
+    return [_status(path) for path in sorted((run / "pids").glob("*.pid"))]
 
 
-def _told(pid_file: Path) -> Told:
+def _status(pid_file: Path) -> ServiceStatus:
     name, pid = pid_file.stem, int(pid_file.read_text("ascii").split()[0])
-    session = child.session_of(pid)
-    memory = sum(inspection.own_memory_bytes(each) for each in session)
-    return Told(name, pid if pid in session else None, version(name), len(session), memory)
+    session = child.list_session(pid)
+    memory = sum(inspection.process_memory_bytes(each) for each in session)
+    return ServiceStatus(name, pid if pid in session else None, version(name), len(session), memory)
 
 
 @cache
@@ -73,7 +73,7 @@ def version(name: str) -> str:
     return found[1] if found else "unknown"
 
 
-async def keep_telling(run: Path, state: Callable[[], Mapping[str, bool]]) -> None:
+async def keep_publishing(run: Path, state: Callable[[], Mapping[str, bool]]) -> None:
     """Write down which parts run, when that changes and every five seconds, until cancelled."""
     told: Mapping[str, bool] = {}
     told_at = 0.0
@@ -86,7 +86,7 @@ async def keep_telling(run: Path, state: Callable[[], Mapping[str, bool]]) -> No
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def running(run: Path) -> dict[str, bool]:
+def read_running(run: Path) -> dict[str, bool]:
     """Which parts run, as the supervisor says, and whether that itself does: `supervisor`."""
     path = run / _FILE
     try:
@@ -96,6 +96,6 @@ def running(run: Path) -> dict[str, bool]:
         return {"supervisor": False}
 
 
-def forget(run: Path) -> None:
+def remove(run: Path) -> None:
     """Nobody tells any more."""
     (run / _FILE).unlink(missing_ok=True)

@@ -14,9 +14,9 @@ from mailkeep.mail.dovecot import dict as dovecot_dict
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import configuration, privileges, process
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
-from mailkeep.run.runtime.postlog import Watch
-from mailkeep.run.runtime.prefork import Birth, Born, Nursery
-from mailkeep.run.runtime.supervisor import Part
+from mailkeep.run.runtime.postlog import PostlogWatch
+from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
+from mailkeep.run.runtime.supervisor import Service
 from mailkeep.settings import Settings
 
 ORDER = ("redis", "rspamd", "dovecot", "postfix")
@@ -25,7 +25,7 @@ ORDER = ("redis", "rspamd", "dovecot", "postfix")
 _SECONDS = 2.0
 # First what others need, then who takes mail from others, then who takes calls.
 _FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
-_CALLS = ("api", "worker", "sendmail")
+_TAKE_REQUESTS = ("api", "worker", "sendmail")
 # This one needs root: daemons' tools, and what others own. All others live as an account of their own; the API,
 # `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
@@ -33,34 +33,39 @@ _GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postd
 _SOCKETS = {"keys": ["keys"], "usage": ["logins"], "api": ["public", "internal"]}
 
 
-def all_parts(
-    settings: Settings, facts: DaemonConfig, nursery: Nursery, sockets: Mapping[str, socket.socket], *, reads_all: bool
-) -> list[Part]:
+def all_services(
+    settings: Settings,
+    facts: DaemonConfig,
+    prefork: PreforkServer,
+    sockets: Mapping[str, socket.socket],
+    *,
+    reads_all_files: bool,
+) -> list[Service]:
     """Every part. `reads_all`: our own keep the right to read every file (`privileges`)."""
-    own = [_own(name, facts.paths, nursery, sockets, reads_all) for name in process.present()]
-    first = Part("nursery", _FIRST, nursery.launch, facts.paths.log / "nursery.log", nursery.ready)
+    own = [_own_service(name, facts.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
+    first = Service("prefork", _FIRST, prefork.launch, facts.paths.log / "prefork.log", prefork.is_ready)
     return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(settings, facts), *own]
 
 
-def _own(
+def _own_service(
     name: str,
     places: InstancePaths,
-    nursery: Nursery,
+    prefork: PreforkServer,
     sockets: Mapping[str, socket.socket],
-    reads_all: bool,
-) -> Part:
+    reads_all_files: bool,
+) -> Service:
     names = _SOCKETS.get(name, [])
     log = places.log / f"{name}.log"
     standing = None
     if name not in _AS_ROOT:
-        standing = privileges.standing(install.ACCOUNT, _GROUPS.get(name, []), reads_all=reads_all)
-    birth = Birth(name, str(places.data), str(log), names, standing)
+        standing = privileges.find_credentials(install.ACCOUNT, _GROUPS.get(name, []), reads_all_files=reads_all_files)
+    birth = ForkRequest(name, str(places.data), str(log), names, standing)
 
-    async def launch() -> Born:
-        return await nursery.bear(birth, [sockets[key] for key in names])
+    async def launch() -> ForkedProcess:
+        return await prefork.fork(birth, [sockets[key] for key in names])
 
     async def ready() -> bool:
-        told = process.serving(places.run, name)
+        told = process.find_ready_pid(places.run, name)
         return told is not None and Path(f"/proc/{told}").exists()
 
     async def prepare() -> None:
@@ -69,10 +74,10 @@ def _own(
     async def alive() -> bool:
         return not await dovecot_dict.hangs(places.usage_socket)
 
-    wave = _ABOVE if name in _CALLS else _BENEATH
+    wave = _ABOVE if name in _TAKE_REQUESTS else _BENEATH
     # A session that changes what a mailbox holds waits for this one, for half a minute where it hangs.
     look = alive if name == "usage" else None
-    return Part(name, wave, launch, log, ready, prepare, look, patience=6.0)
+    return Service(name, wave, launch, log, ready, prepare, look, stop_seconds=6.0)
 
 
 def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
@@ -82,76 +87,76 @@ def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
     return launch
 
 
-def _redis(facts: DaemonConfig) -> Part:
+def _redis(facts: DaemonConfig) -> Service:
     places = facts.paths
     argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
     argv += ["redis-server", str(places.redis_conf / "redis.conf")]
     log = places.log / "redis.log"
-    return Part(
+    return Service(
         "redis",
         _BENEATH,
         _daemon(argv, log),
         log,
-        partial(answers, places.redis_socket),
+        partial(accepts_connections, places.redis_socket),
     )
 
 
-def _rspamd(facts: DaemonConfig) -> Part:
+def _rspamd(facts: DaemonConfig) -> Service:
     places = facts.paths
     variables = configuration.rspamd_variables(facts, places.rspamd_conf)
     argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
     wanted = (places.scan_socket, places.sign_socket)
     log = places.log / "rspamd.log"
-    return Part(
+    return Service(
         "rspamd",
         _BENEATH,
         _daemon(argv, log),
         log,
-        _all_answer(wanted),
-        _cleared(wanted),
+        _all_accept(wanted),
+        _remove_sockets(wanted),
     )
 
 
-def _dovecot(facts: DaemonConfig) -> Part:
+def _dovecot(facts: DaemonConfig) -> Service:
     places = facts.paths
     argv = ["dovecot", "-F", "-c", str(places.dovecot_conf / "dovecot.conf")]
     wanted = (places.dovecot_lmtp, places.dovecot_lmtp_verified, places.auth_socket)
     log = places.log / "dovecot.out.log"
-    return Part(
+    return Service(
         "dovecot",
         _BENEATH,
         _daemon(argv, log),
         log,
-        _all_answer(wanted),
+        _all_accept(wanted),
     )
 
 
-def _postfix(settings: Settings, facts: DaemonConfig) -> Part:
+def _postfix(settings: Settings, facts: DaemonConfig) -> Service:
     places = facts.paths
     # What `postfix start-fg` runs in the end, but without the shell before it, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(places.postfix_conf)]
-    watch = Watch(places)
+    watch = PostlogWatch(places)
     sockets = {places.api_smtp: "api", places.reinjection_smtp: "reinjection"}
 
     async def prepare() -> None:
         for short, service in sockets.items():
             short.unlink(missing_ok=True)
             short.symlink_to(places.postfix_queue / "public" / service)
-        watch.forget()
+        watch.reset()
 
     log = places.log / "postfix.out.log"
-    return Part(
+    return Service(
         "postfix",
         _POSTFIX,
         _daemon(argv, log),
         places.mail_log,  # where it tells its troubles
-        partial(greets, places.api_smtp),
+        partial(sends_greeting, places.api_smtp),
         prepare,
-        watch.alive,
+        watch.is_alive,
     )
 
 
-async def answers(path: Path) -> bool:
+async def accepts_connections(path: Path) -> bool:
     """Whether somebody takes connections on a Unix socket."""
     try:
         _, writer = await asyncio.wait_for(asyncio.open_unix_connection(path), _SECONDS)
@@ -161,7 +166,7 @@ async def answers(path: Path) -> bool:
     return True
 
 
-async def greets(path: Path) -> bool:
+async def sends_greeting(path: Path) -> bool:
     """Whether an SMTP server greets on a Unix socket."""
     try:
         async with asyncio.timeout(_SECONDS):
@@ -174,14 +179,14 @@ async def greets(path: Path) -> bool:
     return line.startswith(b"220 ")
 
 
-def _all_answer(paths: tuple[Path, ...]) -> Callable[[], Awaitable[bool]]:
+def _all_accept(paths: tuple[Path, ...]) -> Callable[[], Awaitable[bool]]:
     async def ready() -> bool:
-        return all([await answers(path) for path in paths])
+        return all([await accepts_connections(path) for path in paths])
 
     return ready
 
 
-def _cleared(paths: tuple[Path, ...]) -> Callable[[], Awaitable[None]]:
+def _remove_sockets(paths: tuple[Path, ...]) -> Callable[[], Awaitable[None]]:
     """Sockets that a killed run has left would pass for its successor's."""
 
     async def prepare() -> None:

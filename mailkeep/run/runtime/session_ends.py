@@ -59,7 +59,7 @@ class SessionEnder:
         """There may be sessions to end."""
         self._woken.set()
 
-    async def keep_ending(self) -> None:
+    async def run(self) -> None:
         """End sessions until cancelled."""
         pause: float | None = None
         while True:
@@ -68,7 +68,7 @@ class SessionEnder:
                     await self._woken.wait()
             self._woken.clear()
             try:
-                pause = await self.look()
+                pause = await self.run_passes()
                 self._failing = False
             except (Failure, Unavailable) as error:
                 pause = _RETRY_SECONDS
@@ -79,7 +79,7 @@ class SessionEnder:
                 pause = _RETRY_SECONDS
                 log.exception("ending sessions failed; retrying")
 
-    async def look(self) -> float | None:
+    async def run_passes(self) -> float | None:
         """Do the passes that are due now; the seconds until the next, None where no change waits for one."""
         loop, at = asyncio.get_running_loop(), self.app.clock()
         async with self.app.db.autocommit() as conn:

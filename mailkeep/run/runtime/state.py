@@ -13,7 +13,7 @@ _NAME = "run.json"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class InstanceState:
     """A running instance: its process, version, start (ISO 8601), addresses (URLs; SMTP as host:port) and profile."""
 
     pid: int
@@ -25,7 +25,7 @@ class State:
     profile: str = "embedded"
 
 
-def write(data_dir: Path, state: State) -> None:
+def write(data_dir: Path, state: InstanceState) -> None:
     """Tell where we are."""
     write_whole(data_dir / _NAME, msgspec.json.encode(asdict(state)).decode() + "\n", 0o600)
 
@@ -35,11 +35,11 @@ def remove(data_dir: Path) -> None:
     (data_dir / _NAME).unlink(missing_ok=True)
 
 
-def read(data_dir: Path) -> State | None:
+def read(data_dir: Path) -> InstanceState | None:
     """The instance that runs on this data directory; None where none does, or it is still starting."""
     pid = lock_holder(data_dir)
     try:
-        found = msgspec.json.decode((data_dir / _NAME).read_bytes(), type=State)
+        found = msgspec.json.decode((data_dir / _NAME).read_bytes(), type=InstanceState)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
     return found if pid == found.pid else None

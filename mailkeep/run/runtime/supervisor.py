@@ -23,9 +23,9 @@ from mailkeep.run.runtime.child import Child
 
 log = structlog.get_logger("mailkeep.supervisor")
 
-_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_AFTER = 0.1, 5.0, 60.0
-_READY_WITHIN = 60.0
-_LOOK_EVERY = 5.0
+_FIRST_PAUSE, _LONGEST_PAUSE, _STABLE_SECONDS = 0.1, 5.0, 60.0
+_READY_SECONDS = 60.0
+_ALIVE_CHECK_SECONDS = 5.0
 
 
 async def _nothing() -> None:
@@ -33,7 +33,7 @@ async def _nothing() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Service:
     """One process to keep running: `launch` starts it, what it says of its troubles goes to `log`.
 
     `ready` tells whether it serves, `prepare` clears the way before each start, `alive` whether it still answers
@@ -45,21 +45,21 @@ class Part:
     wave: int
     launch: Callable[[], Awaitable[Child]]
     log: Path
-    ready: Callable[[], Awaitable[bool]]
+    is_ready: Callable[[], Awaitable[bool]]
     prepare: Callable[[], Awaitable[None]] = _nothing
-    alive: Callable[[], Awaitable[bool]] | None = None
-    patience: float = 4.0
+    is_alive: Callable[[], Awaitable[bool]] | None = None
+    stop_seconds: float = 4.0
 
 
 @dataclass(slots=True)
-class Running:
+class RunningService:
     """A part, its present process, and how often it was started again."""
 
-    part: Part
+    service: Service
     process: Child
     since: float
     restarts: int = 0
-    serves: bool = True
+    is_ready: bool = True
     watchers: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
 
 
@@ -68,7 +68,7 @@ class Supervisor:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.running: dict[str, Running] = {}
+        self.running: dict[str, RunningService] = {}
         self._stopping = False
 
     async def end_leftovers(self, names: Sequence[str]) -> None:
@@ -78,75 +78,75 @@ class Supervisor:
             if pid is not None:
                 log.warning("ended a process that an earlier run had left", part=name, pid=pid)
 
-    async def start_all(self, parts: Sequence[Part]) -> None:
+    async def start_all(self, services: Sequence[Service]) -> None:
         """Start the parts, wave by wave; Failure with the last words of the first that is not to be had."""
-        for wave in sorted({part.wave for part in parts}):
-            starts = [asyncio.create_task(self.start(part)) for part in parts if part.wave == wave]
+        for wave in sorted({part.wave for part in services}):
+            starts = [asyncio.create_task(self.start(part)) for part in services if part.wave == wave]
             try:
                 await asyncio.gather(*starts)
             finally:
                 # One that failed must not leave others behind that nobody knows of yet.
                 await asyncio.gather(*starts, return_exceptions=True)
 
-    async def start(self, part: Part) -> None:
+    async def start(self, service: Service) -> None:
         """Start a part and wait until it is ready; Failure with its last words where it isn't."""
-        running = await self._launch(part)
-        self.running[part.name] = running
-        running.watchers = [asyncio.create_task(self._keep(running))]
-        if part.alive:
-            running.watchers.append(asyncio.create_task(self._look_after(running, part.alive)))
+        running = await self._launch(service)
+        self.running[service.name] = running
+        running.watchers = [asyncio.create_task(self._restart_on_exit(running))]
+        if service.is_alive:
+            running.watchers.append(asyncio.create_task(self._check_alive(running, service.is_alive)))
 
     async def restart(self, name: str) -> None:
         """End a part; it is started again like any that ended."""
         running = self.running[name]
-        await child.end(running.process.pid, running.part.patience)
+        await child.end(running.process.pid, running.service.stop_seconds)
 
     def state(self) -> dict[str, bool]:
         """Whether each part runs and was ready, by name."""
-        return {name: one.serves and one.process.poll() is None for name, one in self.running.items()}
+        return {name: one.is_ready and one.process.poll() is None for name, one in self.running.items()}
 
     async def stop(self) -> None:
         """End all parts, the last one first."""
         self._stopping = True
-        for wave in sorted({running.part.wave for running in self.running.values()}, reverse=True):
-            await asyncio.gather(*(self._end(one) for one in self.running.values() if one.part.wave == wave))
+        for wave in sorted({running.service.wave for running in self.running.values()}, reverse=True):
+            await asyncio.gather(*(self._end(one) for one in self.running.values() if one.service.wave == wave))
         self.running.clear()
 
-    async def _launch(self, part: Part) -> Running:
-        await part.prepare()
+    async def _launch(self, service: Service) -> RunningService:
+        await service.prepare()
         began = monotonic()
-        process = await part.launch()
-        child.write_pid(self._pid_file(part.name), process.pid)
+        process = await service.launch()
+        child.write_pid(self._pid_file(service.name), process.pid)
         try:
-            await self._until_ready(part, process, began + _READY_WITHIN)
+            await self._wait_until_ready(service, process, began + _READY_SECONDS)
         except BaseException:
-            await child.end(process.pid, part.patience)
+            await child.end(process.pid, service.stop_seconds)
             process.wait()
             raise
-        log.info("ready", part=part.name, pid=process.pid, seconds=round(monotonic() - began, 2))
-        return Running(part, process, monotonic())
+        log.info("ready", part=service.name, pid=process.pid, seconds=round(monotonic() - began, 2))
+        return RunningService(service, process, monotonic())
 
-    async def _until_ready(self, part: Part, process: Child, deadline: float) -> None:
-        while not await part.ready():
+    async def _wait_until_ready(self, service: Service, process: Child, deadline: float) -> None:
+        while not await service.is_ready():
             if process.poll() is not None:
-                raise Failure(f"{part.name} did not start: {_last_words(part.log)} (see {part.log})")
+                raise Failure(f"{service.name} did not start: {_log_tail(service.log)} (see {service.log})")
             if monotonic() > deadline:
-                raise Failure(f"{part.name} is not ready after {_READY_WITHIN:.0f} s (see {part.log})")
+                raise Failure(f"{service.name} is not ready after {_READY_SECONDS:.0f} s (see {service.log})")
             await asyncio.sleep(0.02)
 
-    async def _keep(self, running: Running) -> None:
+    async def _restart_on_exit(self, running: RunningService) -> None:
         """Start it again whenever it ends."""
         pause = _FIRST_PAUSE
         while not self._stopping:
-            await _ended(running.process)
+            await _wait_for_exit(running.process)
             if self._stopping:
                 return
             status = running.process.wait()
-            part = running.part
-            running.serves = False
+            part = running.service
+            running.is_ready = False
             log.error("ended unasked; it is started again", part=part.name, status=status)
             await child.end(running.process.pid, 1.0)
-            pause = _FIRST_PAUSE if monotonic() - running.since > _STEADY_AFTER else min(pause * 2, _LONGEST_PAUSE)
+            pause = _FIRST_PAUSE if monotonic() - running.since > _STABLE_SECONDS else min(pause * 2, _LONGEST_PAUSE)
             await asyncio.sleep(pause)
             try:
                 again = await self._launch(part)
@@ -155,32 +155,32 @@ class Supervisor:
                 continue
             running.process, running.since = again.process, again.since
             running.restarts += 1
-            running.serves = True
+            running.is_ready = True
 
-    async def _look_after(self, running: Running, alive: Callable[[], Awaitable[bool]]) -> None:
+    async def _check_alive(self, running: RunningService, alive: Callable[[], Awaitable[bool]]) -> None:
         """End it where it hangs; `_keep` then starts it again."""
         while not self._stopping:
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_ALIVE_CHECK_SECONDS)
             watched = running.process
             if await alive() or running.process is not watched or self._stopping:
                 continue
-            log.error("does not answer; it is ended and started again", part=running.part.name, pid=watched.pid)
+            log.error("does not answer; it is ended and started again", part=running.service.name, pid=watched.pid)
             await child.end(watched.pid, 2.0)
 
-    async def _end(self, running: Running) -> None:
+    async def _end(self, running: RunningService) -> None:
         began = monotonic()
         for watcher in running.watchers:
             watcher.cancel()
-        await child.end(running.process.pid, running.part.patience)
+        await child.end(running.process.pid, running.service.stop_seconds)
         running.process.wait()
-        self._pid_file(running.part.name).unlink(missing_ok=True)
-        log.debug("ended", part=running.part.name, seconds=round(monotonic() - began, 2))
+        self._pid_file(running.service.name).unlink(missing_ok=True)
+        log.debug("ended", part=running.service.name, seconds=round(monotonic() - began, 2))
 
     def _pid_file(self, name: str) -> Path:
         return self.folder / f"{name}.pid"
 
 
-async def _ended(process: Child) -> None:
+async def _wait_for_exit(process: Child) -> None:
     if process.poll() is None:
         try:
             handle = os.pidfd_open(process.pid)
@@ -192,7 +192,7 @@ async def _ended(process: Child) -> None:
             os.close(handle)
 
 
-def _last_words(path: Path) -> str:
+def _log_tail(path: Path) -> str:
     if not path.exists():
         return "it said nothing"
     with path.open("rb") as file:

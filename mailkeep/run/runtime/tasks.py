@@ -49,38 +49,38 @@ async def housekeeping(app: App) -> None:
         await sandbox.prune(app, confirmed - timedelta(days=app.settings.retention.content_days))
 
 
-async def every(seconds: float, what: str, work: Callable[[], Awaitable[object]]) -> None:
+async def repeat(seconds: float, task: str, work: Callable[[], Awaitable[object]]) -> None:
     """Do `work` again and again, that many seconds apart, until cancelled; a fault is logged and tried again."""
     while True:
         try:
             await work()
         except Unavailable:
-            log.info("waiting for the database", task=what)
+            log.info("waiting for the database", task=task)
         except Exception:
-            log.exception("a task stumbled", task=what)
+            log.exception("a task stumbled", task=task)
         await asyncio.sleep(seconds)
 
 
 async def run_forwards(app: App) -> None:
     """Hand on what aliases send outside, until cancelled."""
-    await every(_IDLE_SECONDS, "forwards", lambda: receiving.forward_due(app))
+    await repeat(_IDLE_SECONDS, "forwards", lambda: receiving.forward_due(app))
 
 
 async def run_sealing(app: App) -> None:
     """Seal the audit log, until cancelled."""
-    await every(_SEAL_SECONDS, "sealing", lambda: audit.seal(app))
+    await repeat(_SEAL_SECONDS, "sealing", lambda: audit.seal(app))
 
 
 async def run_refusal_summaries(app: App) -> None:
     """Write down how many calls were refused beyond those recorded one by one, until cancelled."""
-    await every(_SEAL_SECONDS, "summaries of refused calls", lambda: record_summaries(app, app.clock()))
+    await repeat(_SEAL_SECONDS, "summaries of refused calls", lambda: record_summaries(app, app.clock()))
 
 
 async def run_audit_pruning(app: App) -> None:
     """Prune the audit log, until cancelled."""
-    await every(_HOUSEKEEPING_SECONDS, "pruning the audit log", lambda: audit.prune(app))
+    await repeat(_HOUSEKEEPING_SECONDS, "pruning the audit log", lambda: audit.prune(app))
 
 
 async def run_housekeeping(app: App) -> None:
     """Keep the house, until cancelled."""
-    await every(_HOUSEKEEPING_SECONDS, "housekeeping", lambda: housekeeping(app))
+    await repeat(_HOUSEKEEPING_SECONDS, "housekeeping", lambda: housekeeping(app))

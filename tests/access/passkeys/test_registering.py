@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from mailkeep.features.access.admins.model import NO_PASSWORD
 from mailkeep.features.access.passkeys import service as passkeys
 from mailkeep.features.access.passkeys.model import MOST
-from mailkeep.run.cli.accounts import operator
+from mailkeep.run.cli.accounts import cli_principal
 from mailkeep.settings.tree import AuthSettings, HttpSettings
 from tests.access.passkeys.registering import (
     PROVEN,
@@ -490,7 +490,7 @@ async def test_everything_is_audited(api: Api):
 async def test_the_operator_takes_all_factors_away(api: Api):
     key, _ = await register(api.sue)
     other: Client = await api.log_in(email_of("adam"))
-    who = operator()
+    who = cli_principal()
     async with api.app.db.tx() as conn:
         assert await passkeys.remove_all(conn, who, api.clock(), ADMIN_IDS["sue"]) == 1
         assert await passkeys.remove_all(conn, who, api.clock(), ADMIN_IDS["adam"]) == 0

@@ -18,7 +18,7 @@ from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
 from mailkeep.features.record.messages import service as messages
-from mailkeep.run.processes.logs_agent import Follower
+from mailkeep.run.processes.logs_agent import LogFollower
 from tests.mailflow.delivery_status.log_writer import BOUNCED, DEFERRED, LogWriter
 from tests.record.messages.test_fates import begun, outbound
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
@@ -34,14 +34,14 @@ class Log(LogWriter):
     def __init__(self, api: Api, path: Path) -> None:
         super().__init__(path, api.clock)
         self.api_under_test = api
-        self.follower = Follower(api.app, path)
+        self.follower = LogFollower(api.app, path)
 
     async def read(self) -> None:
-        while await self.follower.step():
+        while await self.follower.read_next():
             pass
 
     def restart(self) -> None:
-        self.follower = Follower(self.api_under_test.app, self.path)
+        self.follower = LogFollower(self.api_under_test.app, self.path)
 
     async def events(self, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
         rows = await self.api_under_test.sql("SELECT kind, data FROM events ORDER BY id")
@@ -373,7 +373,7 @@ async def test_a_crash_before_or_after_the_commit_loses_and_doubles_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(failpoint, "reach", die)
         with pytest.raises(Killed):
-            await log.follower.step()
+            await log.follower.read_next()
     log.restart()
     await log.read()
     assert await kinds(log) == ["mail.sent", "mail.bounced", "mail.delivered"]
@@ -475,12 +475,12 @@ async def test_mail_whose_first_lines_were_lost_is_followed_from_the_next(api: A
 async def test_two_followers_at_once_take_in_each_piece_once(api: Api, log: Log) -> None:
     import asyncio
 
-    rival = Follower(api.app, log.path)
+    rival = LogFollower(api.app, log.path)
     for number in range(20):
         sent = await begun(api, outbound(api, f"a{number}@far.test"))
         log.api(f"4jW9T1xz0b{number:02d}", sent.message_id)
         log.tried(f"4jW9T1xz0b{number:02d}", f"a{number}@far.test")
-        await asyncio.gather(log.follower.step(), rival.step())
+        await asyncio.gather(log.follower.read_next(), rival.read_next())
     await log.read()
     assert sorted(await kinds(log)) == ["mail.delivered"] * 20 + ["mail.sent"] * 20
 

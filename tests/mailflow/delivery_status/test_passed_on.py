@@ -185,7 +185,7 @@ async def test_a_crash_makes_no_second_row_and_no_second_event(
         with monkeypatch.context() as patch:
             patch.setattr(failpoint, "reach", die)
             with pytest.raises(Killed):
-                await log.follower.step()
+                await log.follower.read_next()
         log.restart()
 
     log.passing(_ID)

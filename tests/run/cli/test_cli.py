@@ -639,7 +639,7 @@ def test_a_lost_second_factor_is_reset(running: Running, kinds: str):
     told = mailkeep("admin", "reset-factors", email, data=running.data)
     assert (told.code, told.out) == (
         0,
-        f"Administrator {email} has no second factor any more; its sessions have ended.\n",
+        f"Administrator {email} has no second factor now; its sessions have ended.\n",
     )
     connection.request("GET", "/api/v1/auth/me", headers=headers)
     assert connection.getresponse().status == 401
@@ -659,7 +659,7 @@ def test_an_identity_is_disconnected(running: Running, dora: dict[str, Any]):
     told = mailkeep("admin", "disconnect", "dora@example.test", data=running.data)
     assert (told.code, told.out) == (
         0,
-        "Administrator dora@example.test is linked to no identity any more; its sessions have ended.\n",
+        "Administrator dora@example.test is no longer linked to an identity; its sessions have ended.\n",
     )
     again = inside("admin", "disconnect", "dora@example.test", "--json", data=running.data)
     assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")

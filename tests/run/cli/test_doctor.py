@@ -19,7 +19,7 @@ from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import Step, read_schema
 from mailkeep.run.cli import doctor_checks, install
-from mailkeep.run.cli.doctor_checks import Finding, Level, examine
+from mailkeep.run.cli.doctor_checks import Finding, Level, run_checks
 from mailkeep.run.runtime import certificate
 from mailkeep.settings import load_settings
 from tests.access.oidc.provider import Provider
@@ -59,7 +59,7 @@ def taken() -> Iterator[int]:
 
 
 async def found(path: Path) -> Mapping[str, Finding]:
-    return {finding.check: finding for finding in await examine(path)}
+    return {finding.check: finding for finding in await run_checks(path)}
 
 
 async def test_nothing_is_wrong_with_what_is_in_order(data: Path):
@@ -333,14 +333,14 @@ async def test_the_doctor_reports_an_unset_host_name_the_certificate_and_the_que
     ours.mkdir(mode=0o700)
     at = utc_now()
     settings = load_settings(data).settings
-    certificate.files(settings, ours, "mx.example.test", at)
+    certificate.install(settings, ours, "mx.example.test", at)
     findings = await found(data)
     assert findings["queue"].level is Level.WARNING
     assert "1000 deferred" in findings["queue"].message
     assert findings["certificate"].level is Level.OK
     for name in ("self-signed.pem", "self-signed.key"):
         (ours / name).unlink()
-    certificate.files(settings, ours, "mx.example.test", at - timedelta(days=3651))
+    certificate.install(settings, ours, "mx.example.test", at - timedelta(days=3651))
     assert (await found(data))["certificate"].level is Level.WRONG
 
 
@@ -372,7 +372,7 @@ async def test_the_doctor_reports_a_failed_renewal(data: Path, monkeypatch: pyte
     monkeypatch.setenv("MAILKEEP_TLS__KEY_FILE", str(data / "their.key"))
     (data / "postfix").mkdir()
     (data / "tls").mkdir(mode=0o700)
-    certificate.files(load_settings(data).settings, data / "tls", "mx.example.test", utc_now())
+    certificate.install(load_settings(data).settings, data / "tls", "mx.example.test", utc_now())
     (data / "their.pem").write_bytes(pair_of("mx.example.test").certificate)  # of another key
     one = (await found(data))["certificate"]
     assert one.level is Level.WARNING

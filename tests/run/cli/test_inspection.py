@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mailkeep.run.cli import inspection
-from mailkeep.run.cli.inspection import Check, Health, ask_health, memory_bytes
+from mailkeep.run.cli.inspection import ComponentStatus, HealthSummary, fetch_health, tree_memory_bytes
 
 Serve = Callable[[int, bytes], str]
 CHECKS = [{"component": "database", "status": "down"}]
@@ -51,7 +51,7 @@ def test_memory_counts_the_children_too():
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout
         child.stdout.readline()
-        with_child, alone = memory_bytes(os.getpid()), memory_bytes(child.pid)
+        with_child, alone = tree_memory_bytes(os.getpid()), tree_memory_bytes(child.pid)
         assert child.stdin
         child.stdin.close()
         child.wait(60)
@@ -61,28 +61,28 @@ def test_memory_counts_the_children_too():
 
 
 def test_the_memory_of_no_process_is_unknown():
-    assert memory_bytes(2**22 + 1) is None
+    assert tree_memory_bytes(2**22 + 1) is None
 
 
 @pytest.mark.parametrize(
     "status, body, health",
     [
-        (200, {"data": {"status": "ok", "checks": []}, "error": None}, Health("ok")),
+        (200, {"data": {"status": "ok", "checks": []}, "error": None}, HealthSummary("ok")),
         (
             503,
             {"data": None, "error": {"details": {"status": "down", "checks": CHECKS}}},
-            Health("down", (Check("database", "down"),)),
+            HealthSummary("down", (ComponentStatus("database", "down"),)),
         ),
-        (503, {"data": None, "error": {"details": None}}, Health("unreachable")),
-        (200, {}, Health("unreachable")),
-        (200, [], Health("unreachable")),
-        (200, {"data": {"status": "ok", "checks": 1}}, Health("unreachable")),
+        (503, {"data": None, "error": {"details": None}}, HealthSummary("unreachable")),
+        (200, {}, HealthSummary("unreachable")),
+        (200, [], HealthSummary("unreachable")),
+        (200, {"data": {"status": "ok", "checks": 1}}, HealthSummary("unreachable")),
     ],
 )
-async def test_health_is_read_from_both_answers(serve: Serve, status: int, body: Any, health: Health):
-    assert await ask_health(serve(status, json.dumps(body).encode())) == health
+async def test_health_is_read_from_both_answers(serve: Serve, status: int, body: Any, health: HealthSummary):
+    assert await fetch_health(serve(status, json.dumps(body).encode())) == health
 
 
 async def test_health_of_what_is_no_instance(serve: Serve):
-    assert await ask_health(serve(200, b"hello")) == Health("unreachable")
-    assert await ask_health("http://127.0.0.1:1") == Health("unreachable")
+    assert await fetch_health(serve(200, b"hello")) == HealthSummary("unreachable")
+    assert await fetch_health("http://127.0.0.1:1") == HealthSummary("unreachable")

@@ -12,11 +12,11 @@ def test_what_is_lacking_is_told_in_words(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install, "PACKAGES", ("bash", "no-such-package-here"))
     monkeypatch.setattr(install, "MAIL_ACCOUNT", "no-such-account")
     monkeypatch.setattr(install, "ACCOUNT", "root")
-    plan = install.plan()
+    plan = install.make_plan()
     assert plan.packages == ("no-such-package-here",)
     assert plan.steps == ["install no-such-package-here", "make the account no-such-account"]
     with pytest.raises(Failure, match=r"`mailkeep install` would: install no-such-package-here; make the account"):
-        install.expect_installed()
+        install.require_installed()
 
 
 def test_where_all_is_there_nothing_is_done(monkeypatch: pytest.MonkeyPatch):
@@ -25,7 +25,7 @@ def test_where_all_is_there_nothing_is_done(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install, "ACCOUNT", "root")
     monkeypatch.setattr(install, "_run", lambda *_: pytest.fail("something was run"))
     assert install.install().steps == []
-    install.expect_installed()
+    install.require_installed()
 
 
 def test_nobody_but_root_installs(monkeypatch: pytest.MonkeyPatch):

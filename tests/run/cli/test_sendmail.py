@@ -21,7 +21,7 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.spool import Spool
 from mailkeep.run.cli import sendmail as cli_sendmail
-from mailkeep.run.cli.sendmail import Options, UsageError, parse
+from mailkeep.run.cli.sendmail import SendmailOptions as Options, UsageError, parse
 from mailkeep.run.processes import sendmail
 from mailkeep.settings.outgoing import SendmailSettings
 from tests.mailflow.sending.test_smarthost import TIMEOUTS, Smarthost
@@ -83,7 +83,7 @@ async def test_an_allowed_account_sends_in_the_embedded_profile_and_what_is_cut_
         return cli_sendmail.run(["--socket", str(path), "-i", *arguments], io.BytesIO(message))
 
     try:
-        async with sendmail.listening(api.app, path):
+        async with sendmail.listen(api.app, path):
             assert await asyncio.to_thread(run, "a@far.test") == 77
             api.app.settings = replace(api.app.settings, sendmail=allowed)
             assert await asyncio.to_thread(run, "-t") == 0
@@ -150,7 +150,7 @@ def test_long_lines_are_encoded_and_broken_wherever_pieces_end(monkeypatch: pyte
 
 
 async def test_an_empty_line_between_two_frames_stays(tmp_path: Path):
-    incoming = sendmail.Incoming(tmp_path, 1000)
+    incoming = sendmail.SubmittedContent(tmp_path, 1000)
     for frame in (b"X: y\r", b"\n", b"\n", b"body\n"):
         await incoming.write(frame)
     assert (await incoming.finish()).received.head(100) == b"X: y\r\n\r\nbody\r\n"

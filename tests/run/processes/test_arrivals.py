@@ -12,15 +12,15 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
 from mailkeep.run.processes import arrivals
-from mailkeep.run.processes.arrivals import Keeper
+from mailkeep.run.processes.arrivals import ArrivalRecorder
 from tests.support.client import EXAMPLE, Api
 
 ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
 
 
 @pytest.fixture
-def keeper(api: Api) -> Keeper:
-    return Keeper(api.app)
+def keeper(api: Api) -> ArrivalRecorder:
+    return ArrivalRecorder(api.app)
 
 
 async def figures(api: Api) -> list[tuple[int, int]]:
@@ -35,7 +35,7 @@ async def away(self: Database) -> AsyncIterator[Any]:
     yield
 
 
-async def test_what_came_is_added_together(api: Api, keeper: Keeper) -> None:
+async def test_what_came_is_added_together(api: Api, keeper: ArrivalRecorder) -> None:
     alice, bob = await api.mailbox(ALICE, used_bytes=700, message_count=2), await api.mailbox(BOB)
     for mailbox_id, size in ((alice, 100), (bob, 50), (alice, 30)):
         keeper.note(mailbox_id, size)
@@ -49,7 +49,7 @@ async def test_what_came_is_added_together(api: Api, keeper: Keeper) -> None:
 
 
 async def test_with_the_database_away_nothing_is_lost(
-    api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = await api.mailbox(ALICE)
     with monkeypatch.context() as patch:
@@ -63,7 +63,7 @@ async def test_with_the_database_away_nothing_is_lost(
 
 
 async def test_more_mailboxes_than_can_be_remembered_are_left_to_the_rounds(
-    api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "_MOST", 1)
     alice, bob = await api.mailbox(ALICE), await api.mailbox(BOB)
@@ -73,7 +73,7 @@ async def test_more_mailboxes_than_can_be_remembered_are_left_to_the_rounds(
     assert await figures(api) == [(200, 2), (0, 0)]
 
 
-async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: Api, keeper: Keeper) -> None:
+async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: Api, keeper: ArrivalRecorder) -> None:
     alice, bob = await api.mailbox(ALICE), await api.mailbox(BOB)
     keeper.note(alice, 100)
     keeper.note(bob, 50)
@@ -87,7 +87,9 @@ async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: 
     assert await figures(api) == [(130, 2), (50, 1)]
 
 
-async def test_what_is_left_is_written_at_the_end(api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_left_is_written_at_the_end(
+    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     alice = await api.mailbox(ALICE)
     monkeypatch.setattr(arrivals, "_WRITE_SECONDS", 60.0)
     monkeypatch.setattr(arrivals, "_LAST_SECONDS", 60.0)
@@ -101,7 +103,9 @@ async def test_what_is_left_is_written_at_the_end(api: Api, keeper: Keeper, monk
     assert await figures(api) == [(100, 1)]
 
 
-async def test_an_end_with_the_database_away_is_one(api: Api, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_end_with_the_database_away_is_one(
+    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keeper.note(await api.mailbox(ALICE), 100)
     monkeypatch.setattr(Database, "autocommit", away)
     writing = asyncio.create_task(keeper.keep_writing())

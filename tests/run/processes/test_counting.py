@@ -19,7 +19,7 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot.count import Holds
 from mailkeep.mail.mailbox.homes import MAILDIR
 from mailkeep.run.processes import counting
-from mailkeep.run.processes.counting import Walk
+from mailkeep.run.processes.counting import UsageCounter
 from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
@@ -32,7 +32,7 @@ class Dovecot:
         self.api = api
         self.holds: dict[str, Holds] = {}
         self.asked: list[str] = []
-        self.walk = Walk(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")), self.count)
+        self.walk = UsageCounter(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")), self.count)
         self.meanwhile: MailboxUsage | None = None
 
     async def count(self, conf: Path, logins: Collection[str]) -> Mapping[str, Holds]:
@@ -68,13 +68,13 @@ class Dovecot:
         """Who is counted by a look a second later, and what the first mailbox holds then."""
         self.api.clock.advance(seconds=1)
         self.asked = []
-        await self.walk.look()
+        await self.walk.count_due()
         return self.asked, await self._shown()
 
     async def round(self) -> tuple[list[str], tuple[int, int]]:
         """Who is counted in a round, and what the first mailbox holds then."""
         self.asked = []
-        await self.walk.round()
+        await self.walk.count_all()
         return self.asked, await self._shown()
 
     async def _shown(self) -> tuple[int, int]:
@@ -266,8 +266,8 @@ async def test_counting_takes_a_tenth_of_the_time(api: Api, dovecot: Dovecot, mo
         if len(slept) == 6:
             raise asyncio.CancelledError
 
-    monkeypatch.setattr(Walk, "look", lambda self: look())
+    monkeypatch.setattr(UsageCounter, "look", lambda self: look())
     monkeypatch.setattr(counting, "asyncio", SimpleNamespace(sleep=sleep))
     with pytest.raises(asyncio.CancelledError):
-        await dovecot.walk.keep_up()
+        await dovecot.walk.keep_counting_due()
     assert slept == [2.0, 2.0, 2.0, 13.5, 2.0, 60.0]

@@ -16,20 +16,20 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
 from mailkeep.mail.smtp import unix_socket
-from mailkeep.run.processes.keys import Listener
+from mailkeep.run.processes.keys import KeysListener
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
 
 
 @pytest.fixture
-async def listener(api: Api) -> Listener:
+async def listener(api: Api) -> KeysListener:
     await api.mailbox(ALICE)
     domain_id = str(DOMAIN_IDS[EXAMPLE])
     for name, destination in (("out", "a@far.test,b@far.test"), ("both", f"{ALICE},a@far.test"), ("in", ALICE)):
         body = {"domain_id": domain_id, "source_local_part": name, "destination": destination}
         assert (await api.sue.post("/aliases", body)).status == 201
-    return Listener(api.app)
+    return KeysListener(api.app)
 
 
 @pytest.mark.parametrize(
@@ -37,31 +37,31 @@ async def listener(api: Api) -> Listener:
     [("alice", 200), ("alice%2Btag", 200), ("in", 200), ("both", 200), ("out", 404), ("out%2Btag", 404), ("none", 404)],
 )
 async def test_a_recipient_is_at_home_where_a_copy_comes_to_a_mailbox(
-    listener: Listener, local: str, status: int
+    listener: KeysListener, local: str, status: int
 ) -> None:
     assert (await listener.answer(f"/homes/{local}%40{EXAMPLE}"))[0] == status
 
 
 @pytest.mark.parametrize("asked", ["a%40far.test", "", "%40", "%ff", "no-address", "a/b%40far.test"])
-async def test_whoever_is_not_ours_is_not_at_home(listener: Listener, asked: str) -> None:
+async def test_whoever_is_not_ours_is_not_at_home(listener: KeysListener, asked: str) -> None:
     assert (await listener.answer(f"/homes/{asked}"))[0] == 404
 
 
-async def test_keys_are_given_for_a_domain_of_ours(api: Api, listener: Listener) -> None:
+async def test_keys_are_given_for_a_domain_of_ours(api: Api, listener: KeysListener) -> None:
     assert (await api.sue.post("/domains", {"name": "signed.test"})).status == 201
     status, body = await listener.answer("/keys/SIGNED.test")
     assert (status, b'"selector"' in body) == (200, True)
     assert (await listener.answer("/keys/far.test"))[0] == 404
 
 
-async def asked_for(listener: Listener, sender: str, login: str) -> tuple[int, Any]:
+async def asked_for(listener: KeysListener, sender: str, login: str) -> tuple[int, Any]:
     """The answer about an address in From and a login."""
     status, body = await listener.answer(f"/keys/{quote(sender, safe='')}/{quote(login, safe='')}")
     return status, json.loads(body)
 
 
 @pytest.fixture
-async def tenants(api: Api) -> Listener:
+async def tenants(api: Api) -> KeysListener:
     """Two domains with keys: alice and bob in one, the boss in the other, where an alias leads to alice."""
     ids: dict[str, str] = {}
     for name in ("a.test", "b.test", "xn--e1aybc.test"):
@@ -71,7 +71,7 @@ async def tenants(api: Api) -> Listener:
     for domain, source in (("a.test", "team"), ("b.test", "help"), ("a.test", "")):
         body = {"domain_id": ids[domain], "source_local_part": source, "destination": "alice@a.test"}
         assert (await api.sue.post("/aliases", body)).status == 201
-    return Listener(api.app)
+    return KeysListener(api.app)
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,16 @@ async def tenants(api: Api) -> Listener:
         ("help@b.test", "b.test"),
     ],
 )
-async def test_a_login_signs_with_its_addresses_tags_and_aliases(tenants: Listener, sender: str, domain: str) -> None:
+async def test_a_login_signs_with_its_addresses_tags_and_aliases(
+    tenants: KeysListener, sender: str, domain: str
+) -> None:
     status, told = await asked_for(tenants, sender, "alice@a.test")
     assert (status, told.get("domain")) == (200, domain)
     assert told["keys"]
 
 
 @pytest.mark.parametrize("sender", ["alice@тест.test", "alice@xn--e1aybc.test", "alice@XN--E1aybc.test"])
-async def test_a_domain_is_known_in_each_of_its_forms(tenants: Listener, sender: str) -> None:
+async def test_a_domain_is_known_in_each_of_its_forms(tenants: KeysListener, sender: str) -> None:
     status, told = await asked_for(tenants, sender, "alice@xn--e1aybc.test")
     assert (status, told["domain"]) == (200, "xn--e1aybc.test")
     domain = quote(sender.partition("@")[2])
@@ -117,22 +119,22 @@ async def test_a_domain_is_known_in_each_of_its_forms(tenants: Listener, sender:
         ("alice@ａ.test", "alice@a.test"),  # full-width: never mapped
     ],
 )
-async def test_a_login_signs_in_nobody_elses_name(tenants: Listener, sender: str, login: str) -> None:
+async def test_a_login_signs_in_nobody_elses_name(tenants: KeysListener, sender: str, login: str) -> None:
     assert await asked_for(tenants, sender, login) == (403, {"refused": "You may not send as this address"})
 
 
-async def test_bytes_that_are_no_text_are_nobodys_address(tenants: Listener) -> None:
+async def test_bytes_that_are_no_text_are_nobodys_address(tenants: KeysListener) -> None:
     assert (await tenants.answer("/keys/al%ffice%40a.test/alice%40a.test"))[0] == 403
     assert (await tenants.answer("/keys/%ff.test"))[0] == 404
 
 
-async def test_each_login_is_asked_about_anew(tenants: Listener) -> None:
+async def test_each_login_is_asked_about_anew(tenants: KeysListener) -> None:
     assert (await asked_for(tenants, "alice@a.test", "alice@a.test"))[0] == 200
     assert (await asked_for(tenants, "alice@a.test", "bob@a.test"))[0] == 403
     assert (await asked_for(tenants, "alice@a.test", "alice@a.test"))[0] == 200
 
 
-async def test_the_domain_of_from_must_be_one_that_may_send(api: Api, tenants: Listener) -> None:
+async def test_the_domain_of_from_must_be_one_that_may_send(api: Api, tenants: KeysListener) -> None:
     await api.sql("UPDATE domains SET sending_enabled = false WHERE name = 'b.test' RETURNING id")
     refused = (403, {"refused": "Sending is disabled for this domain"})
     assert await asked_for(tenants, "help@b.test", "alice@a.test") == refused
@@ -140,7 +142,7 @@ async def test_the_domain_of_from_must_be_one_that_may_send(api: Api, tenants: L
 
 
 async def test_without_the_database_nothing_is_refused_for_good(
-    tenants: Listener, monkeypatch: pytest.MonkeyPatch
+    tenants: KeysListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
     async def away(self: Database) -> AsyncIterator[Any]:
@@ -160,15 +162,15 @@ async def test_without_the_database_nothing_is_refused_for_good(
         ("", 400),
     ],
 )
-async def test_who_asks_something_else_learns_nothing(listener: Listener, sent: str, status: int) -> None:
+async def test_who_asks_something_else_learns_nothing(listener: KeysListener, sent: str, status: int) -> None:
     assert await listener.answer(sent) == (status, b"{}")
 
 
-async def test_the_filter_asks_on_a_unix_socket_and_no_port_is_open(listener: Listener, tmp_path: Path) -> None:
+async def test_the_filter_asks_on_a_unix_socket_and_no_port_is_open(listener: KeysListener, tmp_path: Path) -> None:
     path = tmp_path / "keys.sock"
     with unix_socket.bind(path, 0o660, os.getgid()) as listening:
         assert path.stat().st_mode & 0o777 == 0o660
-        server = await asyncio.start_unix_server(listener.converse, sock=listening)
+        server = await asyncio.start_unix_server(listener.handle_connection, sock=listening)
         async with server, asyncio.timeout(30):
             reader, writer = await asyncio.open_unix_connection(path)
             for asked, answer in ((f"/homes/alice%40{EXAMPLE}", b"200 {}\n"), ("/homes/none", b"404 {}\n")):

@@ -56,7 +56,7 @@ async def client(api: Api) -> AsyncIterator[Client]:
     await api.mailbox(ALICE)
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
         path = Path(folder) / "policy"
-        server = await serve_policy(path, Policy(api.app).decide, mode=0o600, group=os.getgid())
+        server = await serve_policy(path, Policy(api.app).answer, mode=0o600, group=os.getgid())
         reader, writer = await asyncio.open_unix_connection(path)
         (row,) = await api.sql("SELECT access_version FROM mailboxes WHERE address_key = %(key)s", key=ALICE)
         yield Client(reader, writer, f"{ALICE}/{row['access_version']}")

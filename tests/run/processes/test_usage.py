@@ -15,7 +15,7 @@ from mailkeep.db.pool import Database
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot.auth import Report
 from mailkeep.mail.dovecot.dict import Written
-from mailkeep.run.processes.usage import Keeper
+from mailkeep.run.processes.usage import UsageRecorder
 from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
@@ -25,17 +25,17 @@ class Dovecot:
     """Tells a keeper."""
 
     def __init__(self, api: Api) -> None:
-        self.keeper = Keeper(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")))
+        self.keeper = UsageRecorder(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")))
 
     def says(self, mailbox_id: UUID | str, size: object, messages: object) -> None:
         """What a session tells of a mailbox."""
         values = {"priv/quota/storage": f"{size}", "priv/quota/messages": f"{messages}"}
-        self.keeper.tell(Written(str(mailbox_id), values))
+        self.keeper.record_usage(Written(str(mailbox_id), values))
 
     def login(self, mailbox_id: UUID | str, protocol: str = "imap", remote: str = "192.0.2.1", *, ok: bool = True):
         """What the password check tells of an attempt."""
         home = f"{self.keeper.places.mail_root}/{mailbox_id}" if mailbox_id else ""
-        self.keeper.attempt(Report(ok, home, remote, protocol))
+        self.keeper.record_login(Report(ok, home, remote, protocol))
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ async def test_what_is_no_figure_is_not_written(api: Api, dovecot: Dovecot, size
     alice = await api.mailbox(ALICE)
     dovecot.says(alice, size, messages)
     dovecot.says("../" + str(alice), 1, 1)
-    dovecot.keeper.tell(Written(str(alice), {"priv/quota/storage": "7"}))
+    dovecot.keeper.record_usage(Written(str(alice), {"priv/quota/storage": "7"}))
     await dovecot.keeper.write()
     assert await figures(api) == (0, 0)
 

@@ -19,17 +19,21 @@ from cryptography.x509.oid import NameOID
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.run.runtime import certificate
-from mailkeep.run.runtime.certificate import Pair, Renewal
+from mailkeep.run.runtime.certificate import KeyPair, Renewal
 from mailkeep.settings import Settings, load_settings
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def pair(begins: timedelta = -timedelta(days=1), ends: timedelta = timedelta(days=90), password: bytes = b"") -> Pair:
+def pair(
+    begins: timedelta = -timedelta(days=1), ends: timedelta = timedelta(days=90), password: bytes = b""
+) -> KeyPair:
     return pair_of("mx.example.test", NOW + begins, NOW + ends, password)
 
 
-def pair_of(hostname: str, begins: datetime | None = None, ends: datetime | None = None, password: bytes = b"") -> Pair:
+def pair_of(
+    hostname: str, begins: datetime | None = None, ends: datetime | None = None, password: bytes = b""
+) -> KeyPair:
     """A certificate of its own; without times one that is valid now."""
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hostname)])
@@ -44,7 +48,7 @@ def pair_of(hostname: str, begins: datetime | None = None, ends: datetime | None
         .sign(private, SHA256())
     )
     secret = BestAvailableEncryption(password) if password else NoEncryption()
-    return Pair(made.public_bytes(Encoding.PEM), private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, secret))
+    return KeyPair(made.public_bytes(Encoding.PEM), private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, secret))
 
 
 _LATER = itertools.count(1)
@@ -57,7 +61,7 @@ def put(path: Path, content: bytes) -> None:
     os.utime(path, (at, at))
 
 
-def write(folder: Path, given: Pair) -> None:
+def write(folder: Path, given: KeyPair) -> None:
     put(folder / "their.pem", given.certificate)
     put(folder / "their.key", given.key)
 
@@ -78,8 +82,8 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def served(folder: Path) -> Pair:
-    return Pair((folder / "served/certificate.pem").read_bytes(), (folder / "served/key.pem").read_bytes())
+def served(folder: Path) -> KeyPair:
+    return KeyPair((folder / "served/certificate.pem").read_bytes(), (folder / "served/key.pem").read_bytes())
 
 
 class Reloads:
@@ -93,51 +97,51 @@ class Reloads:
 
 def test_without_a_setting_there_is_one_of_our_own_which_lasts(folder: Path, tmp_path: Path):
     none = load_settings(tmp_path, {}).settings
-    told = certificate.files(none, folder, "mx.example.test", NOW)
+    told = certificate.install(none, folder, "mx.example.test", NOW)
     assert told == (str(folder / "served/certificate.pem"), str(folder / "served/key.pem"))
     first = served(folder)
-    begins, ends = certificate.span(first)
+    begins, ends = certificate.find_validity(first)
     assert begins < NOW < NOW + timedelta(days=3000) < ends
-    certificate.files(none, folder, "mx.example.test", NOW)
+    certificate.install(none, folder, "mx.example.test", NOW)
     assert served(folder) == first
-    certificate.files(none, folder, "other.example.test", NOW)
+    certificate.install(none, folder, "other.example.test", NOW)
     assert served(folder) != first
 
 
 def test_the_key_is_for_root_alone(folder: Path, settings: Settings, tmp_path: Path):
     write(tmp_path, pair())
-    certificate.files(settings, folder, "mx.example.test", NOW)
+    certificate.install(settings, folder, "mx.example.test", NOW)
     assert (folder / "served/key.pem").stat().st_mode & 0o777 == 0o600
     assert (folder / "served").resolve().stat().st_mode & 0o777 == 0o700
 
 
 async def test_what_was_renewed_is_served_and_the_daemons_are_told(folder: Path, settings: Settings, tmp_path: Path):
     write(tmp_path, pair())
-    certificate.files(settings, folder, "mx.example.test", NOW)
+    certificate.install(settings, folder, "mx.example.test", NOW)
     reloads = Reloads()
     renewal = Renewal(settings, folder, reloads)
-    assert not await renewal.look(NOW)
-    assert not await renewal.look(NOW, always=True)
+    assert not await renewal.renew_if_changed(NOW)
+    assert not await renewal.renew_if_changed(NOW, force=True)
     renewed = pair()
     write(tmp_path, renewed)
-    assert await renewal.look(NOW)
+    assert await renewal.renew_if_changed(NOW)
     assert served(folder) == renewed
     assert reloads.count == 1
     assert len(list(folder.glob("pair-*"))) == 1
-    assert not await renewal.look(NOW)
+    assert not await renewal.renew_if_changed(NOW)
 
 
 async def test_a_certificate_that_comes_before_its_key_waits_for_it(folder: Path, settings: Settings, tmp_path: Path):
     write(tmp_path, pair())
-    certificate.files(settings, folder, "mx.example.test", NOW)
+    certificate.install(settings, folder, "mx.example.test", NOW)
     reloads = Reloads()
     renewal = Renewal(settings, folder, reloads)
     before, renewed = served(folder), pair()
     put(tmp_path / "their.pem", renewed.certificate)
-    assert not await renewal.look(NOW)
+    assert not await renewal.renew_if_changed(NOW)
     assert served(folder) == before
     put(tmp_path / "their.key", renewed.key)
-    assert await renewal.look(NOW)
+    assert await renewal.renew_if_changed(NOW)
     assert served(folder) == renewed
 
 
@@ -147,11 +151,11 @@ OTHER = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, Privat
 @pytest.mark.parametrize(
     "bad, why",
     [
-        pytest.param(Pair(pair().certificate, pair().key), "not the key", id="another's key"),
-        pytest.param(Pair(pair().certificate, OTHER), "not the key", id="a key of another kind"),
-        pytest.param(Pair(b"", pair().key), "no certificate", id="an empty file"),
-        pytest.param(Pair(b"-----BEGIN CERTIFICATE-----\nAAAA\n", pair().key), "no certificate", id="a part of one"),
-        pytest.param(Pair(pair().certificate, b"\xff\xfe"), "no private key", id="no key"),
+        pytest.param(KeyPair(pair().certificate, pair().key), "not the key", id="another's key"),
+        pytest.param(KeyPair(pair().certificate, OTHER), "not the key", id="a key of another kind"),
+        pytest.param(KeyPair(b"", pair().key), "no certificate", id="an empty file"),
+        pytest.param(KeyPair(b"-----BEGIN CERTIFICATE-----\nAAAA\n", pair().key), "no certificate", id="a part of one"),
+        pytest.param(KeyPair(pair().certificate, b"\xff\xfe"), "no private key", id="no key"),
         pytest.param(pair(password=b"secret"), "no private key", id="a key with a password"),
         pytest.param(pair(ends=-timedelta(hours=1)), "valid from", id="one that is over"),
         pytest.param(pair(begins=timedelta(hours=1)), "valid from", id="one that has not begun"),
@@ -159,10 +163,10 @@ OTHER = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, Privat
     ],
 )
 async def test_what_cant_be_served_is_refused_and_the_one_before_stays(
-    bad: Pair | None, why: str, folder: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bad: KeyPair | None, why: str, folder: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     write(tmp_path, pair())
-    certificate.files(settings, folder, "mx.example.test", NOW)
+    certificate.install(settings, folder, "mx.example.test", NOW)
     before, reloads = served(folder), Reloads()
     renewal = Renewal(settings, folder, reloads)
     if bad is None:
@@ -171,7 +175,7 @@ async def test_what_cant_be_served_is_refused_and_the_one_before_stays(
         write(tmp_path, bad)
     told: list[str] = []
     monkeypatch.setattr(certificate.log, "error", lambda _, reason: told.append(reason))
-    assert not await renewal.look(NOW)
+    assert not await renewal.renew_if_changed(NOW)
     assert served(folder) == before
     assert reloads.count == 0
     (reason,) = told
@@ -179,18 +183,18 @@ async def test_what_cant_be_served_is_refused_and_the_one_before_stays(
 
 
 def test_a_pair_that_is_none_refuses_the_start(folder: Path, settings: Settings, tmp_path: Path):
-    write(tmp_path, Pair(pair().certificate, pair().key))
+    write(tmp_path, KeyPair(pair().certificate, pair().key))
     with pytest.raises(Failure, match=r"tls\.key_file is not the key of tls\.certificate_file"):
-        certificate.files(settings, folder, "mx.example.test", NOW)
+        certificate.install(settings, folder, "mx.example.test", NOW)
     (tmp_path / "their.pem").unlink()
     with pytest.raises(Failure, match="can't be read: No such file"):
-        certificate.files(settings, folder, "mx.example.test", NOW)
+        certificate.install(settings, folder, "mx.example.test", NOW)
 
 
 def test_one_that_is_over_is_served_at_the_start_for_better_than_none(folder: Path, settings: Settings, tmp_path: Path):
     over = pair(ends=-timedelta(hours=1))
     write(tmp_path, over)
-    certificate.files(settings, folder, "mx.example.test", NOW)
+    certificate.install(settings, folder, "mx.example.test", NOW)
     assert served(folder) == over
 
 
@@ -199,7 +203,7 @@ async def test_the_files_are_looked_at_again_and_again_and_at_once_when_asked(
 ):
     monkeypatch.setattr(certificate, "utc_now", lambda: NOW)
     write(tmp_path, pair())
-    certificate.files(settings, folder, "mx.example.test", NOW)
+    certificate.install(settings, folder, "mx.example.test", NOW)
     reloads, asked = Reloads(), asyncio.Event()
 
     async def reloaded(times: int) -> None:
@@ -208,7 +212,7 @@ async def test_the_files_are_looked_at_again_and_again_and_at_once_when_asked(
             assert time.monotonic() < deadline
             await asyncio.sleep(0.01)
 
-    work = asyncio.create_task(Renewal(settings, folder, reloads).keep_fresh(asked))
+    work = asyncio.create_task(Renewal(settings, folder, reloads).keep_renewing(asked))
     await asyncio.sleep(0.05)
     write(tmp_path, pair())
     asked.set()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.run.runtime.folders import take_over
+from mailkeep.run.runtime.folders import change_owner_of_tree
 
 pytestmark = pytest.mark.root
 
@@ -19,8 +19,8 @@ def test_mail_and_content_that_were_one_file_become_two_of_two_owners(tmp_path: 
     (mail / "m").write_text("Hello.")
     os.link(mail / "m", content / "m.eml")
     (content / "link").symlink_to("/etc/passwd")
-    take_over(tmp_path / "mail", one)
-    take_over(tmp_path / "content", other)
+    change_owner_of_tree(tmp_path / "mail", one)
+    change_owner_of_tree(tmp_path / "content", other)
     for path, owner in ((mail / "m", one), (content / "m.eml", other), (content, other), (mail.parent, one)):
         assert path.stat().st_uid == owner.pw_uid
     assert (mail / "m").read_text() == (content / "m.eml").read_text() == "Hello."
@@ -29,8 +29,8 @@ def test_mail_and_content_that_were_one_file_become_two_of_two_owners(tmp_path: 
 
 def test_what_a_later_start_as_embedded_has_added_is_taken_over_as_well(tmp_path: Path):
     account = pwd.getpwnam("nobody")
-    take_over(tmp_path, account)
+    change_owner_of_tree(tmp_path, account)
     (tmp_path / "2026-11-22").mkdir()
     (tmp_path / "2026-11-22" / "m.eml").write_text("Hello.")
-    take_over(tmp_path, account)
+    change_owner_of_tree(tmp_path, account)
     assert (tmp_path / "2026-11-22" / "m.eml").stat().st_uid == account.pw_uid

@@ -18,7 +18,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from mailkeep.run.runtime.connection_limits import Bounds
+from mailkeep.run.runtime.connection_limits import HttpLimits
 from mailkeep.run.runtime.http import HttpListener
 from tests.support.node import run_node
 from tests.web.pipeline_setup import PipelineSetup
@@ -30,7 +30,7 @@ JSON = {"content-type": "application/json", "authorization": "Bearer svc_ada"}
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
     listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, bounds=Bounds())
+    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=HttpLimits())
     yield f"{listener.url}/api/v1/large"
     await listener.stop()
 
@@ -122,7 +122,7 @@ async def test_a_body_of_80_mib_gets_a_clean_413(url: str, body: Path, post: Cal
 
 async def test_a_body_that_does_not_end_is_not_read_for_ever():
     listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, bounds=replace(Bounds(), unread_bytes=1 << 20))
+    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), unread_bytes=1 << 20))
     reader, writer = await asyncio.open_connection(listener.host, listener.port)
     fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
     writer.write(f"POST /api/v1/large HTTP/1.1\r\nHost: x\r\n{fields}Content-Length: {1 << 40}\r\n\r\n".encode())
@@ -166,7 +166,7 @@ def _exchange(listener: HttpListener, *sent: bytes) -> bytes:
 )
 async def test_what_follows_a_refused_head_is_read_so_that_the_answer_is(sent: list[bytes], told: bytes):
     listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, bounds=replace(Bounds(), header_seconds=1))
+    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), header_seconds=1))
     try:
         assert (await asyncio.to_thread(_exchange, listener, *sent)).startswith(told)
     finally:
@@ -184,7 +184,7 @@ async def test_what_follows_a_refused_head_is_read_so_that_the_answer_is(sent: l
 )
 async def test_a_body_with_wrong_framing_is_told_so(framing: bytes, caplog: pytest.LogCaptureFixture):
     listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, bounds=Bounds())
+    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=HttpLimits())
     fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
     head = f"POST /api/v1/large HTTP/1.1\r\nHost: x\r\n{fields}".encode()
     try:
@@ -199,7 +199,7 @@ async def test_a_body_with_wrong_framing_is_told_so(framing: bytes, caplog: pyte
 
 async def test_who_goes_on_sending_after_a_refusal_is_cut_off():
     listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, bounds=replace(Bounds(), unread_bytes=1 << 20))
+    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), unread_bytes=1 << 20))
     with pytest.raises(ConnectionError):
         await asyncio.to_thread(_exchange, listener, b"NONSENSE\r\n\r\n", *[b"x" * 65536] * 1024)
     await listener.stop()

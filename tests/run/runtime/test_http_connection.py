@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from mailkeep.run.runtime.connection_limits import Bounds, Door
+from mailkeep.run.runtime.connection_limits import ConnectionLimiter, HttpLimits
 from mailkeep.run.runtime.http import HttpListener
 
-PATIENT = Bounds(connections=8, per_address=6, header_seconds=60, body_seconds=60, read_seconds=60)
+PATIENT = HttpLimits(connections=8, per_address=6, header_seconds=60, body_seconds=60, read_seconds=60)
 QUICK = replace(PATIENT, header_seconds=0.8, body_seconds=0.8, read_seconds=2, slowest_bytes_per_second=10**9)
 LATE = 1.2  # later than a head may come
 LARGE = 16 << 20
@@ -43,9 +43,9 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 
 
 @asynccontextmanager
-async def listening(bounds: Bounds) -> AsyncIterator[HttpListener]:
+async def listening(bounds: HttpLimits) -> AsyncIterator[HttpListener]:
     listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(application, grace_seconds=1, bounds=bounds)
+    await listener.start(application, grace_seconds=1, limits=bounds)
     try:
         yield listener
     finally:
@@ -267,14 +267,14 @@ async def test_an_answer_that_nobody_reads_is_not_kept(quick: HttpListener):
         door = _door_of(quick)
         for inside in (1, 0):
             async with asyncio.timeout(60):
-                while door.inside != inside:
+                while door.count != inside:
                     await asyncio.sleep(0.01)
     reading = await connect(quick)
     await reading.send(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert (await reading.rest()).count(b"x") >= LARGE
 
 
-def _door_of(listener: HttpListener) -> Door:
+def _door_of(listener: HttpListener) -> ConnectionLimiter:
     assert listener._server
     made: Any = listener._server.config.http
     return made.args[0]
@@ -328,7 +328,7 @@ async def test_there_are_so_many_connections_by_address_and_in_all(listener: Htt
     for client in clients:
         client.close()
     async with asyncio.timeout(60):
-        while _door_of(listener).inside:
+        while _door_of(listener).count:
             await asyncio.sleep(0.01)
     assert not _door_of(listener)._sources
     client = await connect(listener, "127.0.0.2")
@@ -338,7 +338,7 @@ async def test_there_are_so_many_connections_by_address_and_in_all(listener: Htt
 
 
 async def test_a_trusted_proxy_brings_as_many_as_it_likes():
-    async with listening(Bounds(connections=8, per_address=1, trusted=("127.0.0.2/32",))) as listener:
+    async with listening(HttpLimits(connections=8, per_address=1, trusted=("127.0.0.2/32",))) as listener:
         clients = [await connect(listener, "127.0.0.2") for _ in range(4)]
         for client in clients:
             await client.send(HEAD, b"\r\n")

@@ -35,15 +35,15 @@ def settings(*addresses: str, **changed: int) -> Settings:
 
 
 def test_free_ports_are_free_on_one_address_and_on_all():
-    assert ports.taken(settings("127.0.0.1")) == []
-    assert ports.taken(settings()) == []
-    assert ports.taken(settings("127.0.0.1", "127.0.0.2", pop3=0, pop3s=0)) == []
+    assert ports.find_unavailable(settings("127.0.0.1")) == []
+    assert ports.find_unavailable(settings()) == []
+    assert ports.find_unavailable(settings("127.0.0.1", "127.0.0.2", pop3=0, pop3s=0)) == []
 
 
 @pytest.mark.parametrize("addresses", [(), ("127.0.0.1",), ("127.0.0.9", "127.0.0.1")])
 def test_a_port_that_is_taken_is_told_with_who_has_it(other: socket.socket, addresses: tuple[str, ...]):
     port = other.getsockname()[1]
-    (found,) = ports.taken(settings(*addresses, smtp=port))
+    (found,) = ports.find_unavailable(settings(*addresses, smtp=port))
     where = addresses[-1] if addresses else "0.0.0.0"
     assert str(found).startswith(f"ports.smtp: {where}:{port}: taken by ")
     assert str(found).endswith(f"(pid {os.getpid()})")
@@ -51,11 +51,11 @@ def test_a_port_that_is_taken_is_told_with_who_has_it(other: socket.socket, addr
 
 def test_another_address_is_another_port(other: socket.socket):
     port = other.getsockname()[1]
-    assert ports.taken(settings("127.0.0.9", smtp=port)) == []
+    assert ports.find_unavailable(settings("127.0.0.9", smtp=port)) == []
 
 
 def test_an_address_of_nobody_is_told_in_the_systems_words():
-    found = ports.taken(replace(settings("192.0.2.1"), ports=PortsSettings(smtp=free_port())))
+    found = ports.find_unavailable(replace(settings("192.0.2.1"), ports=PortsSettings(smtp=free_port())))
     assert str(found[0]).endswith(": Cannot assign requested address")
     assert "server.addresses" in ports.advice(found)
     assert "program" not in ports.advice(found)
@@ -77,7 +77,7 @@ async def test_who_is_just_ending_is_waited_for(other: socket.socket, monkeypatc
     monkeypatch.setattr(ports, "_LOOKS", 600)  # the thread may come late
     closing = threading.Timer(0.5, other.close)
     closing.start()
-    await ports.expect_free(settings(smtp=other.getsockname()[1]))
+    await ports.require_free(settings(smtp=other.getsockname()[1]))
     closing.join(60)
 
 
@@ -86,4 +86,4 @@ async def test_whoever_stays_is_told(other: socket.socket, monkeypatch: pytest.M
     with pytest.raises(
         Failure, match=rf"^ports\.imaps: 127\.0\.0\.1:\d+: taken by .* \(pid {os.getpid()}\)\. Stop and"
     ):
-        await ports.expect_free(settings("127.0.0.1", imaps=other.getsockname()[1]))
+        await ports.require_free(settings("127.0.0.1", imaps=other.getsockname()[1]))

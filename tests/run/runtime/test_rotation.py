@@ -16,9 +16,9 @@ import pytest
 from mailkeep.core.errors import Failure
 from mailkeep.db.logged_process import LoggedProcess
 from mailkeep.run.runtime import log_rotation
-from mailkeep.run.runtime.log_rotation import Bounds, Rotation
+from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 
-BOUNDS = Bounds(size_bytes=1 << 20, keep_seconds=14 * 86_400.0)
+BOUNDS = RotationLimits(size_bytes=1 << 20, keep_seconds=14 * 86_400.0)
 # Both write until they were rotated, and compressed, three times.
 PRINTS = """
 import sys
@@ -66,7 +66,7 @@ def rotate_while_it_runs(process: subprocess.Popen[bytes], log: Path) -> None:
     rotating = Rotation(log.parent, replace(BOUNDS, size_bytes=50_000), {}, {})
     began = time.time()
     for number in range(100_000):
-        asyncio.run(rotating.look(began + number))
+        asyncio.run(rotating.run_once(began + number))
         if process.poll() is not None:
             break
         time.sleep(0.01)
@@ -89,14 +89,14 @@ def test_logs_rotate_while_the_server_runs_and_lose_no_line(log: Path, how: str)
 def test_a_log_rotates_once_a_day_and_is_kept_for_fourteen_days(log: Path) -> None:
     rotating = Rotation(log.parent, BOUNDS, {}, {})
     now = time.time()
-    asyncio.run(rotating.look(now))
+    asyncio.run(rotating.run_once(now))
     for day in range(20):
         log.write_text(f"day {day}\n")
         log.chmod(0o640)
         at = now + day * 86_400 + 60
         os.utime(log, (at, at))
-        asyncio.run(rotating.look(at + 3600))
-        asyncio.run(rotating.look(now + (day + 1) * 86_400))
+        asyncio.run(rotating.run_once(at + 3600))
+        asyncio.run(rotating.run_once(now + (day + 1) * 86_400))
     kept = lines_of(log.parent, log.name)
     assert kept == [f"day {day}" for day in range(6, 20)]
     assert {path.stat().st_mode & 0o777 for path in log.parent.glob("daemon.log*")} == {0o640}
@@ -112,7 +112,7 @@ def test_a_rotation_that_was_killed_is_done_again(log: Path) -> None:
     whole = log.with_name("daemon.log.20250101-000000")
     whole.write_text("zeroth\n")
     whole.with_name(whole.name + ".gz").write_bytes(gzip.compress(b"zeroth\n"))
-    asyncio.run(rotating.look(time.time()))
+    asyncio.run(rotating.run_once(time.time()))
     assert lines_of(log.parent, log.name) == ["zeroth", "first"]
     assert not list(log.parent.glob(".*.part"))
 
@@ -127,7 +127,7 @@ def test_a_file_that_is_open_or_not_read_yet_is_not_compressed(log: Path) -> Non
     with log.open("w") as writing:
         writing.write("first\n")
         writing.flush()
-        asyncio.run(rotating.look(time.time()))
+        asyncio.run(rotating.run_once(time.time()))
         [old] = log.parent.glob("daemon.log.*")
         read.add(old.name)
         asyncio.run(rotating.compress())
@@ -144,7 +144,7 @@ def test_a_file_that_is_open_or_not_read_yet_is_not_compressed(log: Path) -> Non
 
 def test_a_full_disk_keeps_what_could_not_be_compressed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log.write_text("first\n")
-    old = log_rotation.swap(log, time.time())
+    old = log_rotation.rotate(log, time.time())
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")

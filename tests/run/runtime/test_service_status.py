@@ -14,15 +14,15 @@ from mailkeep.run.runtime import service_status
 
 async def until(look: object, run: Path) -> None:
     deadline = time.monotonic() + 60
-    while service_status.running(run) != look:
-        assert time.monotonic() < deadline, service_status.running(run)
+    while service_status.read_running(run) != look:
+        assert time.monotonic() < deadline, service_status.read_running(run)
         await asyncio.sleep(0.01)
 
 
 async def test_a_change_is_told_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(service_status, "_LOOK_SECONDS", 0.01)
     state = {"postfix": True, "lmtp": True}
-    telling = asyncio.create_task(service_status.keep_telling(tmp_path, lambda: dict(state)))
+    telling = asyncio.create_task(service_status.keep_publishing(tmp_path, lambda: dict(state)))
     await until({"postfix": True, "lmtp": True, "supervisor": True}, tmp_path)
     state["lmtp"] = False
     await until({"postfix": True, "lmtp": False, "supervisor": True}, tmp_path)
@@ -30,13 +30,13 @@ async def test_a_change_is_told_soon(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 async def test_a_supervisor_that_tells_no_more_is_a_part_that_does_not_run(tmp_path: Path):
-    telling = asyncio.create_task(service_status.keep_telling(tmp_path, lambda: {"postfix": True}))
+    telling = asyncio.create_task(service_status.keep_publishing(tmp_path, lambda: {"postfix": True}))
     await until({"postfix": True, "supervisor": True}, tmp_path)
     telling.cancel()
     old = time.time() - 60
     os.utime(tmp_path / "parts.json", (old, old))
-    assert service_status.running(tmp_path) == {"postfix": True, "supervisor": False}
+    assert service_status.read_running(tmp_path) == {"postfix": True, "supervisor": False}
     (tmp_path / "parts.json").write_text("{")
-    assert service_status.running(tmp_path) == {"supervisor": False}
-    service_status.forget(tmp_path)
-    assert service_status.running(tmp_path) == {"supervisor": False}
+    assert service_status.read_running(tmp_path) == {"supervisor": False}
+    service_status.remove(tmp_path)
+    assert service_status.read_running(tmp_path) == {"supervisor": False}

@@ -16,7 +16,7 @@ import pytest
 from mailkeep.core.errors import Failure
 from mailkeep.run.runtime import child
 from mailkeep.run.runtime.child import Child, Command, spawn
-from mailkeep.run.runtime.supervisor import Part, Supervisor
+from mailkeep.run.runtime.supervisor import Service, Supervisor
 
 SLEEP = ("sleep", "60")
 
@@ -40,13 +40,13 @@ def part(
     *,
     ready: Callable[[], Awaitable[bool]] = _yes,
     alive: Callable[[], Awaitable[bool]] | None = None,
-) -> Part:
+) -> Service:
     log = folder / f"{name}.log"
 
     async def launch() -> Child:
         return spawn(Command(argv, log))
 
-    return Part(name, wave, launch, log, ready, alive=alive, patience=1.0)
+    return Service(name, wave, launch, log, ready, is_alive=alive, stop_seconds=1.0)
 
 
 async def until(look: Callable[[], object], seconds: float = 60) -> None:
@@ -96,7 +96,7 @@ async def test_what_hangs_is_ended_and_started_again(
 async def test_waves_start_one_after_the_other_and_end_the_other_way_round(supervisor: Supervisor, tmp_path: Path):
     order: list[str] = []
 
-    def telling(name: str, wave: int) -> Part:
+    def telling(name: str, wave: int) -> Service:
         async def ready() -> bool:
             order.append(name)
             return True
@@ -107,7 +107,7 @@ async def test_waves_start_one_after_the_other_and_end_the_other_way_round(super
     assert order == ["first", "second", "last"]
     pids = {name: running.process.pid for name, running in supervisor.running.items()}
     await supervisor.stop()
-    assert not any(child.session_of(pid) for pid in pids.values())
+    assert not any(child.list_session(pid) for pid in pids.values())
     assert list(tmp_path.glob("*.pid")) == []
 
 
@@ -130,7 +130,7 @@ async def test_one_who_fails_leaves_nobody_of_its_wave_behind(supervisor: Superv
         await supervisor.start_all([good, bad])
     pid = supervisor.running["good"].process.pid
     await supervisor.stop()
-    assert child.session_of(pid) == []
+    assert child.list_session(pid) == []
 
 
 async def test_what_an_earlier_run_has_left_is_ended_with_all_that_it_started(tmp_path: Path):
@@ -142,9 +142,9 @@ async def test_what_an_earlier_run_has_left_is_ended_with_all_that_it_started(tm
         child.write_pid(tmp_path / "one.pid", left.pid)
         left.kill()
         left.wait()
-        assert len(child.session_of(left.pid)) == 1
+        assert len(child.list_session(left.pid)) == 1
         await Supervisor(tmp_path).end_leftovers(["one"])
-        assert child.session_of(left.pid) == []
+        assert child.list_session(left.pid) == []
 
 
 async def test_a_number_that_was_given_to_another_process_is_left_alone(tmp_path: Path):

@@ -25,7 +25,8 @@ PARTS = (
 def pid_of(stack: Stack, name: str) -> int | None:
     """The process of a part, None while it is away."""
     return next(
-        (service.pid for service in service_status.parts_of(run_folder(stack.data_dir)) if service.name == name), None
+        (each.pid for each in service_status.list_services(run_folder(stack.data_dir)) if each.name == name),
+        None,
     )
 
 
@@ -167,7 +168,7 @@ def test_a_postlogd_that_hangs_does_not_stop_the_mail(alone: Stack):
     delivered(alone, "alice@hanging.test", "Before")
 
     def writers() -> list[int]:
-        return [pid for pid in child.session_of(master) if Path(f"/proc/{pid}/comm").read_text() == "postlogd\n"]
+        return [pid for pid in child.list_session(master) if Path(f"/proc/{pid}/comm").read_text() == "postlogd\n"]
 
     for postlogd in eventually(writers, what="postlogd"):
         os.kill(postlogd, signal.SIGSTOP)

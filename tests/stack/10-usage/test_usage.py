@@ -17,7 +17,7 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import service_status
-from mailkeep.run.runtime.context import opened
+from mailkeep.run.runtime.context import open_app
 from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 from tests.support.processes import children
 
@@ -87,7 +87,7 @@ def held(stack: Stack, query: LiteralString, mailbox_id: str) -> Generator[None]
     loop = asyncio.new_event_loop()
 
     async def begin() -> Any:
-        context = opened(stack.data_dir)
+        context = open_app(stack.data_dir)
         app = await context.__aenter__()
         transaction = app.db.tx()
         conn = await transaction.__aenter__()
@@ -357,7 +357,7 @@ def kill(stack: Stack, name: str) -> None:
 
 def _pid(stack: Stack, name: str) -> int:
     """The process of this name, 0 while it is away."""
-    services = service_status.parts_of(run_folder(stack.data_dir))
+    services = service_status.list_services(run_folder(stack.data_dir))
     return next((each.pid for each in services if each.name == name and each.pid), 0)
 
 

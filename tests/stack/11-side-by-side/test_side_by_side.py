@@ -17,7 +17,7 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
-from tests.run.runtime.test_certificate import Pair, pair_of
+from tests.run.runtime.test_certificate import KeyPair, pair_of
 from tests.stack import harness
 from tests.stack.harness import ADDRESS, Stack, eventually, trusting
 from tests.support.instance import PROGRAM
@@ -46,7 +46,7 @@ def beside(stack_folder: Path) -> Iterator[Stack]:
         shutil.rmtree(folder)
 
 
-def write(folder: Path, given: Pair) -> None:
+def write(folder: Path, given: KeyPair) -> None:
     (folder / "their.key").write_bytes(given.key)
     (folder / "their.pem").write_bytes(given.certificate)
 
@@ -66,7 +66,7 @@ def look_again(stack: Stack) -> None:
 
 
 def pids(stack: Stack) -> dict[str, int | None]:
-    return {service.name: service.pid for service in service_status.parts_of(run_folder(stack.data_dir))}
+    return {service.name: service.pid for service in service_status.list_services(run_folder(stack.data_dir))}
 
 
 def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):
@@ -80,7 +80,7 @@ def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):
         assert eventually(lambda: served(beside) == expected, what="the renewed certificate")
         assert imap.select("INBOX")[0] == "OK"
         assert client.noop()[0] == 250
-    write(beside.folder, Pair(pair_of("mx.beside.test").certificate, renewed.key))
+    write(beside.folder, KeyPair(pair_of("mx.beside.test").certificate, renewed.key))
     look_again(beside)
     log_file = beside.folder / "up.log"
     assert eventually(lambda: "the renewed certificate is refused" in log_file.read_text(), what="the refusal")

@@ -71,7 +71,7 @@ def test_sends_and_outcomes_are_counted_once_and_never_fall(alone: Stack) -> Non
         'mailkeep_deliveries_total{direction="inbound",status="received"}': 2,
     }
     risen_to(alone, before, wanted)
-    for part in service_status.parts_of(run_folder(alone.data_dir)):
+    for part in service_status.list_services(run_folder(alone.data_dir)):
         if part.name in ("api", "logs", "lmtp") and part.pid:
             os.kill(part.pid, signal.SIGKILL)
 

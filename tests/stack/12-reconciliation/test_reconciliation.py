@@ -18,7 +18,7 @@ DOMAIN = "settled.test"
 
 
 def pid_of(stack: Stack, name: str) -> int:
-    [pid] = [part.pid for part in service_status.parts_of(run_folder(stack.data_dir)) if part.name == name]
+    [pid] = [part.pid for part in service_status.list_services(run_folder(stack.data_dir)) if part.name == name]
     assert pid is not None
     return pid
 

@@ -50,7 +50,7 @@ def test_a_process_of_ours_is_no_root_and_becomes_none(stack: Stack, name: str):
     assert len(status["Groups"].split()) == (1 if name in ("api", "reinjection") else 0)
     assert status["NoNewPrivs"] == "1"
     # Reading is all that is kept, and only where the program could not be read otherwise.
-    kept = 1 << 2 if privileges.must_read_all(install.ACCOUNT) else 0
+    kept = 1 << 2 if privileges.find_unreachable(install.ACCOUNT) else 0
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == kept
 
 

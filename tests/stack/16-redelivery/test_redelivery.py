@@ -135,7 +135,12 @@ def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(
 def pid_of(stack: Stack, name: str) -> int:
     """The process of a part, 0 while it is away."""
     return next(
-        (service.pid or 0 for service in service_status.parts_of(run_folder(stack.data_dir)) if service.name == name), 0
+        (
+            service.pid or 0
+            for service in service_status.list_services(run_folder(stack.data_dir))
+            if service.name == name
+        ),
+        0,
     )
 
 

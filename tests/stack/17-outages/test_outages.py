@@ -56,14 +56,14 @@ def is_deferred(stack: Stack, recipient: str) -> bool:
 
 def pid_of(stack: Stack, name: str) -> int:
     service = eventually(
-        lambda: next((p for p in service_status.parts_of(places(stack).run) if p.name == name and p.pid), None)
+        lambda: next((p for p in service_status.list_services(places(stack).run) if p.name == name and p.pid), None)
     )
     assert service.pid
     return service.pid
 
 
 def kill(stack: Stack, name: str) -> None:
-    for pid in child.session_of(pid_of(stack, name)):
+    for pid in child.list_session(pid_of(stack, name)):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 

@@ -112,7 +112,7 @@ def listening_ports(pid: int) -> set[int]:
 
 def test_random_loopback_ports_are_unix_sockets(stack: Stack) -> None:
     run = run_folder(stack.data_dir)
-    open_ports = {part.name: listening_ports(part.pid) for part in service_status.parts_of(run) if part.pid}
+    open_ports = {part.name: listening_ports(part.pid) for part in service_status.list_services(run) if part.pid}
     own = {name: found - set(stack.ports.values()) for name, found in open_ports.items()}
     # The API and its internal listener, and logins: Dovecot reports them by HTTP over TCP alone.
     assert {name: len(found) for name, found in own.items() if found} == {"api": 2, "usage": 1}

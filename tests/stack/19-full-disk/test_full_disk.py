@@ -45,7 +45,7 @@ def small(stack_folder: Path) -> Iterator[Stack]:
 
 def pid_of(stack: Stack, name: str) -> int:
     def look() -> int | None:
-        parts = service_status.parts_of(run_folder(stack.data_dir))
+        parts = service_status.list_services(run_folder(stack.data_dir))
         return next((part.pid for part in parts if part.name == name), None)
 
     return eventually(look, what=name)
