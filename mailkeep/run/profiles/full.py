@@ -219,7 +219,7 @@ def collect_facts(places: InstancePaths, loaded: LoadedSettings, sockets: Mappin
         folders.change_owner(places.run / name, pwd.getpwnam(install.ACCOUNT))
     settings = loaded.settings
     hostname = _hostname(settings)
-    list_names = process.list_names()
+    present = process.list_names()
     certificate_file, key_file = certificate.install(settings, places.tls, hostname, utc_now())
     return DaemonConfig(
         paths=places,
