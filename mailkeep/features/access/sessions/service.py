@@ -77,7 +77,7 @@ async def _by_session(app: App, call: Call, cookie: str) -> None:
     call.who = replace(
         _person(call, shown.email, shown.role, shown.admin_id, shown.session_id),
         assigned=shown.assigned,
-        bar=rules.network_bar(call.ip_address, auth.allowed_networks)
+        blocked_by=rules.network_bar(call.ip_address, auth.allowed_networks)
         or rules.factor_bar(shown.role, shown.second_factor, auth.require_second_factor),
     )
 
@@ -94,7 +94,7 @@ async def _by_key(app: App, call: Call, raw: str) -> None:
         actor=ActorType.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
-        bar=rules.network_bar(call.ip_address, auth.allowed_networks, key.allowed_networks)
+        blocked_by=rules.network_bar(call.ip_address, auth.allowed_networks, key.allowed_networks)
         or rules.factor_bar(key.role, key.second_factor, auth.require_second_factor),
         key_id=key.id,
     )
