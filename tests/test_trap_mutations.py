@@ -215,7 +215,7 @@ async def test_t3_a_loop_that_nobody_looks_for(api: Api, monkeypatch: pytest.Mon
 
 
 async def test_t12_a_session_that_outlives_the_next_login(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sessions, "_end_shown", nothing_later)
+    monkeypatch.setattr(sessions, "_end_previous", nothing_later)
     await fails("SESSION_INVALID", passkeys.test_a_session_shown_is_replaced, api)
 
 

@@ -35,7 +35,7 @@ UNHURRIED = Settings(
 )
 
 
-ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.prove_password, audit.record_refusal)
+ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.verify_own_password, audit.record_refusal)
 
 
 def all_endpoints() -> list[Endpoint]:

@@ -22,7 +22,7 @@ export function hasPasskeys(): boolean {
 }
 
 /** Log in with a passkey: alone, or as the second factor of the login that `totp_session` names. */
-export async function logInByPasskey(totp_session?: string): Promise<Schema['SessionOpened'] | Schema['SecondFactorNeeded']> {
+export async function logInByPasskey(totp_session?: string): Promise<Schema['LoginResponse'] | Schema['SecondFactorResponse']> {
   const which = totp_session === undefined ? {} : { totp_session }
   const { options } = await ask(client.POST('/auth/passkeys/login/options', { body: which }))
   const found = await asked(() =>
@@ -44,7 +44,7 @@ export async function logInByPasskey(totp_session?: string): Promise<Schema['Ses
 }
 
 /** Make a passkey for the account that is logged in. */
-export async function registerPasskey(name: string, current_password: string): Promise<Schema['PasskeyMade']> {
+export async function registerPasskey(name: string, current_password: string): Promise<Schema['PasskeyRegistrationResponse']> {
   const { options } = await ask(client.POST('/auth/passkeys/register/options', { body: current_password ? { current_password } : {} }))
   const made = await asked(() =>
     navigator.credentials.create({
@@ -79,7 +79,7 @@ function outer(credential: PublicKeyCredential) {
   return { id: credential.id, rawId: toText(credential.rawId), type: credential.type, clientExtensionResults: credential.getClientExtensionResults() }
 }
 
-function descriptor(given: Schema['Descriptor']): PublicKeyCredentialDescriptor {
+function descriptor(given: Schema['CredentialDescriptor']): PublicKeyCredentialDescriptor {
   return { type: given.type, id: toBytes(given.id), transports: given.transports as AuthenticatorTransport[] }
 }
 

@@ -13,8 +13,8 @@ import { SchemeSwitch } from '../ui/Layout'
 
 const route = getRouteApi('/login')
 
-type Opened = Schema['SessionOpened'] | Schema['SecondFactorNeeded']
-type Pending = Pick<Schema['SecondFactorNeeded'], 'totp_session' | 'methods'>
+type Opened = Schema['LoginResponse'] | Schema['SecondFactorResponse']
+type Pending = Pick<Schema['SecondFactorResponse'], 'totp_session' | 'methods'>
 
 /** The way in: a passkey, a provider, or the password and then the second factor where the account has one. */
 export function Login() {

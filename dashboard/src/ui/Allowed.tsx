@@ -7,7 +7,7 @@ import type { Entry } from '../navigation'
 import { type Action, barred } from '../policy'
 
 /** The account that is logged in; only below the layout, which has asked for it. */
-export function useAccount(): Schema['Account'] {
+export function useAccount(): Schema['OwnAccount'] {
   return useSuspenseQuery(me()).data
 }
 

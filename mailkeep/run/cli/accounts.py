@@ -180,11 +180,11 @@ async def _reset_factors(data_dir: Path | None, email: str) -> CommandResult:
 
     async with open_app(data_dir) as app, app.db.tx() as conn:
         admin = await _admin_by_email(conn, email)
-        removed = await passkeys.remove_all(conn, cli_principal(), app.clock(), admin.id)
+        removed = await passkeys.delete_all(conn, cli_principal(), app.clock(), admin.id)
         if admin.totp_enabled or not removed:
             await service.reset(conn, cli_principal(), app.clock(), admin.id)
         else:
-            await service.forget_recovery_codes(conn, admin.id)
+            await service.delete_recovery_codes(conn, admin.id)
     told = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
     return CommandResult(told, [f"Administrator {admin.email} has no second factor now; its sessions have ended."])
 

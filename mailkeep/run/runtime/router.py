@@ -55,4 +55,4 @@ NOT_FOUND_PAGE = not_found_page()
 ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *dashboard_endpoints())
 
 
-ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.prove_password, audit.record_refusal)
+ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.verify_own_password, audit.record_refusal)

@@ -40,7 +40,7 @@ def test_no_text_leads_to_another_site(text: str):
 @given(st.lists(st.tuples(st.sampled_from(["state", "code", "iss", "error", "x"]), st.text(max_size=20)), max_size=6))
 def test_any_query_is_an_answer_or_refused(pairs: list[tuple[str, str]]):
     try:
-        answer = rules.read_answer(pairs)
+        answer = rules.read_response(pairs)
     except InvalidCredentials:
         return
     assert answer.state
@@ -67,7 +67,7 @@ def test_the_factors_token_stands_behind_the_fragment():
 
 
 def test_nonce_and_verifier_are_of_one_login_and_differ():
-    made = {rules.derived(VAULT, purpose, state) for purpose in ("nonce", "verifier") for state in ("a", "b")}
+    made = {rules.derive_secret(VAULT, purpose, state) for purpose in ("nonce", "verifier") for state in ("a", "b")}
     assert len(made) == 4
     assert {len(each) for each in made} == {43}
 

@@ -209,7 +209,7 @@ class TestWhatIsRefused:
         key, _ = await api.passkey("sue")
         unknown = await log_in(api.nobody, SoftKey(user_handle=b"x"))
         known = await log_in(api.nobody, dataclasses.replace(key, key=SoftKey().key))
-        assert tried[0] == rules.NOBODYS_KEY != tried[1]
+        assert tried[0] == rules.DUMMY_PUBLIC_KEY != tried[1]
         assert unknown.json["error"] == known.json["error"]
         assert await reasons(api) == ["unknown", "rejected"]
         labels = [row["actor_label"] for row in await api.audit_entries("auth.login")]

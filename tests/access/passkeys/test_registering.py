@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from mailkeep.features.access.admins.model import NO_PASSWORD
 from mailkeep.features.access.passkeys import service as passkeys
-from mailkeep.features.access.passkeys.model import MOST
+from mailkeep.features.access.passkeys.model import MAX_PASSKEYS
 from mailkeep.run.cli.accounts import cli_principal
 from mailkeep.settings.tree import AuthSettings, HttpSettings
 from tests.access.passkeys.registering import (
@@ -328,7 +328,7 @@ class TestOneCredential:
 
 
 async def test_there_are_at_most_twenty(api: Api):
-    for _ in range(MOST - 1):
+    for _ in range(MAX_PASSKEYS - 1):
         await api.passkey("sue")
     made = [SoftKey().create(await options_for(api.sue)) for _ in range(3)]
     answers = await asyncio.gather(*(verify(api.sue, credential) for credential in made))
@@ -336,7 +336,7 @@ async def test_there_are_at_most_twenty(api: Api):
     assert {reason(answer) for answer in answers if answer.status == 409} == {"limit_reached"}
     refused = await api.sue.post("/auth/passkeys/register/options", PROVEN)
     assert outcome(refused) == (409, "CONFLICT", "limit_reached")
-    assert len(await api.sql("SELECT id FROM passkeys")) == MOST
+    assert len(await api.sql("SELECT id FROM passkeys")) == MAX_PASSKEYS
 
 
 @pytest.mark.parametrize("change", ["register", "delete", "recovery codes"])
@@ -492,8 +492,8 @@ async def test_the_operator_takes_all_factors_away(api: Api):
     other: Client = await api.log_in(email_of("adam"))
     who = cli_principal()
     async with api.app.db.tx() as conn:
-        assert await passkeys.remove_all(conn, who, api.clock(), ADMIN_IDS["sue"]) == 1
-        assert await passkeys.remove_all(conn, who, api.clock(), ADMIN_IDS["adam"]) == 0
+        assert await passkeys.delete_all(conn, who, api.clock(), ADMIN_IDS["sue"]) == 1
+        assert await passkeys.delete_all(conn, who, api.clock(), ADMIN_IDS["adam"]) == 0
     assert (await api.sue.get("/auth/me")).code == "SESSION_INVALID"
     assert (await other.get("/auth/me")).status == 200
     assert (await log_in(api.nobody, key)).code == "INVALID_CREDENTIALS"

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from mailkeep.core.errors import Conflict
 from mailkeep.core.secret import new_recovery_code
 from mailkeep.features.access.second_factors import rules
-from mailkeep.features.access.second_factors.model import Factor, Failures
+from mailkeep.features.access.second_factors.model import Failures, TotpFactor
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -39,12 +39,12 @@ def after(failures: int, *, ago: float = 0, started: float = 60) -> Failures:
     ],
 )
 def test_an_unfamiliar_source_waits_longer_with_every_try(seen: Failures | None, wait: int):
-    assert rules.count_try(seen, NOW, familiar=False)[1] == wait
+    assert rules.count_attempt(seen, NOW, known=False)[1] == wait
 
 
 @pytest.mark.parametrize("failures", [9, 10, 11, 1000])
 def test_a_familiar_source_never_waits(failures: int):
-    counted, wait = rules.count_try(after(failures), NOW, familiar=True)
+    counted, wait = rules.count_attempt(after(failures), NOW, known=True)
     assert (counted.failures, wait) == (failures + 1, 0)
 
 
@@ -59,12 +59,12 @@ def test_a_familiar_source_never_waits(failures: int):
     ],
 )
 def test_failures_are_forgotten_after_a_quarter_of_an_hour(seen: Failures, failures: int):
-    assert rules.count_try(seen, NOW, familiar=False)[0].failures == failures
+    assert rules.count_attempt(seen, NOW, known=False)[0].failures == failures
 
 
-def factor(*, age: float = 0, enabled: bool = False) -> Factor:
+def factor(*, age: float = 0, enabled: bool = False) -> TotpFactor:
     made = NOW - seconds(age)
-    return Factor(b"sealed", made, made if enabled else None)
+    return TotpFactor(b"sealed", made, made if enabled else None)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def factor(*, age: float = 0, enabled: bool = False) -> Factor:
         (factor(enabled=True, age=600), "totp_enabled", "totp_enabled", None),
     ],
 )
-def test_what_each_state_allows(found: Factor | None, setup: str | None, verify: str | None, use: str | None):
+def test_what_each_state_allows(found: TotpFactor | None, setup: str | None, verify: str | None, use: str | None):
     for ask, why in (
-        (lambda: rules.refuse_enabled(found), setup),
-        (lambda: rules.pending(found, NOW), verify),
-        (lambda: rules.enabled(found), use),
+        (lambda: rules.refuse_if_enabled(found), setup),
+        (lambda: rules.require_pending(found, NOW), verify),
+        (lambda: rules.require_enabled(found), use),
     ):
         if why is None:
             ask()
@@ -96,14 +96,14 @@ def test_a_recovery_code_is_the_same_however_it_is_typed():
     some, other = UUID(int=1), UUID(int=2)
     code = new_recovery_code()
     assert len(code) == 19
-    hashed = rules.recovery_hash(some, code)
-    assert {rules.recovery_hash(some, typed) for typed in (code.upper(), f" {code} ", code.replace("-", ""))} == {
+    hashed = rules.hash_recovery_code(some, code)
+    assert {rules.hash_recovery_code(some, typed) for typed in (code.upper(), f" {code} ", code.replace("-", ""))} == {
         hashed
     }
-    assert rules.recovery_hash(other, code) != hashed
+    assert rules.hash_recovery_code(other, code) != hashed
     assert len({new_recovery_code() for _ in range(1000)}) == 1000
 
 
 @given(st.text())
 def test_any_text_can_be_tried_as_a_recovery_code(text: str):
-    assert len(rules.recovery_hash(UUID(int=1), text)) == 32
+    assert len(rules.hash_recovery_code(UUID(int=1), text)) == 32

@@ -40,10 +40,10 @@ def test_every_list_of_networks_must_have_the_address(address: str, allowed: lis
 @pytest.mark.parametrize("role", list(Role))
 def test_a_role_that_needs_a_second_factor_is_barred_without_one(role: Role):
     others = [other.value for other in Role if other is not role]
-    assert rules.factor_bar(role, False, [role.value]) == "second_factor_required"
-    assert rules.factor_bar(role, True, [role.value]) is None
-    assert rules.factor_bar(role, False, others) is None
-    assert rules.factor_bar(role, False, ()) is None
+    assert rules.second_factor_bar(role, False, [role.value]) == "second_factor_required"
+    assert rules.second_factor_bar(role, True, [role.value]) is None
+    assert rules.second_factor_bar(role, False, others) is None
+    assert rules.second_factor_bar(role, False, ()) is None
 
 
 @pytest.mark.parametrize(
@@ -61,19 +61,19 @@ def test_failures_are_counted_by_the_folded_email(email: str, key: str, label: s
 
 
 def test_a_cookie_opens_to_the_token_that_was_signed():
-    assert rules.open_token(VAULT, rules.sign_token(VAULT, "a-token")) == "a-token"
+    assert rules.verify_token(VAULT, rules.sign_token(VAULT, "a-token")) == "a-token"
 
 
 @given(st.text())
 def test_no_other_text_opens(text: str):
-    assert rules.open_token(VAULT, text) is None
+    assert rules.verify_token(VAULT, text) is None
 
 
 @given(st.text(max_size=50), st.text(max_size=50))
 def test_a_signature_fits_one_token_only(token: str, other: str):
     signature = rules.sign_token(VAULT, "a-token").rpartition(".")[2]
-    assert rules.open_token(VAULT, f"{token}.{signature}") is None or token == "a-token"
-    assert rules.open_token(VAULT, f"a-token.{other}") is None
+    assert rules.verify_token(VAULT, f"{token}.{signature}") is None or token == "a-token"
+    assert rules.verify_token(VAULT, f"a-token.{other}") is None
 
 
 def test_the_cookie_is_for_this_site_and_no_script():

@@ -181,7 +181,7 @@ def test_a_relay_on_a_private_address_is_not_connected_to(relaying: Stack, peers
     relaying.make_domain("inside.test", relay=relay(peers[ONE], host="localhost"))
     sent = relaying.send("shop@inside.test", "friend@inside.far.test").data
     found = recipient(relaying, sent["id"], "deferred")
-    assert "localhost is at no address that outbound.relay_networks permits" in found["diagnostic"]
+    assert "localhost has no address that outbound.relay_networks permits" in found["diagnostic"]
     assert "127.0.0.1" not in found["diagnostic"]
 
 

@@ -3,7 +3,7 @@ import type { Schema } from '../client'
 /** A small world to develop against: typed, so that it breaks when the API changes. */
 const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
 
-export const account: Schema['Account'] = {
+export const account: Schema['OwnAccount'] = {
   id: '019a0000-0000-7000-8000-000000000001',
   email: 'sue@example.test',
   role: 'super_admin',

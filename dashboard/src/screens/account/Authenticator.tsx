@@ -15,7 +15,7 @@ import { RecoveryCodes } from './RecoveryCodes'
 
 const Qr = lazy(() => import('../../ui/Qr').then(({ Qr }) => ({ default: Qr })))
 
-export function Authenticator({ account }: { account: Schema['Account'] }) {
+export function Authenticator({ account }: { account: Schema['OwnAccount'] }) {
   const [asked, setAsked] = useState<'enrol' | 'renew' | 'disable' | null>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
   const close = () => setAsked(null)

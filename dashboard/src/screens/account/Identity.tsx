@@ -13,7 +13,7 @@ export function providersQuery() {
 }
 
 /** The account's identity at a provider; nothing where there are no providers. */
-export function Identity({ account }: { account: Schema['Account'] }) {
+export function Identity({ account }: { account: Schema['OwnAccount'] }) {
   const { data } = useQuery(providersQuery())
   const [isAsked, setAsked] = useState(false)
   const disconnect = useChange({

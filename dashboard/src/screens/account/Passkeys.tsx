@@ -22,7 +22,7 @@ export function passkeysQuery() {
   return queryOptions({ queryKey: ['passkeys'], queryFn: () => ask(client.GET('/auth/passkeys')) })
 }
 
-export function Passkeys({ account }: { account: Schema['Account'] }) {
+export function Passkeys({ account }: { account: Schema['OwnAccount'] }) {
   const { data, error } = useQuery(passkeysQuery())
   const [asked, setAsked] = useState<Asked>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
@@ -124,7 +124,7 @@ function Again({ password, onChange, isNeeded }: { password: string; onChange: (
   )
 }
 
-function Add({ onDone }: { onDone: (made: Schema['PasskeyMade']) => void }) {
+function Add({ onDone }: { onDone: (made: Schema['PasskeyRegistrationResponse']) => void }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const queries = useQueryClient()

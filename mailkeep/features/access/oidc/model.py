@@ -9,12 +9,12 @@ from uuid import UUID
 from mailkeep.core.address import Address
 
 COOKIE = "svc_oidc"
-LIFETIME = timedelta(minutes=10)
+FLOW_LIFETIME = timedelta(minutes=10)
 """Of a login under way."""
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class LoginFlow:
     """A login under way. `link_session_id`: the session that wants the identity for its account, None for a login."""
 
     provider: str
@@ -24,7 +24,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Linking:
+class LinkingSession:
     """Who links an identity: an account with a session that still is."""
 
     admin_id: UUID
@@ -34,7 +34,7 @@ class Linking:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AuthorizationResponse:
     """What the browser brings back from the provider."""
 
     state: str
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class VerifiedIdentity:
     """Whom the provider has vouched for; `email` only where it calls it verified."""
 
     provider: str
@@ -55,7 +55,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ProviderRedirect:
     """Where a login begins: the provider's page, and the cookie that ties the login to the browser."""
 
     location: str
@@ -63,7 +63,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class LocalRedirect:
     """Where a login ends: a page of ours, with the session's cookie where one was opened."""
 
     location: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mailkeep.app import App
 from mailkeep.core.errors import Conflict, NotFound
 from mailkeep.features.access.oidc import service, wire
-from mailkeep.features.access.oidc.model import Start
+from mailkeep.features.access.oidc.model import ProviderRedirect
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 from mailkeep.web.fields import UNSET
 
@@ -17,12 +17,12 @@ async def _providers(app: App, call: Call) -> HttpResponse:
 async def _login(app: App, call: Call) -> HttpResponse:
     asked = call.query
     next_path = None if asked.next is UNSET else asked.next
-    begun = await service.start(app, call, call.path["provider"], next_path, link=asked.link == 1)
-    return _redirect(begun.location, begun.cookie if isinstance(begun, Start) else None)
+    begun = await service.begin_login(app, call, call.path["provider"], next_path, link=asked.link == 1)
+    return _redirect(begun.location, begun.cookie if isinstance(begun, ProviderRedirect) else None)
 
 
 async def _callback(app: App, call: Call) -> HttpResponse:
-    end = await service.finish(app, call, call.path["provider"])
+    end = await service.finish_login(app, call, call.path["provider"])
     return _redirect(end.location, end.cookie)
 
 

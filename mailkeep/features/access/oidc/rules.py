@@ -11,7 +11,7 @@ from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Conflict, Forbidden, InvalidCredentials, Refusal, Unavailable
 from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.core.secret import Vault
-from mailkeep.features.access.oidc.model import COOKIE, LIFETIME, Answer, Person
+from mailkeep.features.access.oidc.model import COOKIE, FLOW_LIFETIME, AuthorizationResponse, VerifiedIdentity
 
 CALLBACK_PATH = "/api/v1/auth/oidc/callback/"
 LOGIN_PATH = "/api/v1/auth/oidc/login/"
@@ -20,12 +20,12 @@ _LOGIN_PAGE = "/login"
 
 _MAX_STATE, _MAX_CODE, _MAX_ISSUER = 200, 8192, 2048
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
-_TELLING = (Forbidden, Conflict, Unavailable)
+_EXPLAINED_REFUSALS = (Forbidden, Conflict, Unavailable)
 # A path of ours: not `//host`, not `/\host`, nothing that a browser would strip or a header can't hold.
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%-][A-Za-z0-9._~!$&'()*+,;=:@%/?#-]{0,499})?")
 
 # The provider's own words that are told to people, as `reason`.
-_TOLD_ERRORS = frozenset(
+_PUBLIC_ERRORS = frozenset(
     {"access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required"}
 )
 
@@ -35,7 +35,7 @@ def refuse(reason: str) -> InvalidCredentials:
     return InvalidCredentials("The identity provider's answer is not valid.", reason=reason)
 
 
-def read_answer(pairs: Sequence[tuple[str, str]]) -> Answer:
+def read_response(pairs: Sequence[tuple[str, str]]) -> AuthorizationResponse:
     """The callback's parameters; INVALID_CREDENTIALS where one stands twice (RFC 6749 §3.1), or is absent or too long.
 
     Parameters that we don't know are the provider's own business.
@@ -49,20 +49,20 @@ def read_answer(pairs: Sequence[tuple[str, str]]) -> Answer:
         raise refuse("no_state")
     if len(state) > _MAX_STATE or len(code) > _MAX_CODE or len(issuer or "") > _MAX_ISSUER:
         raise refuse("too_long")
-    return Answer(state, code, issuer, given.get("error"))
+    return AuthorizationResponse(state, code, issuer, given.get("error"))
 
 
-def refuse_error(answer: Answer) -> None:
+def refuse_error(answer: AuthorizationResponse) -> None:
     """FORBIDDEN where the provider, or the person there, said no."""
     if answer.error is None:
         if not answer.code:
             raise refuse("no_code")
         return
-    known = answer.error if answer.error in _TOLD_ERRORS else "provider_refused"
+    known = answer.error if answer.error in _PUBLIC_ERRORS else "provider_refused"
     raise Forbidden("The identity provider did not let you in.", reason=known)
 
 
-def refuse_foreign_issuer(answer: Answer, provider: OidcProvider, *, says_issuer: bool) -> None:
+def refuse_foreign_issuer(answer: AuthorizationResponse, provider: OidcProvider, *, says_issuer: bool) -> None:
     """An answer of another provider, or one that doesn't say whose it is although it should (RFC 9207 §2.4)."""
     if answer.issuer is None and not says_issuer:
         return
@@ -70,16 +70,18 @@ def refuse_foreign_issuer(answer: Answer, provider: OidcProvider, *, says_issuer
         raise refuse("mix_up")
 
 
-def read_person(provider: OidcProvider, claims: Mapping[str, Any]) -> Person:
+def read_identity(provider: OidcProvider, claims: Mapping[str, Any]) -> VerifiedIdentity:
     """Whom verified claims name. An email counts where it is called verified, lies in a domain that is allowed, and is
     one.
     """
     methods: object = claims.get("amr")
     multi_factor = isinstance(methods, list) and "mfa" in cast(list[object], methods)
-    return Person(provider.id, provider.issuer, str(claims["sub"]), _verified_email(provider, claims), multi_factor)
+    return VerifiedIdentity(
+        provider.id, provider.issuer, str(claims["sub"]), _read_email(provider, claims), multi_factor
+    )
 
 
-def _verified_email(provider: OidcProvider, claims: Mapping[str, Any]) -> Address | None:
+def _read_email(provider: OidcProvider, claims: Mapping[str, Any]) -> Address | None:
     email = claims.get("email")
     # Some providers write booleans as text.
     if not isinstance(email, str) or claims.get("email_verified") not in (True, "true"):
@@ -92,17 +94,17 @@ def _verified_email(provider: OidcProvider, claims: Mapping[str, Any]) -> Addres
     return address if not domains or address.domain in domains else None
 
 
-def wants_email(provider: OidcProvider, claims: Mapping[str, Any]) -> bool:
+def needs_email(provider: OidcProvider, claims: Mapping[str, Any]) -> bool:
     """Whether an unknown identity could be let in by an email that the ID token doesn't have."""
     return bool(provider.trust_email or provider.auto_create_role) and "email" not in claims
 
 
-def skips_second_factor(provider: OidcProvider, person: Person) -> bool:
+def skips_second_factor(provider: OidcProvider, person: VerifiedIdentity) -> bool:
     """Whether the provider has asked for a second factor in our place."""
     return provider.trusted_mfa and person.multi_factor
 
 
-def derived(vault: Vault, purpose: str, state: str) -> str:
+def derive_secret(vault: Vault, purpose: str, state: str) -> str:
     """The `nonce` or `verifier` of a login: 43 characters of base64url that only we can make of its state."""
     return vault.sign(f"oidc {purpose}", state.encode())
 
@@ -119,7 +121,7 @@ def browser_token(shown: str | None) -> str | None:
 
 def set_cookie(token: str) -> str:
     """Set-Cookie for a login under way: Lax, since the provider's redirect must bring it along."""
-    seconds = int(LIFETIME.total_seconds())
+    seconds = int(FLOW_LIFETIME.total_seconds())
     return f"{COOKIE}={token}; Max-Age={seconds}; Path={_COOKIE_PATH}; HttpOnly; Secure; SameSite=Lax"
 
 
@@ -147,7 +149,9 @@ def audit_reason(wrong: Refusal) -> str:
 def error_location(wrong: Refusal) -> str:
     """The login page with what went wrong; a reason only where it tells people what they can do."""
     reason = (wrong.details or {}).get("reason")
-    told = {"error": wrong.code} | ({"reason": str(reason)} if isinstance(wrong, _TELLING) and reason else {})
+    told = {"error": wrong.code} | (
+        {"reason": str(reason)} if isinstance(wrong, _EXPLAINED_REFUSALS) and reason else {}
+    )
     return f"{_LOGIN_PAGE}?{urlencode(told)}"
 
 

@@ -28,9 +28,18 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import NO_PASSWORD, NewAdmin
 from mailkeep.features.access.oidc import rules, store
-from mailkeep.features.access.oidc.model import COOKIE, LIFETIME, Answer, End, Flow, Linking, Person, Start
+from mailkeep.features.access.oidc.model import (
+    COOKIE,
+    FLOW_LIFETIME,
+    AuthorizationResponse,
+    LinkingSession,
+    LocalRedirect,
+    LoginFlow,
+    ProviderRedirect,
+    VerifiedIdentity,
+)
 from mailkeep.features.access.sessions import service as sessions
-from mailkeep.features.access.sessions.model import LoggedIn, SecondFactorAsked
+from mailkeep.features.access.sessions.model import CompletedLogin, SecondFactorChallenge
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.net.openid import InvalidCode, OutboundAccess, ProviderError, code_challenge
@@ -46,11 +55,11 @@ _UNKNOWN = "(unknown)"
 
 
 @dataclass(slots=True)
-class _Attempt:
+class _OidcAttempt:
     """What is known of a login that may fail: for its entry in the audit log."""
 
     provider: OidcProvider
-    linking: Linking | None = None
+    linking: LinkingSession | None = None
     label: str = _UNKNOWN
     admin_id: UUID | None = None
 
@@ -60,44 +69,46 @@ def list_providers(app: App) -> tuple[OidcProvider, ...]:
     return app.settings.oidc.providers
 
 
-async def start(app: App, call: Call, provider_id: str, next_path: str | None, *, link: bool) -> Start | End:
+async def begin_login(
+    app: App, call: Call, provider_id: str, next_path: str | None, *, link: bool
+) -> ProviderRedirect | LocalRedirect:
     """Begin a login, or a linking by the session that calls; with a refusal the browser ends at the login page.
 
     NOT_FOUND for an unknown provider.
     """
-    attempt = _Attempt(_provider(app, provider_id))
+    attempt = _OidcAttempt(_provider(app, provider_id))
     try:
         sessions.refuse_network(app, call)
         if link:
-            attempt.linking = await _linking(app, call)
-        return await _begin(app, call, attempt, rules.next_path(next_path))
+            attempt.linking = await _authorize_linking(app, call)
+        return await _redirect_to_provider(app, call, attempt, rules.next_path(next_path))
     except Refusal as wrong:
         await _record_refusal(app, call, attempt, wrong)
-        return End(rules.error_location(wrong))
+        return LocalRedirect(rules.error_location(wrong))
 
 
-async def _linking(app: App, call: Call) -> Linking:
+async def _authorize_linking(app: App, call: Call) -> LinkingSession:
     await sessions.authenticate(app, call)
     who = call.caller()
     allow(who, "account.change")
-    await sessions.refuse_stale(app, call, None, "oidc.link")
+    await sessions.require_recent_login(app, call, None, "oidc.link")
     async with app.db.autocommit() as conn:
-        linking = await store.find_linking(conn, who.session_id, app.clock()) if who.session_id else None
+        linking = await store.find_linking_session(conn, who.session_id, app.clock()) if who.session_id else None
         if linking is None:
             raise SessionInvalid
         if await store.is_linked(conn, linking.admin_id):
-            raise store.already_linked()
+            raise store.already_linked_conflict()
     return linking
 
 
-async def _begin(app: App, call: Call, attempt: _Attempt, next_path: str) -> Start:
+async def _redirect_to_provider(app: App, call: Call, attempt: _OidcAttempt, next_path: str) -> ProviderRedirect:
     provider, at = attempt.provider, app.clock()
-    metadata = await _asked(app.openid.get_metadata(provider, _reach(app), at))
+    metadata = await _translate_failures(app.openid.get_metadata(provider, _reach(app), at))
     state, browser = new_token(), rules.browser_token(call.cookies.get(COOKIE)) or new_token()
     session_id = attempt.linking.session_id if attempt.linking else None
-    flow = Flow(provider.id, next_path, session_id, at + LIFETIME)
+    flow = LoginFlow(provider.id, next_path, session_id, at + FLOW_LIFETIME)
     async with app.db.tx() as conn:
-        await store.forget_flows(conn, at)
+        await store.delete_expired_flows(conn, at)
         await store.insert_flow(conn, token_hash(state), token_hash(browser), flow)
     question = {
         "response_type": "code",
@@ -105,46 +116,48 @@ async def _begin(app: App, call: Call, attempt: _Attempt, next_path: str) -> Sta
         "redirect_uri": rules.callback_url(app.settings.http.public_url, provider),
         "scope": " ".join(provider.scopes),
         "state": state,
-        "nonce": rules.derived(app.vault, "nonce", state),
-        "code_challenge": code_challenge(rules.derived(app.vault, "verifier", state)),
+        "nonce": rules.derive_secret(app.vault, "nonce", state),
+        "code_challenge": code_challenge(rules.derive_secret(app.vault, "verifier", state)),
         "code_challenge_method": "S256",
     }
-    return Start(rules.authorization_url(metadata.authorization_endpoint, question), rules.set_cookie(browser))
+    return ProviderRedirect(
+        rules.authorization_url(metadata.authorization_endpoint, question), rules.set_cookie(browser)
+    )
 
 
-async def finish(app: App, call: Call, provider_id: str) -> End:
+async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
     """End a login with what the browser brings back; NOT_FOUND for an unknown provider, else a page of ours."""
-    attempt = _Attempt(_provider(app, provider_id))
+    attempt = _OidcAttempt(_provider(app, provider_id))
     try:
         sessions.refuse_network(app, call)
-        answer = rules.read_answer(call.query_pairs)
-        flow = await _take_flow(app, call, attempt, answer)
-        person = await _vouched(app, attempt.provider, answer)
+        answer = rules.read_response(call.query_pairs)
+        flow = await _use_flow(app, call, attempt, answer)
+        person = await _verify_identity(app, attempt.provider, answer)
         async with app.db.tx() as conn:
             if attempt.linking is not None:
                 await _link(conn, _principal(call, attempt.linking), app.clock(), attempt.linking.admin_id, person)
-                return End(flow.next)
-            done = await _enter(app, conn, call, attempt, person)
+                return LocalRedirect(flow.next)
+            done = await _log_in(app, conn, call, attempt, person)
     except Refusal as wrong:
         await _record_refusal(app, call, attempt, wrong)
-        return End(rules.error_location(wrong))
-    if isinstance(done, SecondFactorAsked):
-        return End(rules.factor_location(done.token, done.methods, flow.next))
-    sessions.forget_initial_password(app)
-    return End(flow.next, done.cookie)
+        return LocalRedirect(rules.error_location(wrong))
+    if isinstance(done, SecondFactorChallenge):
+        return LocalRedirect(rules.factor_location(done.token, done.methods, flow.next))
+    sessions.remove_initial_password(app)
+    return LocalRedirect(flow.next, done.cookie)
 
 
-async def _take_flow(app: App, call: Call, attempt: _Attempt, answer: Answer) -> Flow:
+async def _use_flow(app: App, call: Call, attempt: _OidcAttempt, answer: AuthorizationResponse) -> LoginFlow:
     """The login under way, used up; SESSION_INVALID where it isn't this browser's, or over, or its session is."""
     browser, at = rules.browser_token(call.cookies.get(COOKIE)), app.clock()
     if browser is None:
         raise SessionInvalid(reason="no_cookie")
     async with app.db.autocommit() as conn:
-        flow = await store.take_flow(conn, token_hash(answer.state), token_hash(browser), at)
+        flow = await store.use_flow(conn, token_hash(answer.state), token_hash(browser), at)
         if flow is None:
             raise SessionInvalid(reason="unknown_state")
         if flow.link_session_id is not None:
-            attempt.linking = await store.find_linking(conn, flow.link_session_id, at)
+            attempt.linking = await store.find_linking_session(conn, flow.link_session_id, at)
             if attempt.linking is None:
                 raise SessionInvalid(reason="session_over")
     if flow.provider != attempt.provider.id:
@@ -152,44 +165,48 @@ async def _take_flow(app: App, call: Call, attempt: _Attempt, answer: Answer) ->
     return flow
 
 
-async def _vouched(app: App, provider: OidcProvider, answer: Answer) -> Person:
+async def _verify_identity(app: App, provider: OidcProvider, answer: AuthorizationResponse) -> VerifiedIdentity:
     """Whom the provider vouches for; INVALID_CREDENTIALS where it doesn't, UNAVAILABLE where it is at fault."""
     reach, at = _reach(app), app.clock()
-    metadata = await _asked(app.openid.get_metadata(provider, reach, at))
+    metadata = await _translate_failures(app.openid.get_metadata(provider, reach, at))
     rules.refuse_foreign_issuer(answer, provider, says_issuer=metadata.says_issuer)
     rules.refuse_error(answer)
     code = {
         "code": answer.code,
-        "code_verifier": rules.derived(app.vault, "verifier", answer.state),
+        "code_verifier": rules.derive_secret(app.vault, "verifier", answer.state),
         "redirect_uri": rules.callback_url(app.settings.http.public_url, provider),
     }
-    proof = await _asked(
-        app.openid.exchange_code(provider, reach, code, rules.derived(app.vault, "nonce", answer.state), at)
+    proof = await _translate_failures(
+        app.openid.exchange_code(provider, reach, code, rules.derive_secret(app.vault, "nonce", answer.state), at)
     )
     claims = proof.claims
-    if rules.wants_email(provider, claims):
-        claims = {**await _asked(app.openid.get_userinfo(provider, reach, proof, at)), **claims}
-    return rules.read_person(provider, claims)
+    if rules.needs_email(provider, claims):
+        claims = {**await _translate_failures(app.openid.get_userinfo(provider, reach, proof, at)), **claims}
+    return rules.read_identity(provider, claims)
 
 
-async def _enter(app: App, conn: Conn, call: Call, attempt: _Attempt, person: Person) -> LoggedIn | SecondFactorAsked:
+async def _log_in(
+    app: App, conn: Conn, call: Call, attempt: _OidcAttempt, person: VerifiedIdentity
+) -> CompletedLogin | SecondFactorChallenge:
     provider, at = attempt.provider, app.clock()
     admin_id = await store.find_admin(conn, person.issuer, person.subject)
     if admin_id is None:
         attempt.label = person.email.text if person.email else _UNKNOWN
-        admin_id = await _newcomer(conn, call, provider, person, at)
+        admin_id = await _link_by_email_or_create(conn, call, provider, person, at)
     account = await sessions.find_account(conn, call, admin_id)
     if account is None:
         raise Forbidden("No account is linked to this identity.", reason="no_account")
     attempt.label, attempt.admin_id = account.email, account.id
-    go_on = sessions.open_session if rules.skips_second_factor(provider, person) else sessions.go_on
+    go_on = sessions.open_session if rules.skips_second_factor(provider, person) else sessions.continue_login
     done = await go_on(app, conn, call, account, at, f"oidc:{provider.id}")
     if done is None:
         raise SessionInvalid(reason="credentials_changed")
     return done
 
 
-async def _newcomer(conn: Conn, call: Call, provider: OidcProvider, person: Person, at: datetime) -> UUID:
+async def _link_by_email_or_create(
+    conn: Conn, call: Call, provider: OidcProvider, person: VerifiedIdentity, at: datetime
+) -> UUID:
     """The account for an identity that has none yet: found by its email, or made; FORBIDDEN where neither may be."""
     known = await admins.find_by_email(conn, person.email) if person.email else None
     who = Principal(
@@ -212,7 +229,7 @@ async def _newcomer(conn: Conn, call: Call, provider: OidcProvider, person: Pers
     return known.id
 
 
-async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: Person) -> None:
+async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: VerifiedIdentity) -> None:
     """Link the identity to the account that asked for it; its other sessions end."""
     if not await admins.lock(conn, admin_id):
         raise SessionInvalid(reason="session_over")
@@ -220,7 +237,7 @@ async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person
     await admins.end_sessions(conn, who, at, admin_id)
 
 
-async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: Person) -> None:
+async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: VerifiedIdentity) -> None:
     await store.insert(conn, admin_id, person, at)
     await admins.set_oidc_provider(conn, admin_id, person.provider, at)
     before, after = {"oidc_provider": None}, {"oidc_provider": person.provider}
@@ -256,10 +273,10 @@ async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> No
     await audit.record(conn, who, at, AuditAction("oidc.disconnect", AuditTarget("admin", admin_id), was, now))
 
 
-async def _asked(question: Awaitable[T]) -> T:
+async def _translate_failures(request: Awaitable[T]) -> T:
     """What a provider answers; its faults as refusals."""
     try:
-        return await question
+        return await request
     except ProviderError as failed:
         raise rules.unavailable(failed.reason) from failed
     except InvalidCode as refused:
@@ -268,7 +285,7 @@ async def _asked(question: Awaitable[T]) -> T:
         raise rules.refuse(f"token_{refused.reason}") from refused
 
 
-async def _record_refusal(app: App, call: Call, attempt: _Attempt, wrong: Refusal) -> None:
+async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, wrong: Refusal) -> None:
     """Write the entry of a login, or of a linking, that was refused. A visitor without a session is none."""
     at, reason = app.clock(), rules.audit_reason(wrong)
     try:
@@ -287,7 +304,7 @@ async def _record_refusal(app: App, call: Call, attempt: _Attempt, wrong: Refusa
         log.warning("a refused login could not be written down", provider=attempt.provider.id, reason=reason)
 
 
-def _principal(call: Call, linking: Linking) -> Principal:
+def _principal(call: Call, linking: LinkingSession) -> Principal:
     return Principal(
         admin_id=linking.admin_id,
         label=linking.email,

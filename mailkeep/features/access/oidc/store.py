@@ -9,10 +9,10 @@ import psycopg
 
 from mailkeep.core.errors import Conflict
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.access.oidc.model import Flow, Linking, Person
+from mailkeep.features.access.oidc.model import LinkingSession, LoginFlow, VerifiedIdentity
 
 
-async def insert_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, flow: Flow) -> None:
+async def insert_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, flow: LoginFlow) -> None:
     """A login under way."""
     await conn.execute(
         """
@@ -30,7 +30,7 @@ async def insert_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, flow: 
     )
 
 
-async def take_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, at: datetime) -> Flow | None:
+async def use_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, at: datetime) -> LoginFlow | None:
     """Use up the login under way that this browser began with this state; None where there is none (any more)."""
     cursor = await conn.execute(
         """
@@ -41,10 +41,10 @@ async def take_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, at: date
         {"state_hash": state_hash, "browser_hash": browser_hash, "at": at},
     )
     row = await cursor.fetchone()
-    return Flow(**row) if row else None
+    return LoginFlow(**row) if row else None
 
 
-async def forget_flows(conn: Conn, at: datetime) -> None:
+async def delete_expired_flows(conn: Conn, at: datetime) -> None:
     """Drop some of the logins that were never finished; those that others hold are left to the next call."""
     await conn.execute(
         """
@@ -56,7 +56,7 @@ async def forget_flows(conn: Conn, at: datetime) -> None:
     )
 
 
-async def find_linking(conn: Conn, session_id: UUID, at: datetime) -> Linking | None:
+async def find_linking_session(conn: Conn, session_id: UUID, at: datetime) -> LinkingSession | None:
     """The account of a session, where that is still active."""
     cursor = await conn.execute(
         """
@@ -68,7 +68,7 @@ async def find_linking(conn: Conn, session_id: UUID, at: datetime) -> Linking | 
         {"session_id": session_id, "at": at},
     )
     row = await cursor.fetchone()
-    return Linking(**row) if row else None
+    return LinkingSession(**row) if row else None
 
 
 async def find_admin(conn: Conn, issuer: str, subject: str) -> UUID | None:
@@ -87,7 +87,7 @@ async def is_linked(conn: Conn, admin_id: UUID) -> bool:
     return await cursor.fetchone() is not None
 
 
-async def insert(conn: Conn, admin_id: UUID, person: Person, at: datetime) -> None:
+async def insert(conn: Conn, admin_id: UUID, person: VerifiedIdentity, at: datetime) -> None:
     """Link an account to an identity; CONFLICT `already_linked`, or `identity_taken` where it is another account's."""
     try:
         await conn.execute(
@@ -100,14 +100,14 @@ async def insert(conn: Conn, admin_id: UUID, person: Person, at: datetime) -> No
     except psycopg.IntegrityError as error:
         match constraint_of(error):
             case "oidc_identities_pkey":
-                raise already_linked() from None
+                raise already_linked_conflict() from None
             case "oidc_identities_unique":
                 raise Conflict("The identity belongs to another account.", reason="identity_taken") from None
             case _:
                 raise
 
 
-def already_linked() -> Conflict:
+def already_linked_conflict() -> Conflict:
     """The account has another identity."""
     return Conflict("The account is linked to an identity already: disconnect it first.", reason="already_linked")
 

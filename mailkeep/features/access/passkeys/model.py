@@ -11,7 +11,7 @@ from uuid import UUID
 from mailkeep.core.passkey import RelyingParty
 
 CHALLENGE_LIFETIME = timedelta(minutes=5)
-MOST = 20
+MAX_PASSKEYS = 20
 """Passkeys of one account."""
 
 
@@ -42,7 +42,7 @@ class Passkey:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PasskeyChallenge:
     """A challenge for a browser, until `expires_at`; `passkeys` are the account's (of a login alone: none)."""
 
     party: RelyingParty
@@ -52,7 +52,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class PasskeyOwner:
     """For whom a passkey is made."""
 
     id: UUID
@@ -60,7 +60,7 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class Registration:
     """A new passkey; `recovery_codes` where it is the account's first factor, else None."""
 
     passkey: Passkey

@@ -11,37 +11,37 @@ from mailkeep.features.access.sessions import service as sessions
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
-async def _offer_registration(app: App, call: Call) -> HttpResponse:
-    offer, owner = await service.offer_registration(app, call, call.body.current_password or None)
-    return HttpResponse(wire.registration_offer(offer, owner))
+async def _begin_registration(app: App, call: Call) -> HttpResponse:
+    offer, owner = await service.begin_registration(app, call, call.body.current_password or None)
+    return HttpResponse(wire.to_registration_options(offer, owner))
 
 
 async def _register(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.made(await service.register(app, call, call.body.name, call.body.credential)))
+    return HttpResponse(wire.to_registration(await service.register(app, call, call.body.name, call.body.credential)))
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse([wire.record(passkey) for passkey in await service.list_own(conn, call.caller())])
+        return HttpResponse([wire.to_record(passkey) for passkey in await service.list_own(conn, call.caller())])
 
 
 async def _rename(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.record(await service.rename(app, call.caller(), call.id(), call.body.name)))
+    return HttpResponse(wire.to_record(await service.rename(app, call.caller(), call.id(), call.body.name)))
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     gone = await service.delete(app, call, call.id(), call.body.current_password or None)
-    return HttpResponse(wire.PasskeyDeleted(f"The passkey {gone.name} was deleted.", gone.id))
+    return HttpResponse(wire.PasskeyDeletion(f"The passkey {gone.name} was deleted.", gone.id))
 
 
 async def _renew_recovery_codes(app: App, call: Call) -> HttpResponse:
     codes = await service.renew_recovery_codes(app, call, call.body.current_password or None)
-    return HttpResponse(wire.RecoveryCodesRenewed("The recovery codes that you had no longer work.", codes))
+    return HttpResponse(wire.PasskeyRecoveryCodes("The recovery codes that you had no longer work.", codes))
 
 
-async def _offer_login(app: App, call: Call) -> HttpResponse:
+async def _begin_login(app: App, call: Call) -> HttpResponse:
     token = call.body.totp_session or None
-    return HttpResponse(wire.login_offer(await service.offer_login(app, call, token), alone=token is None))
+    return HttpResponse(wire.to_login_options(await service.begin_login(app, call, token), alone=token is None))
 
 
 async def _login(app: App, call: Call) -> HttpResponse:
@@ -68,14 +68,14 @@ ENDPOINTS = (
     Endpoint(
         method="POST",
         path="/auth/passkeys/register/options",
-        handler=_offer_registration,
+        handler=_begin_registration,
         action="factor.enrol",
         summary="Begin to register a passkey",
         description=f"Answers what `navigator.credentials.create()` takes, good once and for 5 minutes. {_FRESH} "
         "UNAVAILABLE (`public_url`) where `http.public_url` is no https address with a name, nor localhost.",
         tag=_TAG,
-        body=wire.Proven,
-        data=wire.RegistrationOffer,
+        body=wire.CurrentPasswordRequest,
+        data=wire.RegistrationOptionsResponse,
         audit="passkey.setup",
         resource="admin",
         refusals=(*_STALE, Conflict, Unavailable),
@@ -91,7 +91,7 @@ ENDPOINTS = (
         "account comes with ten recovery codes. Ends the other sessions.",
         tag=_TAG,
         body=wire.PasskeyRegistration,
-        data=wire.PasskeyMade,
+        data=wire.PasskeyRegistrationResponse,
         status=201,
         audit="passkey.register",
         resource="passkey",
@@ -133,8 +133,8 @@ ENDPOINTS = (
         "where the role needs a second factor and this is the last; (`last_way_in`) where the account has no password "
         f"and no identity beside it. {_FRESH}",
         tag=_TAG,
-        body=wire.Proven,
-        data=wire.PasskeyDeleted,
+        body=wire.CurrentPasswordRequest,
+        data=wire.PasskeyDeletion,
         audit="passkey.delete",
         resource="passkey",
         refusals=(*_STALE, NotFound, Conflict),
@@ -148,8 +148,8 @@ ENDPOINTS = (
         summary="Renew the recovery codes of an account with passkeys",
         description=f"The old ones no longer work. Ends the other sessions. {_FRESH}",
         tag=_TAG,
-        body=wire.Proven,
-        data=wire.RecoveryCodesRenewed,
+        body=wire.CurrentPasswordRequest,
+        data=wire.PasskeyRecoveryCodes,
         audit="passkey.recovery_codes",
         resource="admin",
         refusals=(*_STALE, Conflict),
@@ -158,14 +158,14 @@ ENDPOINTS = (
     Endpoint(
         method="POST",
         path="/auth/passkeys/login/options",
-        handler=_offer_login,
+        handler=_begin_login,
         action=None,
         summary="Begin to log in by a passkey",
         description="Alone, or with the `totp_session` of a login whose password was right, as its second factor. "
         "Answers what `navigator.credentials.get()` takes, good once and for 5 minutes.",
         tag=_TAG,
-        body=wire.PasskeyLoginBegun,
-        data=wire.LoginOffer,
+        body=wire.PasskeyLoginStart,
+        data=wire.LoginOptionsResponse,
         login=True,
         refusals=(SessionInvalid, Unavailable),
         examples=(Example(body={}),),

@@ -8,24 +8,24 @@ from collections.abc import Collection
 from mailkeep.core.errors import Conflict
 from mailkeep.core.passkey import CredentialResponse, VerifiedAssertion
 from mailkeep.features.access.admins.model import NO_PASSWORD, Admin
-from mailkeep.features.access.passkeys.model import MOST, Passkey
+from mailkeep.features.access.passkeys.model import MAX_PASSKEYS, Passkey
 
 # An ES256 key whose private half nobody has: what a use of an unknown passkey is measured against.
-NOBODYS_KEY = bytes.fromhex(
+DUMMY_PUBLIC_KEY = bytes.fromhex(
     "a50102032620012158201490fcaaac64eb04c23d61b826eae7bae755067cdd5cd7827cb3cb7838"
     "b6ffea22582098772f96c40afc150f02e7abc354a1f57579b8a970ecc36f477f888991e7762b"
 )
 
 
-def challenge_hash(challenge: bytes) -> bytes:
+def hash_challenge(challenge: bytes) -> bytes:
     """What is stored of a challenge."""
     return hashlib.sha256(challenge).digest()
 
 
-def refuse_more(owner: Admin) -> None:
+def refuse_over_limit(owner: Admin) -> None:
     """CONFLICT `limit_reached` where the account has as many passkeys as it may have."""
-    if owner.passkeys >= MOST:
-        raise Conflict(f"An account has at most {MOST} passkeys.", reason="limit_reached", limit=MOST)
+    if owner.passkeys >= MAX_PASSKEYS:
+        raise Conflict(f"An account has at most {MAX_PASSKEYS} passkeys.", reason="limit_reached", limit=MAX_PASSKEYS)
 
 
 def refuse_last_factor(owner: Admin, required: Collection[str]) -> None:
@@ -40,7 +40,7 @@ def refuse_last_way_in(owner: Admin, password_hash: str) -> None:
         raise Conflict("You could not log in any more without this passkey.", reason="last_way_in")
 
 
-def is_owners(passkey: Passkey, shown: CredentialResponse, used: VerifiedAssertion, *, alone: bool) -> bool:
+def matches_registration(passkey: Passkey, shown: CredentialResponse, used: VerifiedAssertion, *, alone: bool) -> bool:
     """Whether a verified use fits what was registered: its account, and that it may be backed up or not (§7.2).
 
     A passkey that is to say who logs in must name its account.

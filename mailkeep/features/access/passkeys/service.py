@@ -20,10 +20,17 @@ from mailkeep.core.secret import token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.passkeys import rules, store, wire
-from mailkeep.features.access.passkeys.model import CHALLENGE_LIFETIME, Offer, Owner, Passkey, Purpose, Registered
+from mailkeep.features.access.passkeys.model import (
+    CHALLENGE_LIFETIME,
+    Passkey,
+    PasskeyChallenge,
+    PasskeyOwner,
+    Purpose,
+    Registration,
+)
 from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.sessions import service as sessions
-from mailkeep.features.access.sessions.model import Account, LoggedIn
+from mailkeep.features.access.sessions.model import CompletedLogin, LoginAccount
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call
@@ -33,38 +40,40 @@ _UNKNOWN = "(unknown passkey)"
 _NOBODY = UUID(int=0)
 
 
-async def offer_registration(app: App, call: Call, current_password: str | None) -> tuple[Offer, Owner]:
+async def begin_registration(
+    app: App, call: Call, current_password: str | None
+) -> tuple[PasskeyChallenge, PasskeyOwner]:
     """A challenge to make a passkey for the caller with, and the caller; the offer has the passkeys that are there.
 
     CONFLICT `limit_reached`; refusals as of `sessions.refuse_stale`; UNAVAILABLE where `http.public_url` allows none.
     """
-    party, who = _party(app), call.caller()
-    await sessions.refuse_stale(app, call, current_password, "passkey.setup")
+    party, who = _relying_party(app), call.caller()
+    await sessions.require_recent_login(app, call, current_password, "passkey.setup")
     async with app.db.tx() as conn:
-        owner = await sessions.me(conn, who)
-        rules.refuse_more(owner)
-        own = await store.list_of(conn, owner.id)
-        offer = await _offer(conn, party, app.clock(), Purpose.REGISTER, _session_of(who), own)
+        owner = await sessions.get_own_account(conn, who)
+        rules.refuse_over_limit(owner)
+        own = await store.list_for(conn, owner.id)
+        offer = await _create_challenge(conn, party, app.clock(), Purpose.REGISTER, _session_of(who), own)
         await audit.record(conn, who, app.clock(), AuditAction("passkey.setup", AuditTarget("admin", owner.id)))
-    return offer, Owner(owner.id, owner.email)
+    return offer, PasskeyOwner(owner.id, owner.email)
 
 
-async def register(app: App, call: Call, name: str, credential: Mapping[str, Any]) -> Registered:
+async def register(app: App, call: Call, name: str, credential: Mapping[str, Any]) -> Registration:
     """Keep what an authenticator made for the caller; ends the account's other sessions.
 
     INVALID_FIELD where it was made for another site, or is damaged; CONFLICT `no_challenge`, `limit_reached`,
     `credential_taken`.
     """
-    party, who, at = _party(app), call.caller(), app.clock()
+    party, who, at = _relying_party(app), call.caller(), app.clock()
     shown = webauthn.parse_registration(credential)
     async with app.db.autocommit() as conn:
-        if not await store.take_challenge(conn, _hash(shown), Purpose.REGISTER, _session_of(who), at):
+        if not await store.use_challenge(conn, _hash(shown), Purpose.REGISTER, _session_of(who), at):
             raise Conflict("No registration waits for this answer: begin again.", reason="no_challenge")
     made = await asyncio.to_thread(webauthn.verify_registration, shown, party)
     async with app.db.tx() as conn:
-        admin_id = await _hold_own(conn, who)
-        owner = await sessions.me(conn, who)
-        rules.refuse_more(owner)
+        admin_id = await _lock_own(conn, who)
+        owner = await sessions.get_own_account(conn, who)
+        rules.refuse_over_limit(owner)
         passkey = Passkey(
             id=uuid7(at),
             admin_id=admin_id,
@@ -80,27 +89,27 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
             last_used_at=None,
         )
         await store.insert(conn, passkey)
-        codes = None if owner.second_factor else await second_factors.new_recovery_codes(conn, admin_id)
+        codes = None if owner.second_factor else await second_factors.replace_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
         audit_action = AuditAction(
             "passkey.register", AuditTarget("passkey", passkey.id), after=wire.audit_fields(passkey)
         )
         await audit.record(conn, who, at, audit_action)
-    return Registered(passkey, codes)
+    return Registration(passkey, codes)
 
 
 async def list_own(conn: Conn, who: Principal) -> list[Passkey]:
     """The caller's passkeys, the newest first."""
-    return await store.list_of(conn, (await sessions.me(conn, who)).id)
+    return await store.list_for(conn, (await sessions.get_own_account(conn, who)).id)
 
 
 async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passkey:
     """Give one of the caller's passkeys another name; NOT_FOUND for any other."""
     async with app.db.tx() as conn:
-        admin_id = await _hold_own(conn, who)
-        before = await _own(conn, admin_id, passkey_id)
+        admin_id = await _lock_own(conn, who)
+        before = await _require_own(conn, admin_id, passkey_id)
         await store.rename(conn, passkey_id, name)
-        after = await _own(conn, admin_id, passkey_id)
+        after = await _require_own(conn, admin_id, passkey_id)
         change = (wire.audit_fields(before), wire.audit_fields(after))
         await audit.record_change(conn, who, app.clock(), "passkey.rename", AuditTarget("passkey", passkey_id), change)
     return after
@@ -112,18 +121,18 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
     NOT_FOUND; CONFLICT `last_factor`, `last_way_in`; refusals as of `sessions.refuse_stale`.
     """
     who = call.caller()
-    await sessions.refuse_stale(app, call, current_password, "passkey.delete")
+    await sessions.require_recent_login(app, call, current_password, "passkey.delete")
     at = app.clock()
     async with app.db.tx() as conn:
-        admin_id = await _hold_own(conn, who)
-        passkey = await _own(conn, admin_id, passkey_id)
-        owner = await sessions.me(conn, who)
+        admin_id = await _lock_own(conn, who)
+        passkey = await _require_own(conn, admin_id, passkey_id)
+        owner = await sessions.get_own_account(conn, who)
         rules.refuse_last_factor(owner, app.settings.auth.require_second_factor)
         account = await sessions.find_account(conn, call, admin_id)
         rules.refuse_last_way_in(owner, account.password_hash if account else "")
         await store.delete(conn, passkey_id)
         if owner.passkeys <= 1 and not owner.totp_enabled:
-            await second_factors.forget_recovery_codes(conn, admin_id)
+            await second_factors.delete_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
         audit_action = AuditAction(
             "passkey.delete", AuditTarget("passkey", passkey_id), before=wire.audit_fields(passkey)
@@ -132,7 +141,7 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
     return passkey
 
 
-async def remove_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> int:
+async def delete_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> int:
     """Delete an account's passkeys, for the operator; how many there were. The recovery codes stay."""
     removed = await store.delete_all(conn, admin_id)
     if removed:
@@ -150,126 +159,128 @@ async def renew_recovery_codes(app: App, call: Call, current_password: str | Non
     CONFLICT `no_passkey`; refusals as of `sessions.refuse_stale`.
     """
     who, action = call.caller(), "passkey.recovery_codes"
-    await sessions.refuse_stale(app, call, current_password, action)
+    await sessions.require_recent_login(app, call, current_password, action)
     at = app.clock()
     async with app.db.tx() as conn:
-        admin_id = await _hold_own(conn, who)
-        if not (await sessions.me(conn, who)).passkeys:
+        admin_id = await _lock_own(conn, who)
+        if not (await sessions.get_own_account(conn, who)).passkeys:
             raise Conflict("You have no passkey.", reason="no_passkey")
-        codes = await second_factors.new_recovery_codes(conn, admin_id)
+        codes = await second_factors.replace_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
         await audit.record(conn, who, at, AuditAction(action, AuditTarget("admin", admin_id)))
     return codes
 
 
-async def offer_login(app: App, call: Call, token: str | None) -> Offer:
+async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallenge:
     """A challenge to log in with: alone, or where `token` of a waiting login is given as its second factor.
 
     SESSION_INVALID where that login is over; FORBIDDEN `network`; UNAVAILABLE as of `offer_registration`.
     """
     sessions.refuse_network(app, call)
-    party, at = _party(app), app.clock()
+    party, at = _relying_party(app), app.clock()
     async with app.db.tx() as conn:
         if token is None:
-            return await _offer(conn, party, at, Purpose.LOGIN, b"", [])
-        account = await sessions.find_waiting(conn, call, token, at)
+            return await _create_challenge(conn, party, at, Purpose.LOGIN, b"", [])
+        account = await sessions.find_pending(conn, call, token, at)
         if account is None:
             raise SessionInvalid
-        own = await store.list_of(conn, account.id)
-        return await _offer(conn, party, at, Purpose.SECOND_FACTOR, token_hash(token), own)
+        own = await store.list_for(conn, account.id)
+        return await _create_challenge(conn, party, at, Purpose.SECOND_FACTOR, token_hash(token), own)
 
 
 @dataclass(frozen=True, slots=True)
-class _Try:
+class _PasskeyAttempt:
     """A use of a passkey, its challenge taken; `passkey` and `account` where the credential is known."""
 
     shown: CredentialResponse
     token: str | None
-    account: Account | None
+    account: LoginAccount | None
     passkey: Passkey | None
 
 
-async def login(app: App, call: Call, credential: Mapping[str, Any], token: str | None) -> LoggedIn:
+async def login(app: App, call: Call, credential: Mapping[str, Any], token: str | None) -> CompletedLogin:
     """Open a session by a passkey: alone, with the user verified, or as second factor of a waiting login.
 
     SESSION_INVALID where the challenge, or that login, is unknown, used or over; INVALID_CREDENTIALS for a passkey
     that is unknown, of another account or site, or whose counter has not risen; FORBIDDEN `network`.
     """
     sessions.refuse_network(app, call)
-    party, at = _party(app), app.clock()
+    party, at = _relying_party(app), app.clock()
     shown = webauthn.parse_assertion(credential)
     async with app.db.tx() as conn:
-        tried = await _begin(conn, call, shown, token, at)
+        tried = await _use_challenge(conn, call, shown, token, at)
     if tried is None:
         raise SessionInvalid("This login is over, or its challenge was used: begin again.")
-    key = tried.passkey.public_key if tried.passkey else rules.NOBODYS_KEY
+    key = tried.passkey.public_key if tried.passkey else rules.DUMMY_PUBLIC_KEY
     alone = token is None
     used = await asyncio.to_thread(webauthn.verify_assertion, shown, party, key, user_verified=alone)
     async with app.db.tx() as conn:
         # What is wrong is answered, not raised, until it is written down.
-        opened = await _conclude(app, conn, call, tried, used, at)
+        opened = await _open_session(app, conn, call, tried, used, at)
     if isinstance(opened, Refusal):
         raise opened
-    sessions.forget_initial_password(app)
+    sessions.remove_initial_password(app)
     return opened
 
 
-async def _begin(conn: Conn, call: Call, shown: CredentialResponse, token: str | None, at: datetime) -> _Try | None:
+async def _use_challenge(
+    conn: Conn, call: Call, shown: CredentialResponse, token: str | None, at: datetime
+) -> _PasskeyAttempt | None:
     """Use up the challenge, and one of a waiting login's tries; None where either is over."""
     account = None
     if token is not None:
-        account = await sessions.use_try(conn, call, token, at)
+        account = await sessions.use_attempt(conn, call, token, at)
         if account is None:
             return None
     purpose, bound_to = (Purpose.SECOND_FACTOR, token_hash(token)) if token else (Purpose.LOGIN, b"")
-    if not await store.take_challenge(conn, _hash(shown), purpose, bound_to, at):
+    if not await store.use_challenge(conn, _hash(shown), purpose, bound_to, at):
         return None
     passkey = await store.find_by_credential(conn, shown.credential_id)
     if account is None:  # asked for in any case: an unknown passkey takes as long as a known one
         account = await sessions.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
     foreign = passkey is not None and account is not None and passkey.admin_id != account.id
-    return _Try(shown, token, account, None if foreign else passkey)
+    return _PasskeyAttempt(shown, token, account, None if foreign else passkey)
 
 
-async def _conclude(
-    app: App, conn: Conn, call: Call, tried: _Try, used: VerifiedAssertion | None, at: datetime
-) -> LoggedIn | Refusal:
+async def _open_session(
+    app: App, conn: Conn, call: Call, tried: _PasskeyAttempt, used: VerifiedAssertion | None, at: datetime
+) -> CompletedLogin | Refusal:
     account, passkey, alone = tried.account, tried.passkey, tried.token is None
     if account is None or passkey is None or used is None:
-        return await _refuse(conn, call, tried, at, "unknown" if passkey is None else "rejected")
-    if not rules.is_owners(passkey, tried.shown, used, alone=alone):
-        return await _refuse(conn, call, tried, at, "rejected")
+        return await _record_refusal(conn, call, tried, at, "unknown" if passkey is None else "rejected")
+    if not rules.matches_registration(passkey, tried.shown, used, alone=alone):
+        return await _record_refusal(conn, call, tried, at, "rejected")
     if not await admins.lock(conn, account.id) or await store.find(conn, account.id, passkey.id) is None:
-        return await _refuse(conn, call, tried, at, "unknown")
-    if not await store.note_use(conn, passkey.id, used, at):
-        return await _refuse(conn, call, tried, at, "counter")
-    if tried.token is not None and not await sessions.end_waiting(conn, tried.token):
+        return await _record_refusal(conn, call, tried, at, "unknown")
+    if not await store.record_use(conn, passkey.id, used, at):
+        return await _record_refusal(conn, call, tried, at, "counter")
+    if tried.token is not None and not await sessions.end_pending(conn, tried.token):
         return SessionInvalid()
     method = "passkey" if alone else "password+passkey"
     return await sessions.open_session(app, conn, call, account, at, method) or SessionInvalid()
 
 
-async def _refuse(conn: Conn, call: Call, tried: _Try, at: datetime, reason: str) -> Refusal:
+async def _record_refusal(conn: Conn, call: Call, tried: _PasskeyAttempt, at: datetime, reason: str) -> Refusal:
     account = tried.account
     label, admin_id = (account.email, account.id) if account else (_UNKNOWN, None)
     await sessions.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
     return InvalidCredentials("The passkey was not accepted.")
 
 
-async def _offer(
+async def _create_challenge(
     conn: Conn, party: RelyingParty, at: datetime, purpose: Purpose, bound_to: bytes, own: list[Passkey]
-) -> Offer:
+) -> PasskeyChallenge:
     challenge, expires_at = os.urandom(_CHALLENGE_BYTES), at + CHALLENGE_LIFETIME
-    await store.forget_challenges(conn, at)
-    await store.insert_challenge(conn, rules.challenge_hash(challenge), purpose, bound_to, expires_at)
-    return Offer(party, challenge, expires_at, own)
+    await store.delete_expired_challenges(conn, at)
+    await store.insert_challenge(conn, rules.hash_challenge(challenge), purpose, bound_to, expires_at)
+    return PasskeyChallenge(party, challenge, expires_at, own)
 
 
 def _hash(shown: CredentialResponse) -> bytes:
-    return rules.challenge_hash(shown.challenge)
+    return rules.hash_challenge(shown.challenge)
 
 
-def _party(app: App) -> RelyingParty:
+def _relying_party(app: App) -> RelyingParty:
     party = webauthn.relying_party(app.settings.http.public_url)
     if party is None:
         raise Unavailable("Passkeys need http.public_url to be https with a name, or localhost.", reason="public_url")
@@ -281,13 +292,13 @@ def _session_of(who: Principal) -> bytes:
     return who.session_id.bytes
 
 
-async def _hold_own(conn: Conn, who: Principal) -> UUID:
+async def _lock_own(conn: Conn, who: Principal) -> UUID:
     if who.admin_id is None or not await admins.lock(conn, who.admin_id):
         raise SessionInvalid
     return who.admin_id
 
 
-async def _own(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey:
+async def _require_own(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey:
     passkey = await store.find(conn, admin_id, passkey_id)
     if passkey is None:
         raise NotFound

@@ -20,7 +20,7 @@ _SELECT = """
 """
 
 
-async def list_of(conn: Conn, admin_id: UUID) -> list[Passkey]:
+async def list_for(conn: Conn, admin_id: UUID) -> list[Passkey]:
     """The passkeys of an account, the newest first."""
     cursor = await conn.execute(_SELECT + " WHERE p.admin_id = %(admin_id)s ORDER BY p.id DESC", {"admin_id": admin_id})
     return [_passkey(row) for row in await cursor.fetchall()]
@@ -78,7 +78,7 @@ async def delete_all(conn: Conn, admin_id: UUID) -> int:
     return cursor.rowcount
 
 
-async def note_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: datetime) -> bool:
+async def record_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: datetime) -> bool:
     """Compare and set the counter, and write the use; False where it has not risen (§7.2, step 22).
 
     Authenticators that don't count say 0 for ever.
@@ -111,7 +111,7 @@ async def insert_challenge(
     )
 
 
-async def take_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, at: datetime) -> bool:
+async def use_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, at: datetime) -> bool:
     """Use up a challenge; False where none such waits (any more)."""
     cursor = await conn.execute(
         """
@@ -124,7 +124,7 @@ async def take_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bo
     return cursor.rowcount == 1
 
 
-async def forget_challenges(conn: Conn, at: datetime) -> None:
+async def delete_expired_challenges(conn: Conn, at: datetime) -> None:
     """Drop some challenges that are over; those that others hold are left to the next call."""
     await conn.execute(
         """

@@ -10,10 +10,16 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.passkey import ALGORITHMS
 from mailkeep.core.secret import encode_base64url
-from mailkeep.features.access.passkeys.model import CHALLENGE_LIFETIME, Offer, Owner, Passkey, Registered
+from mailkeep.features.access.passkeys.model import (
+    CHALLENGE_LIFETIME,
+    Passkey,
+    PasskeyChallenge,
+    PasskeyOwner,
+    Registration,
+)
 from mailkeep.web.fields import Body, Text, Timestamp
 
-_SERVICE = "Mailkeep"
+_SERVICE_NAME = "Mailkeep"
 _TIMEOUT = int(CHALLENGE_LIFETIME.total_seconds() * 1000)
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -35,7 +41,7 @@ Credential = Annotated[
 Base64Url = Annotated[str, Meta(description="Base64url without padding")]
 
 
-class Proven(Body, frozen=True):
+class CurrentPasswordRequest(Body, frozen=True):
     """A change of how one logs in."""
 
     current_password: Password | UnsetType = UNSET
@@ -54,7 +60,7 @@ class PasskeyRename(Body, frozen=True):
     name: Name
 
 
-class PasskeyLoginBegun(Body, frozen=True):
+class PasskeyLoginStart(Body, frozen=True):
     """Nothing to log in by a passkey alone; `totp_session` of a login that waits for its second factor."""
 
     totp_session: Text | UnsetType = UNSET
@@ -67,14 +73,14 @@ class PasskeyLogin(Body, frozen=True):
     totp_session: Text | UnsetType = UNSET
 
 
-class Party(Struct, frozen=True):
+class RpEntity(Struct, frozen=True):
     """For whom a passkey is made: the domain of `http.public_url`."""
 
     id: str
     name: str
 
 
-class User(Struct, frozen=True, rename="camel"):
+class UserEntity(Struct, frozen=True, rename="camel"):
     """Whose passkey it is; `id` is the account's, in base64url."""
 
     id: str
@@ -82,14 +88,14 @@ class User(Struct, frozen=True, rename="camel"):
     display_name: str
 
 
-class KeyParameter(Struct, frozen=True):
+class CredentialParameters(Struct, frozen=True):
     """A kind of key that is taken: an algorithm of COSE."""
 
     type: Literal["public-key"]
     alg: int
 
 
-class Descriptor(Struct, frozen=True):
+class CredentialDescriptor(Struct, frozen=True):
     """A passkey that is there."""
 
     type: Literal["public-key"]
@@ -97,7 +103,7 @@ class Descriptor(Struct, frozen=True):
     transports: list[str]
 
 
-class Selection(Struct, frozen=True, rename="camel"):
+class AuthenticatorSelection(Struct, frozen=True, rename="camel"):
     """Which authenticators are wanted."""
 
     resident_key: Literal["preferred"]
@@ -108,13 +114,13 @@ class Selection(Struct, frozen=True, rename="camel"):
 class CreationOptions(Struct, frozen=True, rename="camel"):
     """For `PublicKeyCredential.parseCreationOptionsFromJSON()`."""
 
-    rp: Party
-    user: User
+    rp: RpEntity
+    user: UserEntity
     challenge: Base64Url
-    pub_key_cred_params: list[KeyParameter]
+    pub_key_cred_params: list[CredentialParameters]
     timeout: int
-    exclude_credentials: list[Descriptor]
-    authenticator_selection: Selection
+    exclude_credentials: list[CredentialDescriptor]
+    authenticator_selection: AuthenticatorSelection
     attestation: Literal["none"]
 
 
@@ -124,18 +130,18 @@ class RequestOptions(Struct, frozen=True, rename="camel"):
     challenge: Base64Url
     timeout: int
     rp_id: str
-    allow_credentials: list[Descriptor]
+    allow_credentials: list[CredentialDescriptor]
     user_verification: Literal["required", "preferred"]
 
 
-class RegistrationOffer(Struct, frozen=True):
+class RegistrationOptionsResponse(Struct, frozen=True):
     """What to make a passkey with, once and until `expires_at`."""
 
     options: CreationOptions
     expires_at: Timestamp
 
 
-class LoginOffer(Struct, frozen=True):
+class LoginOptionsResponse(Struct, frozen=True):
     """What to log in with, once and until `expires_at`."""
 
     options: RequestOptions
@@ -159,28 +165,28 @@ class PasskeyRecord(Struct, frozen=True):
     last_used_at: Timestamp | None
 
 
-class PasskeyMade(Struct, frozen=True):
+class PasskeyRegistrationResponse(Struct, frozen=True):
     """A new passkey. `recovery_codes` where it is the account's first factor: shown this once."""
 
     passkey: PasskeyRecord
     recovery_codes: list[str] | None
 
 
-class RecoveryCodesRenewed(Struct, frozen=True):
+class PasskeyRecoveryCodes(Struct, frozen=True):
     """Recovery codes, shown this once: each works once, in place of the second factor."""
 
     message: str
     recovery_codes: list[str]
 
 
-class PasskeyDeleted(Struct, frozen=True):
+class PasskeyDeletion(Struct, frozen=True):
     """A passkey was deleted."""
 
     message: str
     id: UUID
 
 
-def record(passkey: Passkey) -> PasskeyRecord:
+def to_record(passkey: Passkey) -> PasskeyRecord:
     """A passkey as it is answered."""
     return PasskeyRecord(
         id=passkey.id,
@@ -194,9 +200,9 @@ def record(passkey: Passkey) -> PasskeyRecord:
     )
 
 
-def made(registered: Registered) -> PasskeyMade:
+def to_registration(registered: Registration) -> PasskeyRegistrationResponse:
     """A new passkey as it is answered."""
-    return PasskeyMade(record(registered.passkey), registered.recovery_codes)
+    return PasskeyRegistrationResponse(to_record(registered.passkey), registered.recovery_codes)
 
 
 def audit_fields(passkey: Passkey) -> dict[str, Any]:
@@ -209,22 +215,22 @@ def audit_fields(passkey: Passkey) -> dict[str, Any]:
     }
 
 
-def registration_offer(offer: Offer, owner: Owner) -> RegistrationOffer:
+def to_registration_options(offer: PasskeyChallenge, owner: PasskeyOwner) -> RegistrationOptionsResponse:
     """What a browser makes a passkey with."""
     options = CreationOptions(
-        rp=Party(offer.party.id, _SERVICE),
-        user=User(encode_base64url(owner.id.bytes), owner.email, owner.email),
+        rp=RpEntity(offer.party.id, _SERVICE_NAME),
+        user=UserEntity(encode_base64url(owner.id.bytes), owner.email, owner.email),
         challenge=encode_base64url(offer.challenge),
-        pub_key_cred_params=[KeyParameter("public-key", number) for number in ALGORITHMS],
+        pub_key_cred_params=[CredentialParameters("public-key", number) for number in ALGORITHMS],
         timeout=_TIMEOUT,
         exclude_credentials=_descriptors(offer),
-        authenticator_selection=Selection("preferred", False, "preferred"),
+        authenticator_selection=AuthenticatorSelection("preferred", False, "preferred"),
         attestation="none",
     )
-    return RegistrationOffer(options, iso(offer.expires_at))
+    return RegistrationOptionsResponse(options, iso(offer.expires_at))
 
 
-def login_offer(offer: Offer, *, alone: bool) -> LoginOffer:
+def to_login_options(offer: PasskeyChallenge, *, alone: bool) -> LoginOptionsResponse:
     """What a browser logs in with; `alone`: without a password before it."""
     options = RequestOptions(
         challenge=encode_base64url(offer.challenge),
@@ -233,10 +239,11 @@ def login_offer(offer: Offer, *, alone: bool) -> LoginOffer:
         allow_credentials=_descriptors(offer),
         user_verification="required" if alone else "preferred",
     )
-    return LoginOffer(options, iso(offer.expires_at))
+    return LoginOptionsResponse(options, iso(offer.expires_at))
 
 
-def _descriptors(offer: Offer) -> list[Descriptor]:
+def _descriptors(offer: PasskeyChallenge) -> list[CredentialDescriptor]:
     return [
-        Descriptor("public-key", encode_base64url(one.credential_id), list(one.transports)) for one in offer.passkeys
+        CredentialDescriptor("public-key", encode_base64url(one.credential_id), list(one.transports))
+        for one in offer.passkeys
     ]

@@ -20,7 +20,7 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class TotpFactor:
     """An account's authenticator: its sealed secret; pending while `enabled_at` is None."""
 
     secret: bytes
@@ -29,7 +29,7 @@ class Factor:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class SecondFactorCode:
     """What is shown: a code of the authenticator, or a recovery code."""
 
     code: str
@@ -37,7 +37,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class TotpSetup:
     """A setup that waits for its first code, until `expires_at`."""
 
     provisioning_uri: str

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.core.errors import Conflict
-from mailkeep.features.access.second_factors.model import SETUP_LIFETIME, Factor, Failures
+from mailkeep.features.access.second_factors.model import SETUP_LIFETIME, Failures, TotpFactor
 
 WINDOW = timedelta(minutes=15)
 FREE_FAILURES = 10
@@ -17,17 +17,17 @@ _FIRST_WAIT = 15
 _LONGEST_WAIT = 900
 
 
-def count_try(seen: Failures | None, at: datetime, *, familiar: bool) -> tuple[Failures, int]:
+def count_attempt(seen: Failures | None, at: datetime, *, known: bool) -> tuple[Failures, int]:
     """The failures with one more try, and the seconds that it has to wait: 0 lets it go on to what is tried."""
     if seen is None or _is_over(seen, at):
         return Failures(at, 1, at), 0
     counted = Failures(seen.window_started_at, seen.failures + 1, at)
-    if familiar or at >= seen.last_failed_at + timedelta(seconds=_wait_after(seen.failures)):
+    if known or at >= seen.last_failed_at + timedelta(seconds=_wait_after(seen.failures)):
         return counted, 0
     return counted, _wait_after(counted.failures)
 
 
-def count_known_try(seen: Failures | None, at: datetime) -> tuple[Failures, int]:
+def count_known_attempt(seen: Failures | None, at: datetime) -> tuple[Failures, int]:
     """The same of sources that have logged in before: at most 50 failures in any 15 minutes.
 
     They are counted until 15 minutes pass without one, so that no window has a boundary at which they double.
@@ -50,28 +50,28 @@ def _is_over(seen: Failures, at: datetime) -> bool:
     return abs(at - since) >= WINDOW
 
 
-def refuse_enabled(factor: Factor | None) -> None:
+def refuse_if_enabled(factor: TotpFactor | None) -> None:
     """CONFLICT `totp_enabled` where the account has its second factor already."""
     if factor is not None and factor.enabled_at is not None:
         raise Conflict("The second factor is enabled already.", reason="totp_enabled")
 
 
-def pending(factor: Factor | None, at: datetime) -> Factor:
+def require_pending(factor: TotpFactor | None, at: datetime) -> TotpFactor:
     """The setup that waits for its first code; CONFLICT `totp_enabled`, or `no_setup` where none (still) waits."""
-    refuse_enabled(factor)
+    refuse_if_enabled(factor)
     if factor is None or at >= factor.created_at + SETUP_LIFETIME:
         raise Conflict("No setup is waiting for a code: start one first.", reason="no_setup")
     return factor
 
 
-def enabled(factor: Factor | None) -> Factor:
+def require_enabled(factor: TotpFactor | None) -> TotpFactor:
     """The factor that is in force; CONFLICT `totp_off` where there is none."""
     if factor is None or factor.enabled_at is None:
         raise Conflict("No second factor is enabled.", reason="totp_off")
     return factor
 
 
-def recovery_hash(admin_id: UUID, code: str) -> bytes:
+def hash_recovery_code(admin_id: UUID, code: str) -> bytes:
     """What is stored of a recovery code, however it was typed: 80 random bits need no slow hash."""
     typed = "".join(code.split()).replace("-", "").lower()
     return hashlib.sha256(admin_id.bytes + typed.encode("utf-8", "surrogatepass")).digest()

@@ -17,34 +17,41 @@ from mailkeep.core.secret import Vault, new_recovery_code
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.second_factors import rules, store
-from mailkeep.features.access.second_factors.model import ISSUER, RECOVERY_CODES, SETUP_LIFETIME, Factor, Proof, Setup
+from mailkeep.features.access.second_factors.model import (
+    ISSUER,
+    RECOVERY_CODES,
+    SETUP_LIFETIME,
+    SecondFactorCode,
+    TotpFactor,
+    TotpSetup,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 _PURPOSE = "totp"
 
 
-async def count_try(conn: Conn, key: str, at: datetime, *, familiar: bool) -> int:
+async def count_attempt(conn: Conn, key: str, at: datetime, *, known: bool) -> int:
     """Count a try under `key` as a failure; the seconds it has to wait, 0 where it may go on. Held until the commit."""
-    seen = await store.hold_failures(conn, key, at)
-    counted, wait = rules.count_try(seen, at, familiar=familiar)
+    seen = await store.lock_failures(conn, key, at)
+    counted, wait = rules.count_attempt(seen, at, known=known)
     await store.save_failures(conn, key, counted)
-    await store.forget_failures(conn, at - rules.WINDOW)
+    await store.delete_old_failures(conn, at - rules.WINDOW)
     return wait
 
 
-async def count_known_try(conn: Conn, key: str, at: datetime) -> int:
+async def count_known_attempt(conn: Conn, key: str, at: datetime) -> int:
     """The same of a source that has logged in before: it waits from the fiftieth failure on, and refused tries don't
     count.
     """
-    counted, wait = rules.count_known_try(await store.hold_failures(conn, key, at), at)
+    counted, wait = rules.count_known_attempt(await store.lock_failures(conn, key, at), at)
     await store.save_failures(conn, key, counted)
     return wait
 
 
-async def take_back(conn: Conn, key: str) -> None:
+async def undo_failure(conn: Conn, key: str) -> None:
     """A try that `count_try` counted was right."""
-    await store.take_back_failure(conn, key)
+    await store.decrement_failures(conn, key)
 
 
 def failures_key(admin_id: UUID, source: str | None = None) -> str:
@@ -52,7 +59,9 @@ def failures_key(admin_id: UUID, source: str | None = None) -> str:
     return f"totp:{admin_id}" + (f":{source}" if source else "")
 
 
-async def prove(conn: Conn, vault: Vault, admin_id: UUID, proof: Proof, at: datetime, key: str) -> Refusal | None:
+async def verify_code(
+    conn: Conn, vault: Vault, admin_id: UUID, proof: SecondFactorCode, at: datetime, key: str
+) -> Refusal | None:
     """Use up a code of the account, which the caller holds; its try is counted by `key`.
 
     None where it was right, else the refusal to be raised after the commit: TOTP_INVALID, or RATE_LIMIT_EXCEEDED
@@ -60,131 +69,131 @@ async def prove(conn: Conn, vault: Vault, admin_id: UUID, proof: Proof, at: date
     """
     factor = await store.find(conn, admin_id)
     enabled = factor if factor is not None and factor.enabled_at is not None else None
-    return await _prove(conn, vault, admin_id, (enabled, proof), at, key)
+    return await _verify_code(conn, vault, admin_id, (enabled, proof), at, key)
 
 
-async def _prove(
-    conn: Conn, vault: Vault, admin_id: UUID, shown: tuple[Factor | None, Proof], at: datetime, key: str
+async def _verify_code(
+    conn: Conn, vault: Vault, admin_id: UUID, shown: tuple[TotpFactor | None, SecondFactorCode], at: datetime, key: str
 ) -> Refusal | None:
-    wait = await count_try(conn, key, at, familiar=False)
+    wait = await count_attempt(conn, key, at, known=False)
     if wait:
         return RateLimitExceeded("Too many wrong codes; try again later.", retry_after=wait)
     factor, proof = shown
     if proof.is_recovery:
-        right = await store.take_recovery_code(conn, admin_id, rules.recovery_hash(admin_id, proof.code))
+        right = await store.use_recovery_code(conn, admin_id, rules.hash_recovery_code(admin_id, proof.code))
     else:
-        step = totp.match(_opened(vault, admin_id, factor), proof.code, at) if factor else None
-        right = step is not None and await store.take_step(conn, admin_id, step)
+        step = totp.match(_unseal(vault, admin_id, factor), proof.code, at) if factor else None
+        right = step is not None and await store.use_step(conn, admin_id, step)
     if not right:
         return TotpInvalid()
-    await take_back(conn, key)
+    await undo_failure(conn, key)
     return None
 
 
-def _opened(vault: Vault, admin_id: UUID, factor: Factor) -> bytes:
+def _unseal(vault: Vault, admin_id: UUID, factor: TotpFactor) -> bytes:
     secret = vault.open(_PURPOSE, factor.secret, admin_id.bytes)
     if secret is None:
         raise RuntimeError("a second factor was sealed with another master secret")
     return secret
 
 
-async def setup(app: App, who: Principal) -> Setup:
+async def begin_setup(app: App, who: Principal) -> TotpSetup:
     """Make a secret for the caller, in place of one that waits; CONFLICT `totp_enabled`."""
-    admin_id, at = _own(who), app.clock()
+    admin_id, at = _own_id(who), app.clock()
     secret = totp.new_secret()
     async with app.db.tx() as conn:
-        await _hold(conn, admin_id)
-        rules.refuse_enabled(await store.find(conn, admin_id))
+        await _lock(conn, admin_id)
+        rules.refuse_if_enabled(await store.find(conn, admin_id))
         await store.replace(conn, admin_id, app.vault.seal(_PURPOSE, secret, admin_id.bytes), at)
         account = await admins.get(conn, who, admin_id)
         await audit.record(conn, who, at, AuditAction("totp.setup", AuditTarget("admin", admin_id)))
-    return Setup(totp.provisioning_uri(secret, account.email, ISSUER), at + SETUP_LIFETIME)
+    return TotpSetup(totp.provisioning_uri(secret, account.email, ISSUER), at + SETUP_LIFETIME)
 
 
-async def verify(app: App, who: Principal, code: str) -> list[str]:
+async def enable(app: App, who: Principal, code: str) -> list[str]:
     """Complete the caller's enrolment by a first code; the recovery codes, which are shown this once.
 
     CONFLICT `no_setup`, `totp_enabled`; TOTP_INVALID; RATE_LIMIT_EXCEEDED after many wrong codes.
     """
-    admin_id, at = _own(who), app.clock()
+    admin_id, at = _own_id(who), app.clock()
     async with app.db.tx() as conn:
-        await _hold(conn, admin_id)
-        factor = rules.pending(await store.find(conn, admin_id), at)
+        await _lock(conn, admin_id)
+        factor = rules.require_pending(await store.find(conn, admin_id), at)
         key = failures_key(admin_id)
-        wrong = await _prove(conn, app.vault, admin_id, (factor, Proof(code)), at, key)
+        wrong = await _verify_code(conn, app.vault, admin_id, (factor, SecondFactorCode(code)), at, key)
         if wrong is None:
             await store.enable(conn, admin_id, at)
-            codes = await new_recovery_codes(conn, admin_id)
+            codes = await replace_recovery_codes(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.enable", enabled=True)
             return codes
-        await _record_wrong(conn, who, at, "totp.enable", wrong)
+        await _record_failure(conn, who, at, "totp.enable", wrong)
     raise wrong
 
 
-async def disable(app: App, who: Principal, proof: Proof) -> None:
+async def disable(app: App, who: Principal, proof: SecondFactorCode) -> None:
     """Take the caller's second factor away, by a code; CONFLICT `totp_off`, TOTP_INVALID, RATE_LIMIT_EXCEEDED."""
-    admin_id, at = _own(who), app.clock()
+    admin_id, at = _own_id(who), app.clock()
     async with app.db.tx() as conn:
-        await _hold(conn, admin_id)
-        rules.enabled(await store.find(conn, admin_id))
-        wrong = await prove(conn, app.vault, admin_id, proof, at, failures_key(admin_id))
+        await _lock(conn, admin_id)
+        rules.require_enabled(await store.find(conn, admin_id))
+        wrong = await verify_code(conn, app.vault, admin_id, proof, at, failures_key(admin_id))
         if wrong is None:
             await store.delete(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.disable", enabled=False)
             return
-        await _record_wrong(conn, who, at, "totp.disable", wrong)
+        await _record_failure(conn, who, at, "totp.disable", wrong)
     raise wrong
 
 
 async def renew_recovery_codes(app: App, who: Principal, code: str) -> list[str]:
     """New recovery codes for the caller in place of the old ones, by a code; refusals as of `disable`."""
-    admin_id, at = _own(who), app.clock()
+    admin_id, at = _own_id(who), app.clock()
     async with app.db.tx() as conn:
-        await _hold(conn, admin_id)
-        rules.enabled(await store.find(conn, admin_id))
-        wrong = await prove(conn, app.vault, admin_id, Proof(code), at, failures_key(admin_id))
+        await _lock(conn, admin_id)
+        rules.require_enabled(await store.find(conn, admin_id))
+        wrong = await verify_code(conn, app.vault, admin_id, SecondFactorCode(code), at, failures_key(admin_id))
         if wrong is None:
-            codes = await new_recovery_codes(conn, admin_id)
+            codes = await replace_recovery_codes(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.recovery_codes", enabled=True)
             return codes
-        await _record_wrong(conn, who, at, "totp.recovery_codes", wrong)
+        await _record_failure(conn, who, at, "totp.recovery_codes", wrong)
     raise wrong
 
 
 async def reset(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
     """Take an account's authenticator and recovery codes away without a code: for the operator. CONFLICT `totp_off`."""
-    await _hold(conn, admin_id)
+    await _lock(conn, admin_id)
     if await store.find(conn, admin_id) is None:
         raise Conflict("The account has no second factor.", reason="totp_off")
     await store.delete(conn, admin_id)
     await admins.set_totp(conn, who, at, admin_id, "totp.reset", enabled=False)
 
 
-async def new_recovery_codes(conn: Conn, admin_id: UUID) -> list[str]:
+async def replace_recovery_codes(conn: Conn, admin_id: UUID) -> list[str]:
     """Recovery codes in place of those that the account had; it is held by the caller."""
     codes = [new_recovery_code() for _ in range(RECOVERY_CODES)]
-    await store.replace_recovery_codes(conn, admin_id, [rules.recovery_hash(admin_id, code) for code in codes])
+    await store.replace_recovery_codes(conn, admin_id, [rules.hash_recovery_code(admin_id, code) for code in codes])
     return codes
 
 
-async def forget_recovery_codes(conn: Conn, admin_id: UUID) -> None:
+async def delete_recovery_codes(conn: Conn, admin_id: UUID) -> None:
     """The account has no factor any more that they could stand for."""
     await store.replace_recovery_codes(conn, admin_id, [])
 
 
-async def _hold(conn: Conn, admin_id: UUID) -> None:
+async def _lock(conn: Conn, admin_id: UUID) -> None:
     if not await admins.lock(conn, admin_id):
         raise SessionInvalid
 
 
-async def _record_wrong(conn: Conn, who: Principal, at: datetime, action: str, wrong: Refusal) -> None:
+async def _record_failure(conn: Conn, who: Principal, at: datetime, action: str, wrong: Refusal) -> None:
     """A wrong code is an entry; one that came too early stands in the metrics, as every 429."""
     if isinstance(wrong, TotpInvalid):
         audit_action = AuditAction(action, AuditTarget("admin", who.admin_id), outcome="failed", error_code=wrong.code)
         await audit.record(conn, who, at, audit_action)
 
 
-def _own(who: Principal) -> UUID:
+def _own_id(who: Principal) -> UUID:
     if who.admin_id is None:
         raise SessionInvalid
     return who.admin_id

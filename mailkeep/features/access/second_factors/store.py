@@ -7,16 +7,16 @@ from datetime import datetime
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.second_factors.model import Factor, Failures
+from mailkeep.features.access.second_factors.model import Failures, TotpFactor
 
 
-async def find(conn: Conn, admin_id: UUID) -> Factor | None:
+async def find(conn: Conn, admin_id: UUID) -> TotpFactor | None:
     """The account's authenticator, pending or enabled."""
     cursor = await conn.execute(
         "SELECT secret, created_at, enabled_at FROM totp_secrets WHERE admin_id = %(admin_id)s", {"admin_id": admin_id}
     )
     row = await cursor.fetchone()
-    return Factor(bytes(row["secret"]), row["created_at"], row["enabled_at"]) if row else None
+    return TotpFactor(bytes(row["secret"]), row["created_at"], row["enabled_at"]) if row else None
 
 
 async def replace(conn: Conn, admin_id: UUID, secret: bytes, at: datetime) -> None:
@@ -51,7 +51,7 @@ async def delete(conn: Conn, admin_id: UUID) -> None:
     await conn.execute("DELETE FROM totp_secrets WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
 
 
-async def take_step(conn: Conn, admin_id: UUID, step: int) -> bool:
+async def use_step(conn: Conn, admin_id: UUID, step: int) -> bool:
     """Compare and set: take the code of a time step; False where it, or a later one, was taken before."""
     cursor = await conn.execute(
         """
@@ -63,7 +63,7 @@ async def take_step(conn: Conn, admin_id: UUID, step: int) -> bool:
     return cursor.rowcount == 1
 
 
-async def take_recovery_code(conn: Conn, admin_id: UUID, code_hash: bytes) -> bool:
+async def use_recovery_code(conn: Conn, admin_id: UUID, code_hash: bytes) -> bool:
     """Use up a recovery code; False where the account has none like it (any more)."""
     cursor = await conn.execute(
         "DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s AND code_hash = %(code_hash)s",
@@ -85,7 +85,7 @@ async def replace_recovery_codes(conn: Conn, admin_id: UUID, code_hashes: Sequen
     )
 
 
-async def hold_failures(conn: Conn, key: str, at: datetime) -> Failures | None:
+async def lock_failures(conn: Conn, key: str, at: datetime) -> Failures | None:
     """The failures counted by this key, held until the transaction ends; None where none were."""
     await conn.execute(
         """
@@ -125,14 +125,14 @@ async def save_failures(conn: Conn, key: str, counted: Failures) -> None:
     )
 
 
-async def take_back_failure(conn: Conn, key: str) -> None:
+async def decrement_failures(conn: Conn, key: str) -> None:
     """A try that was counted as a failure was none."""
     await conn.execute(
         "UPDATE login_failures SET failures = greatest(failures - 1, 0) WHERE email_key = %(key)s", {"key": key}
     )
 
 
-async def forget_failures(conn: Conn, before: datetime) -> None:
+async def delete_old_failures(conn: Conn, before: datetime) -> None:
     """Drop some counts that were last touched before then; those that others hold are left to the next call."""
     await conn.execute(
         """

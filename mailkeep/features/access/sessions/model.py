@@ -10,17 +10,17 @@ from uuid import UUID
 from mailkeep.core.principal import Role
 from mailkeep.features.access.admins.model import Admin
 
-Method = Literal["totp", "passkey", "recovery_code"]
+SecondFactorMethod = Literal["totp", "passkey", "recovery_code"]
 
 COOKIE = "svc_session"
 PENDING_LIFETIME = timedelta(minutes=5)
-PENDING_TRIES = 5
-FRESH = timedelta(minutes=15)
+PENDING_ATTEMPTS = 5
+RECENT_LOGIN = timedelta(minutes=15)
 """So long after its login a session may change how its account logs in, without the password."""
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class AdminSession:
     """A session as it is shown."""
 
     id: UUID
@@ -32,7 +32,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ActiveSession:
     """The session that a request's cookie opens, and its account as it is now."""
 
     session_id: UUID
@@ -44,7 +44,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class LoginAccount:
     """What an account's password is verified with; `familiar`: the source has logged into it before.
 
     `passkeys`: it has one at least.
@@ -60,7 +60,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingLogin:
     """A login that waits for its second factor, and the credentials that began it."""
 
     admin_id: UUID
@@ -68,18 +68,18 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondFactorAsked:
+class SecondFactorChallenge:
     """The password was right: what `token` opens takes one of the account's factors next, until `expires_at`."""
 
     token: str
     expires_at: datetime
-    methods: tuple[Method, ...]
+    methods: tuple[SecondFactorMethod, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedIn:
+class CompletedLogin:
     """A login that succeeded, and the cookie that it sets (a whole Set-Cookie value)."""
 
     admin: Admin
-    session: Session
+    session: AdminSession
     cookie: str

@@ -14,7 +14,7 @@ from mailkeep.core.errors import (
     WeakPassword,
 )
 from mailkeep.features.access.second_factors import service as second_factors
-from mailkeep.features.access.second_factors.model import Proof
+from mailkeep.features.access.second_factors.model import SecondFactorCode
 from mailkeep.features.access.sessions import rules, service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 from mailkeep.web.fields import OneOf
@@ -23,9 +23,9 @@ from mailkeep.web.fields import OneOf
 async def _login(app: App, call: Call) -> HttpResponse:
     match call.body:
         case wire.LoginByCode(totp_session=token, totp_code=code):
-            done = await service.login_by_factor(app, call, token, Proof(code))
+            done = await service.login_with_code(app, call, token, SecondFactorCode(code))
         case wire.LoginByRecoveryCode(totp_session=token, recovery_code=code):
-            done = await service.login_by_factor(app, call, token, Proof(code, is_recovery=True))
+            done = await service.login_with_code(app, call, token, SecondFactorCode(code, is_recovery=True))
         case given:
             done = await service.login(app, call, given.email, given.password)
     return service.reply(app, done)
@@ -34,7 +34,7 @@ async def _login(app: App, call: Call) -> HttpResponse:
 async def _me(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         return HttpResponse(
-            wire.account(await service.me(conn, call.caller()), app.settings.auth.require_second_factor)
+            wire.to_account(await service.get_own_account(conn, call.caller()), app.settings.auth.require_second_factor)
         )
 
 
@@ -43,20 +43,22 @@ async def _logout(app: App, call: Call) -> HttpResponse:
     assert who.session_id is not None  # the action is barred for keys
     async with app.db.tx() as conn:
         await service.end_session(conn, who, app.clock(), who.session_id, "auth.logout")
-    return HttpResponse(wire.Done("You are logged out."), cookies=[rules.clear_cookie()])
+    return HttpResponse(wire.LogoutResponse("You are logged out."), cookies=[rules.clear_cookie()])
 
 
 async def _logout_all(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         ended = await service.end_all_sessions(conn, call.caller(), app.clock())
-    return HttpResponse(wire.SessionsEnded("All your sessions were ended.", ended), cookies=[rules.clear_cookie()])
+    return HttpResponse(
+        wire.SessionsEndResponse("All your sessions were ended.", ended), cookies=[rules.clear_cookie()]
+    )
 
 
 async def _sessions(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
         found = await service.list_sessions(conn, who, app.clock())
-    return HttpResponse([wire.session(session, who.session_id) for session in found])
+    return HttpResponse([wire.to_session(session, who.session_id) for session in found])
 
 
 async def _end_session(app: App, call: Call) -> HttpResponse:
@@ -64,28 +66,28 @@ async def _end_session(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         await service.end_session(conn, who, app.clock(), session_id, "session.delete")
     cookies = [rules.clear_cookie()] if session_id == who.session_id else []
-    return HttpResponse(wire.SessionEnded("The session was ended.", session_id), cookies=cookies)
+    return HttpResponse(wire.SessionEndResponse("The session was ended.", session_id), cookies=cookies)
 
 
 async def _password(app: App, call: Call) -> HttpResponse:
     ended = await service.change_password(app, call, call.body.current_password, call.body.new_password)
-    return HttpResponse(wire.SessionsEnded("Your password was changed.", ended))
+    return HttpResponse(wire.SessionsEndResponse("Your password was changed.", ended))
 
 
 async def _set_up_totp(app: App, call: Call) -> HttpResponse:
-    made = await second_factors.setup(app, call.caller())
-    return HttpResponse(wire.TotpSetup(made.provisioning_uri, iso(made.expires_at)))
+    made = await second_factors.begin_setup(app, call.caller())
+    return HttpResponse(wire.TotpSetupResponse(made.provisioning_uri, iso(made.expires_at)))
 
 
 async def _verify_totp(app: App, call: Call) -> HttpResponse:
-    codes = await second_factors.verify(app, call.caller(), call.body.code)
+    codes = await second_factors.enable(app, call.caller(), call.body.code)
     return HttpResponse(wire.RecoveryCodes("Your second factor is enabled. Keep the recovery codes safe.", True, codes))
 
 
 async def _disable_totp(app: App, call: Call) -> HttpResponse:
     given = call.body
-    by_recovery = isinstance(given, wire.OwnRecoveryCode)
-    proof = Proof(given.recovery_code, is_recovery=True) if by_recovery else Proof(given.code)
+    by_recovery = isinstance(given, wire.RecoveryCodeRequest)
+    proof = SecondFactorCode(given.recovery_code, is_recovery=True) if by_recovery else SecondFactorCode(given.code)
     await second_factors.disable(app, call.caller(), proof)
     return HttpResponse(wire.TotpState("Your second factor is disabled.", False))
 
@@ -114,8 +116,8 @@ ENDPOINTS = (
             "have to wait; those that did, after 50."
         ),
         tag=_TAG,
-        body=OneOf((wire.Login, wire.LoginByCode, wire.LoginByRecoveryCode)),
-        data=OneOf((wire.SessionOpened, wire.SecondFactorNeeded)),
+        body=OneOf((wire.LoginByPassword, wire.LoginByCode, wire.LoginByRecoveryCode)),
+        data=OneOf((wire.LoginResponse, wire.SecondFactorResponse)),
         login=True,
         refusals=(InvalidCredentials, TotpInvalid, SessionInvalid),
         examples=(
@@ -131,7 +133,7 @@ ENDPOINTS = (
         summary="Show who calls",
         description="With an API key: its owner.",
         tag=_TAG,
-        data=wire.Account,
+        data=wire.OwnAccount,
         examples=(Example(),),
     ),
     Endpoint(
@@ -141,7 +143,7 @@ ENDPOINTS = (
         action="session.leave",
         summary="Log out",
         tag=_TAG,
-        data=wire.Done,
+        data=wire.LogoutResponse,
         audit="auth.logout",
         resource="session",
         refusals=(NotFound,),
@@ -155,7 +157,7 @@ ENDPOINTS = (
         summary="End all own sessions",
         description="This one too.",
         tag=_TAG,
-        data=wire.SessionsEnded,
+        data=wire.SessionsEndResponse,
         audit="auth.logout_all",
         resource="admin",
         examples=(Example(),),
@@ -178,7 +180,7 @@ ENDPOINTS = (
         action="account.change",
         summary="End one of the own sessions",
         tag=_TAG,
-        data=wire.SessionEnded,
+        data=wire.SessionEndResponse,
         audit="session.delete",
         resource="session",
         refusals=(NotFound,),
@@ -193,7 +195,7 @@ ENDPOINTS = (
         description="Ends the other sessions; this one stays.",
         tag=_TAG,
         body=wire.PasswordChange,
-        data=wire.SessionsEnded,
+        data=wire.SessionsEndResponse,
         audit="admin.password",
         resource="admin",
         refusals=(WeakPassword, InvalidCredentials),
@@ -217,7 +219,7 @@ ENDPOINTS = (
             "shown a first code, within 10 minutes; a setup that waits is replaced."
         ),
         tag=_TAG,
-        data=wire.TotpSetup,
+        data=wire.TotpSetupResponse,
         audit="totp.setup",
         resource="admin",
         refusals=(Conflict,),
@@ -231,7 +233,7 @@ ENDPOINTS = (
         summary="Enable the second factor",
         description="By a first code. Answers ten recovery codes, shown this once, and ends the other sessions.",
         tag=_TAG,
-        body=wire.OwnCode,
+        body=wire.CodeRequest,
         data=wire.RecoveryCodes,
         audit="totp.enable",
         resource="admin",
@@ -246,7 +248,7 @@ ENDPOINTS = (
         summary="Renew the recovery codes",
         description="The old ones no longer work. Ends the other sessions.",
         tag=_TAG,
-        body=wire.OwnCode,
+        body=wire.CodeRequest,
         data=wire.RecoveryCodes,
         audit="totp.recovery_codes",
         resource="admin",
@@ -261,7 +263,7 @@ ENDPOINTS = (
         summary="Disable the second factor",
         description="By a valid code, or by a recovery code where the authenticator is lost. Ends the other sessions.",
         tag=_TAG,
-        body=OneOf((wire.OwnCode, wire.OwnRecoveryCode)),
+        body=OneOf((wire.CodeRequest, wire.RecoveryCodeRequest)),
         data=wire.TotpState,
         audit="totp.disable",
         resource="admin",

@@ -10,7 +10,7 @@ from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.network import is_within
 from mailkeep.core.principal import BlockReason, Role
 from mailkeep.core.secret import Vault
-from mailkeep.features.access.sessions.model import COOKIE, Account, Method
+from mailkeep.features.access.sessions.model import COOKIE, LoginAccount, SecondFactorMethod
 
 
 def account_key(email: str) -> tuple[str, str]:
@@ -25,7 +25,7 @@ def account_key(email: str) -> tuple[str, str]:
     return address.key, address.text
 
 
-def known_key(email: str) -> str:
+def known_source_key(email: str) -> str:
     """What failures are counted by of sources that have logged into the account before, and of its sessions."""
     return f"known:{account_key(email)[0]}"
 
@@ -35,14 +35,14 @@ def network_bar(address: str, *allowed: Sequence[str]) -> BlockReason | None:
     return None if all(not networks or is_within(address, networks) for networks in allowed) else BlockReason.NETWORK
 
 
-def factor_bar(role: Role, second_factor: bool, required: Collection[str]) -> BlockReason | None:
+def second_factor_bar(role: Role, second_factor: bool, required: Collection[str]) -> BlockReason | None:
     """What stands against an account of this role while it has no second factor."""
     return BlockReason.SECOND_FACTOR if role.value in required and not second_factor else None
 
 
-def methods_of(account: Account) -> tuple[Method, ...]:
+def available_methods(account: LoginAccount) -> tuple[SecondFactorMethod, ...]:
     """By which of its factors the account may go on after the password; none: it has no second factor."""
-    own: tuple[tuple[bool, Method], ...] = (
+    own: tuple[tuple[bool, SecondFactorMethod], ...] = (
         (account.totp_enabled, "totp"),
         (account.passkeys, "passkey"),
         (account.totp_enabled or account.passkeys, "recovery_code"),
@@ -55,7 +55,7 @@ def sign_token(vault: Vault, token: str) -> str:
     return f"{token}.{vault.sign('session', token.encode())}"
 
 
-def open_token(vault: Vault, value: str) -> str | None:
+def verify_token(vault: Vault, value: str) -> str | None:
     """The token in a cookie's value, None where we did not sign it."""
     token, _, signature = value.rpartition(".")
     return token if vault.verify("session", token.encode("utf-8", "replace"), signature) else None

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from mailkeep.core.principal import Role
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.sessions.model import Account, Pending, Session, Shown
+from mailkeep.features.access.sessions.model import ActiveSession, AdminSession, LoginAccount, PendingLogin
 
 
-async def find_shown(conn: Conn, token_hash: bytes, at: datetime) -> Shown | None:
+async def find_active(conn: Conn, token_hash: bytes, at: datetime) -> ActiveSession | None:
     """The active session with this token, and its account."""
     cursor = await conn.execute(
         """
@@ -28,10 +28,10 @@ async def find_shown(conn: Conn, token_hash: bytes, at: datetime) -> Shown | Non
     if row is None:
         return None
     row["role"], row["assigned"] = Role(row["role"]), frozenset(row["assigned"])
-    return Shown(**row)
+    return ActiveSession(**row)
 
 
-async def list_active(conn: Conn, admin_id: UUID, at: datetime) -> list[Session]:
+async def list_active(conn: Conn, admin_id: UUID, at: datetime) -> list[AdminSession]:
     """The active sessions of an account, the newest first."""
     cursor = await conn.execute(
         """
@@ -43,17 +43,17 @@ async def list_active(conn: Conn, admin_id: UUID, at: datetime) -> list[Session]
         """,
         {"admin_id": admin_id, "at": at},
     )
-    return [Session(**row) for row in await cursor.fetchall()]
+    return [AdminSession(**row) for row in await cursor.fetchall()]
 
 
-async def find_opened_at(conn: Conn, session_id: UUID) -> datetime | None:
+async def find_created_at(conn: Conn, session_id: UUID) -> datetime | None:
     """When the session was opened."""
     cursor = await conn.execute("SELECT created_at FROM sessions WHERE id = %(id)s", {"id": session_id})
     row = await cursor.fetchone()
     return row["created_at"] if row else None
 
 
-async def insert(conn: Conn, session: Session, token_hash: bytes, credentials_epoch: int) -> None:
+async def insert(conn: Conn, session: AdminSession, token_hash: bytes, credentials_epoch: int) -> None:
     """A new session, tied to the credentials that opened it."""
     await conn.execute(
         """
@@ -62,7 +62,7 @@ async def insert(conn: Conn, session: Session, token_hash: bytes, credentials_ep
         VALUES (%(id)s, %(admin_id)s, %(token_hash)s, %(credentials_epoch)s, %(ip_address)s, %(user_agent)s,
                 %(created_at)s, %(expires_at)s)
         """,
-        {name: getattr(session, name) for name in Session.__slots__}
+        {name: getattr(session, name) for name in AdminSession.__slots__}
         | {"token_hash": token_hash, "credentials_epoch": credentials_epoch},
     )
 
@@ -103,7 +103,7 @@ _ACCOUNT = """
 """
 
 
-async def find_account(conn: Conn, email_key: str, source: str) -> Account | None:
+async def find_account_by_email(conn: Conn, email_key: str, source: str) -> LoginAccount | None:
     """The account with this email, seen from a source."""
     cursor = await conn.execute(
         _ACCOUNT + " WHERE a.email_key = %(email_key)s", {"email_key": email_key, "source": source}
@@ -111,13 +111,13 @@ async def find_account(conn: Conn, email_key: str, source: str) -> Account | Non
     return _account(await cursor.fetchone())
 
 
-async def find_own_account(conn: Conn, admin_id: UUID, source: str) -> Account | None:
+async def find_account(conn: Conn, admin_id: UUID, source: str) -> LoginAccount | None:
     """The account with this id, seen from a source."""
     cursor = await conn.execute(_ACCOUNT + " WHERE a.id = %(id)s", {"id": admin_id, "source": source})
     return _account(await cursor.fetchone())
 
 
-async def is_familiar(conn: Conn, email_key: str, source: str) -> bool:
+async def is_known_source(conn: Conn, email_key: str, source: str) -> bool:
     """Whether the source has logged into the account with this email, if there is one."""
     cursor = await conn.execute(
         """
@@ -132,11 +132,11 @@ async def is_familiar(conn: Conn, email_key: str, source: str) -> bool:
     return bool(row and row["familiar"])
 
 
-def _account(row: dict[str, Any] | None) -> Account | None:
-    return Account(**row) if row else None
+def _account(row: dict[str, Any] | None) -> LoginAccount | None:
+    return LoginAccount(**row) if row else None
 
 
-async def remember_source(conn: Conn, admin_id: UUID, source: str, at: datetime, unseen_since: datetime) -> None:
+async def record_source(conn: Conn, admin_id: UUID, source: str, at: datetime, unseen_since: datetime) -> None:
     """Note that the source has logged in; those unseen since then are forgotten."""
     named = {"admin_id": admin_id, "source": source, "at": at, "unseen_since": unseen_since}
     await conn.execute(
@@ -149,7 +149,7 @@ async def remember_source(conn: Conn, admin_id: UUID, source: str, at: datetime,
     await conn.execute("DELETE FROM login_sources WHERE admin_id = %(admin_id)s AND seen_at < %(unseen_since)s", named)
 
 
-async def insert_pending(conn: Conn, token_hash: bytes, account: Account, expires_at: datetime) -> None:
+async def insert_pending(conn: Conn, token_hash: bytes, account: LoginAccount, expires_at: datetime) -> None:
     """A login that waits for its second factor; the account is held."""
     await conn.execute(
         """
@@ -165,7 +165,7 @@ async def insert_pending(conn: Conn, token_hash: bytes, account: Account, expire
     )
 
 
-async def find_pending(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> Pending | None:
+async def find_pending(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> PendingLogin | None:
     """The login that waits behind this token; None where it is over, or was tried so often."""
     cursor = await conn.execute(
         """
@@ -175,10 +175,10 @@ async def find_pending(conn: Conn, token_hash: bytes, at: datetime, tries: int) 
         {"token_hash": token_hash, "at": at, "tries": tries},
     )
     row = await cursor.fetchone()
-    return Pending(**row) if row else None
+    return PendingLogin(**row) if row else None
 
 
-async def use_try(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> bool:
+async def use_attempt(conn: Conn, token_hash: bytes, at: datetime, tries: int) -> bool:
     """Use up one of the `tries` of a waiting login; False where it has none left, or is over."""
     cursor = await conn.execute(
         """
@@ -198,7 +198,7 @@ async def delete_pending(conn: Conn, token_hash: bytes) -> bool:
     return cursor.rowcount == 1
 
 
-async def forget_pending(conn: Conn, at: datetime) -> None:
+async def delete_expired_pending(conn: Conn, at: datetime) -> None:
     """Drop some waiting logins that are over; those that others hold are left to the next call."""
     await conn.execute(
         """

@@ -12,10 +12,15 @@ from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Role
 from mailkeep.features.access.admins.model import Admin
 from mailkeep.features.access.sessions import rules
-from mailkeep.features.access.sessions.model import LoggedIn, Method, SecondFactorAsked, Session
+from mailkeep.features.access.sessions.model import (
+    AdminSession,
+    CompletedLogin,
+    SecondFactorChallenge,
+    SecondFactorMethod,
+)
 from mailkeep.web.fields import OWN_CODE, Body, Text, Timestamp
 
-Secret = Annotated[str, Meta(extra_json_schema={"format": "password"})]
+Password = Annotated[str, Meta(extra_json_schema={"format": "password"})]
 # What is no code is a wrong one: TOTP_INVALID.
 Code = Annotated[
     str, Meta(extra=OWN_CODE, extra_json_schema={"pattern": "^[0-9]{6}$"}, description="Of the authenticator: 6 digits")
@@ -25,7 +30,7 @@ RecoveryCode = Annotated[
 ]
 
 
-class Account(Struct, frozen=True):
+class OwnAccount(Struct, frozen=True):
     """The caller's own account.
 
     `passkeys` is how many it has. `second_factor_required`: it can do nothing else until it has enrolled one.
@@ -54,11 +59,11 @@ class SessionRecord(Struct, frozen=True):
     current: bool
 
 
-class Login(Body, frozen=True):
+class LoginByPassword(Body, frozen=True):
     """Who logs in. Any text is taken: what is no account's is INVALID_CREDENTIALS."""
 
     email: Text
-    password: Secret
+    password: Password
 
 
 class LoginByCode(Body, frozen=True):
@@ -75,36 +80,36 @@ class LoginByRecoveryCode(Body, frozen=True):
     recovery_code: RecoveryCode
 
 
-class SessionOpened(Struct, frozen=True):
+class LoginResponse(Struct, frozen=True):
     """A session was opened; the cookie `svc_session` carries it."""
 
-    admin: Account
+    admin: OwnAccount
     session_id: UUID
     expires_at: Timestamp
 
 
-class SecondFactorNeeded(Struct, frozen=True):
+class SecondFactorResponse(Struct, frozen=True):
     """The password was right; `totp_session` takes one of the `methods` next, until `expires_at`, 5 times at most."""
 
     requires_totp: Literal[True]
     totp_session: str
     expires_at: Timestamp
-    methods: list[Method]
+    methods: list[SecondFactorMethod]
 
 
-class OwnCode(Body, frozen=True):
+class CodeRequest(Body, frozen=True):
     """A code that is valid now."""
 
     code: Code
 
 
-class OwnRecoveryCode(Body, frozen=True):
+class RecoveryCodeRequest(Body, frozen=True):
     """A recovery code, which is used up."""
 
     recovery_code: RecoveryCode
 
 
-class TotpSetup(Struct, frozen=True):
+class TotpSetupResponse(Struct, frozen=True):
     """A secret for an authenticator, to be shown as a QR code; it waits for a first code until `expires_at`."""
 
     provisioning_uri: str
@@ -129,39 +134,39 @@ class TotpState(Struct, frozen=True):
 class PasswordChange(Body, frozen=True):
     """The present password, and the one to have from now on (8 to 256 characters)."""
 
-    current_password: Secret
-    new_password: Secret
+    current_password: Password
+    new_password: Password
 
 
-class Done(Struct, frozen=True):
+class LogoutResponse(Struct, frozen=True):
     """What was done."""
 
     message: str
 
 
-class SessionEnded(Struct, frozen=True):
+class SessionEndResponse(Struct, frozen=True):
     """A session was ended."""
 
     message: str
     id: UUID
 
 
-class SessionsEnded(Struct, frozen=True):
+class SessionsEndResponse(Struct, frozen=True):
     """Sessions were ended: how many."""
 
     message: str
     sessions_ended: int
 
 
-def account(admin: Admin, required: Collection[str]) -> Account:
+def to_account(admin: Admin, required: Collection[str]) -> OwnAccount:
     """An account as its owner sees it; `required`: the roles that need a second factor."""
-    return Account(
+    return OwnAccount(
         id=admin.id,
         email=admin.email,
         role=admin.role,
         totp_enabled=admin.totp_enabled,
         passkeys=admin.passkeys,
-        second_factor_required=rules.factor_bar(admin.role, admin.second_factor, required) is not None,
+        second_factor_required=rules.second_factor_bar(admin.role, admin.second_factor, required) is not None,
         oidc_provider=admin.oidc_provider,
         last_login_at=iso_or_none(admin.last_login_at),
         domain_ids=list(admin.domain_ids),
@@ -169,14 +174,16 @@ def account(admin: Admin, required: Collection[str]) -> Account:
     )
 
 
-def login(done: LoggedIn | SecondFactorAsked, required: Collection[str]) -> SessionOpened | SecondFactorNeeded:
+def to_login_response(
+    done: CompletedLogin | SecondFactorChallenge, required: Collection[str]
+) -> LoginResponse | SecondFactorResponse:
     """A login as it is answered: done, or half done."""
-    if isinstance(done, SecondFactorAsked):
-        return SecondFactorNeeded(True, done.token, iso(done.expires_at), list(done.methods))
-    return SessionOpened(account(done.admin, required), done.session.id, iso(done.session.expires_at))
+    if isinstance(done, SecondFactorChallenge):
+        return SecondFactorResponse(True, done.token, iso(done.expires_at), list(done.methods))
+    return LoginResponse(to_account(done.admin, required), done.session.id, iso(done.session.expires_at))
 
 
-def session(found: Session, current: UUID | None) -> SessionRecord:
+def to_session(found: AdminSession, current: UUID | None) -> SessionRecord:
     """A session as it is answered."""
     return SessionRecord(
         id=found.id,

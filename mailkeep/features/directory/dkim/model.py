@@ -1,4 +1,4 @@
-"""A DKIM key, and what a signer needs of it."""
+"""A DKIM key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DkimKey:
 
     @property
     def dns_value(self) -> str:
-        """The text of the TXT record (RFC 6376 §3.6.1), in one piece: zone files split it at 255 octets."""
+        """The text of the TXT record (RFC 6376 §3.6.1), unsplit: zone files split it at 255 octets."""
         kind = "ed25519" if self.algorithm == "ed25519" else "rsa"
         return f"v=DKIM1; k={kind}; p={b64encode(self.public_key).decode()}"
 
@@ -39,5 +39,5 @@ class DkimKey:
 
     @property
     def fingerprint_sha256(self) -> str:
-        """SHA-256 of the public key as it stands behind `p=`, in hex."""
+        """SHA-256 of the public key in the form of the `p=` tag, in hex."""
         return hashlib.sha256(self.public_key).hexdigest()

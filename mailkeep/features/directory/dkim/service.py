@@ -1,4 +1,4 @@
-"""The use cases of DKIM keys."""
+"""Use cases of DKIM keys."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ _BITS = {"rsa2048": 2048, "rsa4096": 4096}
 
 
 def generate_key(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorithm = "rsa2048") -> DkimKey:
-    """A new active key for a domain, not yet stored. Takes up to a second of CPU for RSA: call it in a
-    thread.
-    """
+    """A new active key for a domain, not stored yet. RSA takes up to a second of CPU: call it in a thread."""
     private: rsa.RSAPrivateKey | Ed25519PrivateKey
     if algorithm == "ed25519":
         private = Ed25519PrivateKey.generate()
@@ -52,14 +50,14 @@ def generate_key(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorit
 
 
 async def insert(conn: Conn, key: DkimKey) -> None:
-    """Store a new key, in the caller's transaction."""
+    """Store a new key in the caller's transaction."""
     await store.insert(conn, key)
 
 
 async def list_signing_keys(conn: Conn, vault: Vault, domain_name: str) -> list[SigningKey]:
-    """The opened keys with which a domain signs; empty for a domain that is not managed here.
+    """The unsealed keys with which a domain signs; empty for a domain that is not managed here.
 
-    Raises RuntimeError where a key doesn't open with this master secret: mail must not leave unsigned for it.
+    Raises RuntimeError where a key can't be unsealed with this master secret: its mail must not be sent unsigned.
     """
     return [_unseal(vault, key) for key in await store.list_active(conn, domain_name)]
 
@@ -72,5 +70,5 @@ async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[D
 def _unseal(vault: Vault, key: DkimKey) -> SigningKey:
     pem = vault.open(_PURPOSE, key.private_key, key.id.bytes)
     if pem is None:
-        raise RuntimeError(f"DKIM key {key.id} does not open with this master secret")
+        raise RuntimeError(f"DKIM key {key.id} can't be unsealed: the master secret is another one")
     return SigningKey(key.selector, key.algorithm, pem)

@@ -1,4 +1,4 @@
-"""The SQL of DKIM keys."""
+"""SQL of DKIM keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SELECT = """
 
 
 async def insert(conn: Conn, key: DkimKey) -> None:
-    """A new key."""
+    """Insert a key."""
     await conn.execute(
         """
         INSERT INTO dkim_keys (id, domain_id, selector, algorithm, stage, private_key, public_key, created_at,

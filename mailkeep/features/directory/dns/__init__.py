@@ -1,1 +1,1 @@
-"""DNS: what a domain's administrator has to publish. Now its DKIM keys."""
+"""DNS records that a domain's administrator must publish. The API shows those of its DKIM keys."""

@@ -1,4 +1,4 @@
-"""A record that a domain's administrator has to publish."""
+"""A DNS record to publish."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DnsRecord:
-    """`name` without a trailing dot; `value` in one piece (zone files split TXT at 255 octets); `why` in a sentence."""
+    """`name` without a trailing dot; `value` unsplit (zone files split TXT at 255 octets); `purpose` is a sentence."""
 
     name: str
     type: str

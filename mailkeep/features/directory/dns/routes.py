@@ -1,4 +1,4 @@
-"""Paths of what is to be published."""
+"""Routes of DNS records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENDPOINTS = (
         handler=_list_keys,
         action="dkim.read",
         summary="List the DKIM keys of a domain",
-        description="With the TXT record that each one needs.",
+        description="With the TXT record of each key.",
         tag="DNS",
         listing=Listing(),
         data=list[wire.DkimKeyRecord],

@@ -1,4 +1,4 @@
-"""JSON of what is to be published."""
+"""JSON of DNS records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mailkeep.web.fields import Timestamp
 
 
 class DkimDnsRecord(Struct, frozen=True):
-    """The TXT record of a key: `value` in one piece (zone files split it at 255 octets)."""
+    """The TXT record of a key: `value` unsplit (zone files split it at 255 octets)."""
 
     name: str
     value: str
@@ -21,7 +21,7 @@ class DkimDnsRecord(Struct, frozen=True):
 
 
 class DkimKeyRecord(Struct, frozen=True):
-    """A DKIM key; the private half is never answered."""
+    """A DKIM key, without its private key."""
 
     id: UUID
     selector: str
@@ -35,7 +35,7 @@ class DkimKeyRecord(Struct, frozen=True):
 
 
 def to_dkim_key(key: DkimKey, domain_name: str) -> DkimKeyRecord:
-    """A key of a domain as it is answered."""
+    """The response for a key."""
     return DkimKeyRecord(
         id=key.id,
         selector=key.selector,

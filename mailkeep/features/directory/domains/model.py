@@ -14,8 +14,10 @@ RelayTls = Literal["none", "starttls", "tls"]
 
 @dataclass(frozen=True, slots=True)
 class DomainRelay:
-    """The server that takes a domain's outbound mail. `username` empty: no login. `password` is sealed, bound to the
-    domain's id; None where there is none, or where it has to be given again.
+    """The server that delivers a domain's outbound mail.
+
+    An empty `username` means no login. `password` is sealed and bound to the domain's id; None where there is none, or
+    where it must be entered again.
     """
 
     host: str
@@ -27,7 +29,7 @@ class DomainRelay:
 
 @dataclass(frozen=True, slots=True)
 class NewRelay:
-    """A relay as it was given; `password` in clear, None where it was left out."""
+    """A relay from a request; `password` in clear, None where it is absent."""
 
     host: str
     port: int
@@ -38,7 +40,7 @@ class NewRelay:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A managed domain; `name` in A-labels. `max_*` None: no limit; `default_quota_bytes` 0: none."""
+    """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited."""
 
     id: UUID
     name: str
@@ -64,7 +66,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class NewDomain:
-    """A domain to make; `name` as it was given."""
+    """A domain to create; `name` is not normalized yet."""
 
     name: str
     active: bool = True
@@ -80,7 +82,7 @@ class NewDomain:
 
 @dataclass(frozen=True, slots=True)
 class DomainUsage:
-    """What a domain holds: mailboxes, aliases, and the bytes of mail in the mailboxes; the trash is left out."""
+    """Number of mailboxes and aliases in a domain, and the bytes of mail in its mailboxes; without the trash."""
 
     mailboxes: int = 0
     aliases: int = 0
@@ -89,9 +91,7 @@ class DomainUsage:
 
 @dataclass(frozen=True, slots=True)
 class DomainFilter:
-    """Which domains a list shows; `domains` are those that the caller sees, None for all; `name` is a part of
-    it.
-    """
+    """Which domains to list. `domains` are those that the caller may see (None: all); `name` is a substring."""
 
     domains: list[UUID] | None
     active: bool | None = None

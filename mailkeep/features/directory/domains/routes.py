@@ -66,7 +66,7 @@ ENDPOINTS = (
         handler=_list,
         action="domain.list",
         summary="List domains",
-        description="Those that the caller may see.",
+        description="Domains that the caller may see.",
         tag="Domains",
         query=wire.DomainQuery,
         listing=Listing(("created_at", "updated_at", "name")),
@@ -79,8 +79,8 @@ ENDPOINTS = (
         path="/domains",
         handler=_create,
         action="domain.create",
-        summary="Make a domain",
-        description="It gets its first DKIM key: publish what GET /domains/{id}/dkim-keys shows.",
+        summary="Create a domain",
+        description="Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows.",
         tag="Domains",
         body=wire.DomainCreate,
         data=wire.DomainRecord,
@@ -108,8 +108,8 @@ ENDPOINTS = (
         action="domain.write",
         summary="Change a domain",
         description=(
-            "`relay` is replaced as a whole; null removes it. A `password` that is left out stays as it is while host, "
-            "port, tls and username stay the same, else it is cleared."
+            "`relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, "
+            "port, tls and username are unchanged, and cleared otherwise."
         ),
         tag="Domains",
         body=wire.DomainPatch,
@@ -124,7 +124,7 @@ ENDPOINTS = (
         handler=_delete,
         action="domain.write",
         summary="Delete a domain",
-        description="With mailboxes or aliases left it is a conflict; mailboxes in the trash go with it.",
+        description="CONFLICT while it has mailboxes or aliases; mailboxes in the trash are deleted with it.",
         tag="Domains",
         data=wire.DomainDeletion,
         audit="domain.delete",

@@ -1,4 +1,4 @@
-"""What a domain may be."""
+"""Validation of domains and their relays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mailkeep.core.network import Network
 from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, NewRelay
 from mailkeep.net.guard import MalformedHost, parse_host, refuse_address
 
-# RFC 5322 §3.2.3 atext without letters and digits: one that occurs in names would cut them.
+# RFC 5322 §3.2.3 atext without letters and digits, which occur in names.
 DELIMITERS = frozenset("!#$%&'*+/=?^_`{|}~-")
 
 
 def parse_name(text: str) -> str:
-    """The canonical form of the name of a domain to manage, or INVALID_FIELD."""
+    """The canonical form of a new domain's name, or INVALID_FIELD."""
     try:
         return normalize_domain(text, min_labels=2)
     except AddressError as error:
@@ -24,7 +24,7 @@ def parse_name(text: str) -> str:
 
 
 def normalize_search(text: str | None) -> str | None:
-    """What a list of names is searched for: in A-labels where the text is a name or label of its own."""
+    """A search text for names: in A-labels where it is a valid name or label, else in lower case."""
     try:
         return normalize_domain(text) if text else None
     except AddressError:
@@ -32,13 +32,13 @@ def normalize_search(text: str | None) -> str | None:
 
 
 def check_delimiter(text: str | None) -> None:
-    """INVALID_FIELD unless `text` can divide a tag from a local part."""
+    """INVALID_FIELD unless `text` can separate a tag from a local part."""
     if text is not None and text not in DELIMITERS:
         raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(DELIMITERS))}")
 
 
 def refuse_captured_address(captured: bool) -> None:
-    """FORBIDDEN where a delimiter leads the address of an administrator of higher rank to a mailbox or an alias."""
+    """FORBIDDEN where a delimiter would route the address of a higher-ranked administrator to a mailbox or alias."""
     if captured:
         raise Forbidden(
             "With this delimiter, mail for an administrator of higher rank goes to another mailbox or alias.",
@@ -69,8 +69,10 @@ def check_relay(given: NewRelay, permitted_networks: Sequence[Network]) -> NewRe
 def seal_relay(
     given: NewRelay | None, present: DomainRelay | None, seal: Callable[[bytes], bytes]
 ) -> DomainRelay | None:
-    """A relay as it is stored. Without a new password it keeps the present one, but only for the same host, port, TLS
-    mode and user: no other server ever receives it.
+    """A relay as it is stored, its password sealed.
+
+    Without a new password it keeps the current one, but only if host, port, TLS mode and user are unchanged: no other
+    server ever receives it.
     """
     if given is None:
         return None
@@ -83,13 +85,13 @@ def seal_relay(
 
 
 def refuse_inactive(domain: Domain) -> None:
-    """DOMAIN_INACTIVE where nothing may be made or sent."""
+    """DOMAIN_INACTIVE for a deactivated domain: nothing can be created or sent in it."""
     if not domain.active:
         raise DomainInactive(domain=domain.name)
 
 
 def refuse_in_use(usage: DomainUsage) -> None:
-    """CONFLICT while a mailbox or an alias is left."""
+    """CONFLICT while the domain has mailboxes or aliases."""
     if usage.mailboxes or usage.aliases:
         raise Conflict(
             "The domain still has mailboxes or aliases.",
@@ -100,9 +102,7 @@ def refuse_in_use(usage: DomainUsage) -> None:
 
 
 def refuse_over_limit(limit: int | None, present: int, what: str) -> None:
-    """CONFLICT `limit_reached` where one more than the `present` mailboxes or aliases (`what`) would be too
-    many.
-    """
+    """CONFLICT `limit_reached` where `present` mailboxes or aliases (`what`) already use up the limit."""
     if limit is not None and present >= limit:
         raise Conflict(
             f"The domain's limit of {what} is reached.", reason="limit_reached", limit=limit, present=present

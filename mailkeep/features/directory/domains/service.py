@@ -1,4 +1,4 @@
-"""The use cases of domains."""
+"""Use cases of domains."""
 
 from __future__ import annotations
 
@@ -27,67 +27,65 @@ NO_USAGE = DomainUsage()
 
 
 async def get(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """The domain that `who` wants to do `action` in; DOMAIN_NOT_FOUND, then FORBIDDEN or
-    API_KEY_DOMAIN_SCOPE.
-    """
+    """The domain in which `who` wants to perform `action`; DOMAIN_NOT_FOUND, then FORBIDDEN or API_KEY_DOMAIN_SCOPE."""
     return _require(await store.find(conn, domain_id), who, action)
 
 
 async def get_by_path(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get`, for a domain that the path names: an unknown one is NOT_FOUND."""
+    """`get` for a domain from the path: an unknown id is NOT_FOUND."""
     return _require(await store.find(conn, domain_id), who, action, NotFound)
 
 
 async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get`, and DOMAIN_INACTIVE where the domain is deactivated."""
+    """`get`, and DOMAIN_INACTIVE for a deactivated domain."""
     domain = await get(conn, who, action, domain_id)
     rules.refuse_inactive(domain)
     return domain
 
 
 async def get_for_update(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get`, the domain held until the transaction ends, so that what is counted in it stays true.
+    """`get`, locked until the transaction ends, so that counts of its mailboxes and aliases stay correct.
 
-    Who takes the lock of routes too takes that one first.
+    A caller that also needs the lock of routes must take that one first.
     """
     return _require(await store.find_for_update(conn, domain_id), who, action)
 
 
 async def get_active_for_update(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get_locked`, and DOMAIN_INACTIVE where the domain is deactivated."""
+    """`get_for_update`, and DOMAIN_INACTIVE for a deactivated domain."""
     domain = await get_for_update(conn, who, action, domain_id)
     rules.refuse_inactive(domain)
     return domain
 
 
 async def find_by_name(conn: Conn, name: str) -> Domain | None:
-    """The domain of this name (canonical: A-labels, lower case), None where it is not managed here."""
+    """The domain with this canonical name (A-labels, lower case); None if it is not managed here."""
     return await store.find_by_name(conn, name)
 
 
 async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
-    """Those of these lower-case names that are domains of this server, active or not."""
+    """Which of these lower-case names are domains of this server, active or not."""
     return await store.filter_managed(conn, names)
 
 
 async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, DomainUsage]:
-    """What each of these domains holds; an unknown id is left out."""
+    """The usage of each of these domains; unknown ids are omitted."""
     return await store.count_usage(conn, domain_ids)
 
 
 async def page(conn: Conn, wanted: DomainFilter, page_request: PageRequest) -> Page[tuple[Domain, DomainUsage]]:
-    """A page of domains, each with what it holds."""
+    """A page of domains, each with its usage."""
     found = await store.page(conn, wanted, page_request)
     held = await store.count_usage(conn, [domain.id for domain in found.rows]) if found.rows else {}
     return Page([(domain, held.get(domain.id, NO_USAGE)) for domain in found.rows], found.next_key)
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
-    """Make a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS."""
+    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS."""
     new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
     async with app.db.autocommit() as conn:
-        # Before work is spent on a key; the insert decides.
+        # Saves generating a key; the constraint at insert is what counts.
         if await store.find_by_name(conn, new.name) is not None:
             raise DomainExists(name=new.name)
     at = app.clock()
@@ -112,8 +110,10 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
 
 
 async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes: dict[str, Any]) -> Domain:
-    """Change the given fields of a domain (`relay` is a NewRelay or None); answers it as it is then. INVALID_FIELD,
-    NOT_FOUND; FORBIDDEN where a new delimiter leads the address of a higher-ranked administrator to another mailbox.
+    """Change the given fields of a domain (`relay` is a NewRelay or None) and return the result.
+
+    INVALID_FIELD, NOT_FOUND; FORBIDDEN where a new delimiter would route the address of a higher-ranked administrator
+    to another mailbox.
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
@@ -135,7 +135,7 @@ async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes:
 
 
 async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> Domain:
-    """Delete a domain, with its keys and what is in the trash; CONFLICT while mailboxes or aliases exist."""
+    """Delete a domain with its keys and trash; CONFLICT while mailboxes or aliases exist."""
     domain = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
     held = (await store.count_usage(conn, [domain_id]))[domain_id]
     rules.refuse_in_use(held)

@@ -1,4 +1,4 @@
-"""The SQL of domains."""
+"""SQL of domains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SELECT = """
 
 
 async def insert(conn: Conn, domain: Domain) -> None:
-    """A new domain; DOMAIN_EXISTS where the name is taken."""
+    """Insert a domain; DOMAIN_EXISTS where the name exists."""
     try:
         await conn.execute(
             """
@@ -45,9 +45,7 @@ async def insert(conn: Conn, domain: Domain) -> None:
 
 
 async def captures_higher_rank(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
-    """Whether this delimiter makes the address of an administrator of a higher rank the tagged address of a mailbox or
-    an alias.
-    """
+    """Whether with this delimiter a mailbox or alias captures the address of a higher-ranked administrator."""
     cursor = await conn.execute(
         """
         SELECT FROM domains d
@@ -63,7 +61,7 @@ async def captures_higher_rank(conn: Conn, domain_id: UUID, delimiter: str | Non
 
 
 async def update(conn: Conn, domain: Domain) -> None:
-    """The writable columns of a domain, as they are in `domain`."""
+    """Update the writable columns from `domain`."""
     await conn.execute(
         """
         UPDATE domains
@@ -81,7 +79,7 @@ async def update(conn: Conn, domain: Domain) -> None:
 
 
 async def delete(conn: Conn, domain_id: UUID) -> None:
-    """The domain, and (by trigger) what is left of its mailboxes in the trash."""
+    """Delete the domain; a trigger deletes its mailboxes in the trash."""
     await conn.execute("DELETE FROM domains WHERE id = %(id)s", {"id": domain_id})
 
 
@@ -92,21 +90,19 @@ async def find(conn: Conn, domain_id: UUID) -> Domain | None:
 
 
 async def find_for_update(conn: Conn, domain_id: UUID) -> Domain | None:
-    """The domain with this id, held until the transaction ends: nobody else changes it or adds to it by this
-    way.
-    """
+    """The domain with this id, locked until the transaction ends: nobody else changes it or counts what is in it."""
     cursor = await conn.execute(_SELECT + " WHERE d.id = %(id)s FOR UPDATE", {"id": domain_id})
     return _domain(await cursor.fetchone())
 
 
 async def find_by_name(conn: Conn, name: str) -> Domain | None:
-    """The domain of this name (A-labels, lower case)."""
+    """The domain with this name (A-labels, lower case)."""
     cursor = await conn.execute(_SELECT + " WHERE d.name = %(name)s", {"name": name})
     return _domain(await cursor.fetchone())
 
 
 async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
-    """Those of these names that are domains here."""
+    """Which of these names are managed domains."""
     cursor = await conn.execute("SELECT name FROM domains WHERE name = ANY(%(names)s::text[])", {"names": list(names)})
     return {row["name"] for row in await cursor.fetchall()}
 
@@ -128,7 +124,7 @@ async def page(conn: Conn, wanted: DomainFilter, page_request: PageRequest) -> P
 
 
 async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, DomainUsage]:
-    """What each of these domains holds."""
+    """The usage of each of these domains."""
     cursor = await conn.execute(
         """
         SELECT d.id, boxes.mailboxes, boxes.bytes, sources.aliases

@@ -12,7 +12,7 @@ from mailkeep.features.directory.domains.model import Domain, DomainRelay, Domai
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
-Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Bytes; 0 is no limit")]
+Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Bytes; 0 is unlimited")]
 Name = Annotated[str, Meta(max_length=253)]
 Description = Annotated[str, Meta(max_length=1000, extra={"multiline": True})]
 Delimiter = Annotated[str, Meta(min_length=1, max_length=1)]
@@ -20,7 +20,7 @@ DnsStatus = Literal["unchecked", "ok", "attention", "failing"]
 
 
 class DomainUsageRecord(Struct, frozen=True):
-    """What the domain holds; `bytes` of mail in its mailboxes."""
+    """What the domain contains; `bytes` of mail in its mailboxes."""
 
     mailboxes: int
     aliases: int
@@ -28,14 +28,14 @@ class DomainUsageRecord(Struct, frozen=True):
 
 
 class DomainDns(Struct, frozen=True):
-    """What the last check of the domain's DNS records came to."""
+    """The result of the last check of the domain's DNS records."""
 
     status: str
     checked_at: Timestamp | None
 
 
 class RelayRecord(Struct, frozen=True):
-    """The server that takes the domain's outbound mail. The password is never shown, only whether there is one."""
+    """The server that delivers the domain's outbound mail. The password is never shown, only whether there is one."""
 
     host: str
     port: int
@@ -45,8 +45,8 @@ class RelayRecord(Struct, frozen=True):
 
 
 class RelayRequest(Body, frozen=True):
-    """The server that takes mail from senders of the domain. With a username, `tls` is `starttls` or `tls`, and the
-    certificate must be valid for the host.
+    """The server that delivers mail from senders in the domain. With a username, `tls` must be `starttls` or `tls`, and
+    the certificate must be valid for the host.
     """
 
     host: Name
@@ -78,7 +78,7 @@ class DomainRecord(Struct, frozen=True):
 
 
 class DomainCreate(Body, frozen=True):
-    """A domain to make. Null for `max_*` is no limit; null for `plus_delimiter` switches tags off."""
+    """A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off."""
 
     name: Name
     active: bool = True
@@ -93,7 +93,7 @@ class DomainCreate(Body, frozen=True):
 
 
 class DomainPatch(Patch, frozen=True):
-    """What may change of a domain; its name is fixed."""
+    """Changes of a domain; its name can't change."""
 
     active: bool | UnsetType = UNSET
     sending_enabled: bool | UnsetType = UNSET
@@ -107,21 +107,21 @@ class DomainPatch(Patch, frozen=True):
 
 
 class DomainQuery(Query, frozen=True):
-    """Filters of the list; `name` is a part of the name."""
+    """Filters of the list; `name` is a substring of the name."""
 
     active: bool | None = None
     name: Text | None = None
 
 
 class DomainDeletion(Struct, frozen=True):
-    """That a domain is deleted."""
+    """A domain was deleted."""
 
     message: str
     id: UUID
 
 
 def to_record(domain: Domain, usage: DomainUsage) -> DomainRecord:
-    """A domain as it is answered."""
+    """The response for a domain."""
     return DomainRecord(
         id=domain.id,
         name=domain.name,
@@ -149,8 +149,8 @@ def _to_relay(relay: DomainRelay | None) -> RelayRecord | None:
 
 
 def audit_fields(domain: Domain, before: Domain | None = None) -> dict[str, Any]:
-    """What the audit log keeps of a domain: its writable fields and its name; of the relay's password only whether
-    there is one, and whether it is another than `before`.
+    """The audit log's fields of a domain: its name and the writable fields. Of the relay's password only whether there
+    is one, and whether it differs from that of `before`.
     """
     kept = {name: getattr(domain, name) for name in ("name", *DomainPatch.__struct_fields__)}
     relay = domain.relay

@@ -1,14 +1,14 @@
-"""Open sessions of mailboxes (IMAP, POP3, ManageSieve, submission) end with the access that they were opened with.
+"""Ends open mailbox sessions (IMAP, POP3, ManageSieve, submission) when the access they use is withdrawn or changed.
 
-The database gives the access to a mailbox a version (migration 0031). It changes with the password, the address and the
-domain, and where the mailbox or its domain is deactivated, the mailbox deleted, or a protocol withdrawn. The same
-transaction writes which sessions are to end. The node's agent is notified and ends those of IMAP, POP3 and ManageSieve
-(`run/runtime/session_ends`); what was written while it was down, it finds when it is back. Restoring the access does
-not save a session. A session that begins while the access changes does not open, since Dovecot compares the versions
-after it has verified the password, or it is ended by the agent's second look.
+The database gives the access to each mailbox a version. It increases when the password, the address or the domain's
+name changes, when the mailbox or its domain is deactivated, when the mailbox is deleted, and when a protocol is
+withdrawn. The same transaction records which sessions must end. The node's agent is notified and ends sessions of IMAP,
+POP3 and ManageSieve (`run/runtime/session_ends`); after a restart it finds what was recorded meanwhile. Restoring
+access does not save a session. A session that begins while the access changes is either not opened, because Dovecot
+compares versions after it has verified the password, or ended when the agent looks again.
 
-Submission sessions belong to Postfix. Their login names the version (`mail/postfix/submission_login`), and the policy
-service disconnects (421) a session of another version at its next message; the client then logs in anew, or can't.
+Postfix owns submission sessions. Their login contains the version (`mail/postfix/submission_login`), and the policy
+service disconnects (421) a session with an outdated version at its next message; the client must then log in again.
 
-A suspension concerns sending alone: sessions stay open, and the policy service refuses the messages.
+A suspension concerns sending only: sessions stay open, and the policy service refuses the messages.
 """

@@ -1,4 +1,4 @@
-"""Which sessions are to end."""
+"""Sessions that must end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
-    """Sessions of `subject` by these protocols that began before the change of `changed_at` are to end.
+    """Sessions of `subject` with these protocols that began before the change at `changed_at` must end.
 
     `subject` is an address, or `@example.org` for all addresses of a domain.
     """

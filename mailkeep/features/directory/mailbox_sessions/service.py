@@ -1,4 +1,4 @@
-"""The use cases of ending sessions."""
+"""Use cases of ending sessions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from mailkeep.features.directory.mailbox_sessions import store
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 
 _BATCH = 10_000
-# Without a node agent (embedded profile) nobody takes them away.
+# The embedded profile has no node agent that would process them.
 _RETENTION = timedelta(days=30)
 
 
 async def list_pending_ends(conn: Conn) -> list[SessionEnd]:
-    """Changes whose sessions are to end, oldest first, a batch at a time."""
+    """Changes whose sessions must end, oldest first, at most one batch."""
     return await store.list_pending(conn, _BATCH)
 
 
 async def finish_ends(conn: Conn, ended: Sequence[SessionEnd]) -> None:
-    """The sessions of these changes have ended."""
+    """Delete changes whose sessions have ended."""
     await store.delete(conn, [end.id for end in ended])
 
 
 async def prune(conn: Conn, at: datetime) -> None:
-    """Forget changes that no node agent has taken in 30 days."""
+    """Delete changes that no node agent has processed in 30 days."""
     await store.delete_before(conn, at - _RETENTION)
 
 
 async def may_submit(conn: Conn, address: str, version: int | None) -> bool:
-    """Whether a submission session of a mailbox, opened with this version of its access, may still be used."""
+    """Whether a submission session that was opened with this version of a mailbox's access may still be used."""
     return version is not None and version == await store.find_access_version(conn, address, "smtp")

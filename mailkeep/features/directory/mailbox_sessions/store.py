@@ -1,4 +1,4 @@
-"""The SQL of sessions that are to end, and of the versions of access."""
+"""SQL of sessions that must end, and of access versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 
 
 async def list_pending(conn: Conn, limit: int) -> list[SessionEnd]:
-    """Changes whose sessions are to end, at most `most`, oldest first."""
+    """Changes whose sessions must end, at most `limit`, oldest first."""
     cursor = await conn.execute(
         "SELECT id, subject, protocols, changed_at FROM session_ends ORDER BY id LIMIT %(most)s", {"most": limit}
     )
@@ -21,17 +21,17 @@ async def list_pending(conn: Conn, limit: int) -> list[SessionEnd]:
 
 
 async def delete(conn: Conn, ids: Sequence[int]) -> None:
-    """Remove these changes."""
+    """Delete these changes."""
     await conn.execute("DELETE FROM session_ends WHERE id = ANY(%(ids)s)", {"ids": list(ids)})
 
 
 async def delete_before(conn: Conn, before: datetime) -> None:
-    """Remove changes from before an instant."""
+    """Delete changes older than `before`."""
     await conn.execute("DELETE FROM session_ends WHERE changed_at < %(before)s", {"before": before})
 
 
 async def find_access_version(conn: Conn, address: str, protocol: str) -> int | None:
-    """The version of the access to a mailbox by a protocol; None where there is no access."""
+    """The version of the access to a mailbox with a protocol; None without access."""
     cursor = await conn.execute(
         """
         SELECT greatest(d.access_version, m.access_version) AS version

@@ -1,4 +1,4 @@
-"""What a relay may be, and what Postfix is answered about its recipients."""
+"""Which addresses a relay may have, and the replies to Postfix for its recipients."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _COMMANDS = {"envelope": "RCPT TO", "body": "DATA", "acceptance": "end of DATA"}
 
 
 def filter_permitted(found: Sequence[Address], networks: Sequence[Network]) -> tuple[list[str], str]:
-    """The addresses of a relay that may be connected to, and the others, with why not, for the server's operators."""
+    """The addresses of a relay that may be connected to, and a text for operators about the others."""
     refused = {str(each): why for each in found if (why := refuse_address(each, networks))}
     told = ", ".join(f"{address} ({why})" for address, why in refused.items())
     return [str(each) for each in found if str(each) not in refused], told
 
 
 def to_replies(host: str, rcpt_to: Sequence[str], result: Submitted | Refused | Lost) -> list[Reply]:
-    """The reply for each recipient, worded as Postfix words a remote server's, which the log and bounces then show.
+    """The reply for each recipient, in the words that Postfix uses for a remote server; the log and bounces show them.
 
-    A relay that refuses the connection or the login refuses no message: its mail is deferred.
+    A relay that refuses the connection or the login does not refuse the message: its mail is deferred.
     """
     if isinstance(result, Lost):
         return [_lost_reply(host, result)] * len(rcpt_to)

@@ -1,4 +1,4 @@
-"""Choosing a relay, and submitting to it."""
+"""Choosing a relay and submitting to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as mta_relay has it (
 
 
 class NoRelay(Failure):
-    """There is no relay, or its settings are incomplete; the message says which, and what to do."""
+    """There is no relay, or its settings are incomplete; the message says which and what to do."""
 
 
 async def choose_relay(app: App, mail_from: str) -> Relay:
@@ -38,7 +38,7 @@ async def choose_relay(app: App, mail_from: str) -> Relay:
         return found
     outbound = app.settings.outbound
     if not outbound.relay:
-        raise NoRelay("no relay is set any more; the message leaves directly at the next attempt")
+        raise NoRelay("the relay was removed from the settings; the next attempt delivers directly")
     host, port = parse_endpoint(outbound.relay)
     return _relay(app, host, port, outbound.relay_tls, (outbound.relay_username, outbound.relay_password))
 
@@ -59,7 +59,7 @@ async def find_domain_relay(app: App, name: str) -> Relay | None:
 
 
 async def submit(app: App, relay: Relay, submission: Submission, body: Iterable[bytes], *, stuffed: bool) -> Submitted:
-    """Hand a message to a relay. Raises `Refused`, `Lost`."""
+    """Submit a message to a relay. Raises `Refused`, `Lost`."""
     return await app.relay_pools.submit(relay, submission, body, stuffed=stuffed)
 
 
@@ -76,7 +76,7 @@ def _password(app: App, domain_id: UUID, relay: DomainRelay) -> str:
 
 def _relay(app: App, host: str, port: int, tls: str, login: tuple[str, str]) -> Relay:
     username, password = login
-    if username and tls == "none":  # refused where it is set; no password leaves in clear if it is there all the same
+    if username and tls == "none":  # validation refuses this; a second check, so that no password is sent in clear
         raise NoRelay(f"the relay {host} has a user name but no TLS: set its tls to starttls or tls")
     return Relay(
         host,
@@ -104,9 +104,9 @@ def _addresses(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
                 raise Lost(f"{host}: {failed}", "connect") from failed
         addresses, refused = rules.filter_permitted(found, allowed)
         if not addresses:
-            # What a name is on the inside is not for the domain's administrators, who read why their mail waits.
-            log.warning("a relay is at no permitted address", relay=host, addresses=refused)
-            raise Lost(f"{host} is at no address that outbound.relay_networks permits", "connect")
+            # The addresses are for operators only: domain administrators read the error.
+            log.warning("relay has no permitted address", relay=host, addresses=refused)
+            raise Lost(f"{host} has no address that outbound.relay_networks permits", "connect")
         return addresses
 
     return look_up

@@ -204,7 +204,7 @@ async def _key(app: App, raw: str) -> Principal:
         assigned=key.assigned,
         scope=key.scope,
         blocked_by=auth_rules.network_bar(_ADDRESS, networks, key.allowed_networks)
-        or auth_rules.factor_bar(key.role, key.second_factor, app.settings.auth.require_second_factor),
+        or auth_rules.second_factor_bar(key.role, key.second_factor, app.settings.auth.require_second_factor),
         key_id=key.id,
         ip_address=_ADDRESS,
     )
