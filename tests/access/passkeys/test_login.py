@@ -205,7 +205,7 @@ class TestWhatIsRefused:
             tried.append(public_key)
             return verify_used(shown, party, public_key, user_verified=user_verified)
 
-        monkeypatch.setattr(webauthn, "verify_used", noted)
+        monkeypatch.setattr(webauthn, "verify_assertion", noted)
         key, _ = await api.passkey("sue")
         unknown = await log_in(api.nobody, SoftKey(user_handle=b"x"))
         known = await log_in(api.nobody, dataclasses.replace(key, key=SoftKey().key))

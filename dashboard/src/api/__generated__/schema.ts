@@ -724,13 +724,13 @@ export interface paths {
         };
         /**
          * List domains
-         * @description Those that the caller may see.
+         * @description Domains that the caller may see.
          */
         get: operations["getDomains"];
         put?: never;
         /**
-         * Make a domain
-         * @description It gets its first DKIM key: publish what GET /domains/{id}/dkim-keys shows.
+         * Create a domain
+         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows.
          */
         post: operations["postDomains"];
         delete?: never;
@@ -752,14 +752,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a domain
-         * @description With mailboxes or aliases left it is a conflict; mailboxes in the trash go with it.
+         * @description CONFLICT while it has mailboxes or aliases; mailboxes in the trash are deleted with it.
          */
         delete: operations["deleteDomainsById"];
         options?: never;
         head?: never;
         /**
          * Change a domain
-         * @description `relay` is replaced as a whole; null removes it. A `password` that is left out stays as it is while host, port, tls and username stay the same, else it is cleared.
+         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise.
          */
         patch: operations["patchDomainsById"];
         trace?: never;
@@ -773,7 +773,7 @@ export interface paths {
         };
         /**
          * List the DKIM keys of a domain
-         * @description With the TXT record that each one needs.
+         * @description With the TXT record of each key.
          */
         get: operations["getDomainsByIdDkimKeys"];
         put?: never;
@@ -1687,33 +1687,6 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /**
-         * @description The caller's own account.
-         *
-         *         `passkeys` is how many it has. `second_factor_required`: it can do nothing else until it has enrolled one.
-         */
-        Account: {
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            created_at: string;
-            domain_ids: string[];
-            email: string;
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            last_login_at: string | null;
-            oidc_provider: string | null;
-            passkeys: number;
-            /** @enum {string} */
-            role: "domain_admin" | "admin" | "super_admin";
-            second_factor_required: boolean;
-            totp_enabled: boolean;
-        };
         /** @description By what means, and under which name; `key_id` where it was an API key. */
         ActorResponse: {
             /** Format: uuid */
@@ -1959,6 +1932,14 @@ export interface components {
             dmarc: string | null;
             spf: string | null;
         };
+        /** @description Which authenticators are wanted. */
+        AuthenticatorSelection: {
+            requireResidentKey: boolean;
+            /** @enum {string} */
+            residentKey: "preferred";
+            /** @enum {string} */
+            userVerification: "preferred";
+        };
         /** @description The results in input order, and their counts. */
         BatchAnswer: {
             failed: number;
@@ -2005,6 +1986,11 @@ export interface components {
             message: string;
             removed: number;
         };
+        /** @description A code that is valid now. */
+        CodeRequest: {
+            /** @description Of the authenticator: 6 digits */
+            code: string;
+        };
         /**
          * @description A component in detail: `since` when the process that answers has seen this status, `advice` what to do (null:
          *         nothing), `details` what the status was judged by.
@@ -2027,14 +2013,36 @@ export interface components {
         CreationOptions: {
             /** @enum {string} */
             attestation: "none";
-            authenticatorSelection: components["schemas"]["Selection"];
+            authenticatorSelection: components["schemas"]["AuthenticatorSelection"];
             /** @description Base64url without padding */
             challenge: string;
-            excludeCredentials: components["schemas"]["Descriptor"][];
-            pubKeyCredParams: components["schemas"]["KeyParameter"][];
-            rp: components["schemas"]["Party"];
+            excludeCredentials: components["schemas"]["CredentialDescriptor"][];
+            pubKeyCredParams: components["schemas"]["CredentialParameters"][];
+            rp: components["schemas"]["RpEntity"];
             timeout: number;
-            user: components["schemas"]["User"];
+            user: components["schemas"]["UserEntity"];
+        };
+        /** @description A passkey that is there. */
+        CredentialDescriptor: {
+            /** @description Base64url without padding */
+            id: string;
+            transports: string[];
+            /** @enum {string} */
+            type: "public-key";
+        };
+        /** @description A kind of key that is taken: an algorithm of COSE. */
+        CredentialParameters: {
+            alg: number;
+            /** @enum {string} */
+            type: "public-key";
+        };
+        /** @description A change of how one logs in. */
+        CurrentPasswordRequest: {
+            /**
+             * Format: password
+             * @description The current password; needed where the session was opened over 15 minutes ago
+             */
+            current_password?: string;
         };
         /** @description An event on its way to a webhook. `event` is its kind; of the tries the last 20 are shown, the newest last. */
         DeliveryRecord: {
@@ -2057,20 +2065,12 @@ export interface components {
             /** @enum {string} */
             state: "abandoned" | "delivered" | "pending" | "waiting_for_retry";
         };
-        /** @description A passkey that is there. */
-        Descriptor: {
-            /** @description Base64url without padding */
-            id: string;
-            transports: string[];
-            /** @enum {string} */
-            type: "public-key";
-        };
         /** @description The account has no identity any more. */
         Disconnected: {
             message: string;
             oidc_provider: string | null;
         };
-        /** @description The TXT record of a key: `value` in one piece (zone files split it at 255 octets). */
+        /** @description The TXT record of a key: `value` unsplit (zone files split it at 255 octets). */
         DkimDnsRecord: {
             /**
              * Format: date-time
@@ -2081,7 +2081,7 @@ export interface components {
             status: string;
             value: string;
         };
-        /** @description A DKIM key; the private half is never answered. */
+        /** @description A DKIM key, without its private key. */
         DkimKeyRecord: {
             /**
              * Format: date-time
@@ -2102,12 +2102,12 @@ export interface components {
             selector: string;
             stage: string;
         };
-        /** @description A domain to make. Null for `max_*` is no limit; null for `plus_delimiter` switches tags off. */
+        /** @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off. */
         DomainCreate: {
             /** @default true */
             active?: boolean;
             /**
-             * @description Bytes; 0 is no limit
+             * @description Bytes; 0 is unlimited
              * @default 0
              */
             default_quota_bytes?: number;
@@ -2124,13 +2124,13 @@ export interface components {
             /** @default true */
             sending_enabled?: boolean;
         };
-        /** @description That a domain is deleted. */
+        /** @description A domain was deleted. */
         DomainDeletion: {
             /** Format: uuid */
             id: string;
             message: string;
         };
-        /** @description What the last check of the domain's DNS records came to. */
+        /** @description The result of the last check of the domain's DNS records. */
         DomainDns: {
             /**
              * Format: date-time
@@ -2139,10 +2139,10 @@ export interface components {
             checked_at: string | null;
             status: string;
         };
-        /** @description What may change of a domain; its name is fixed. */
+        /** @description Changes of a domain; its name can't change. */
         DomainPatch: {
             active?: boolean;
-            /** @description Bytes; 0 is no limit */
+            /** @description Bytes; 0 is unlimited */
             default_quota_bytes?: number;
             description?: string;
             max_aliases?: number | null;
@@ -2180,15 +2180,11 @@ export interface components {
             updated_at: string;
             usage: components["schemas"]["DomainUsageRecord"];
         };
-        /** @description What the domain holds; `bytes` of mail in its mailboxes. */
+        /** @description What the domain contains; `bytes` of mail in its mailboxes. */
         DomainUsageRecord: {
             aliases: number;
             bytes: number;
             mailboxes: number;
-        };
-        /** @description What was done. */
-        Done: {
-            message: string;
         };
         /** @description An address of a header. */
         EventAddress: {
@@ -2284,12 +2280,6 @@ export interface components {
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
         };
-        /** @description A kind of key that is taken: an algorithm of COSE. */
-        KeyParameter: {
-            alg: number;
-            /** @enum {string} */
-            type: "public-key";
-        };
         /** @description The last login to the mailbox, by imap, pop3, sieve or smtp (submission); all null when there was none. */
         LastLoginRecord: {
             /**
@@ -2307,17 +2297,17 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description Who logs in. Any text is taken: what is no account's is INVALID_CREDENTIALS. */
-        Login: {
-            email: string;
-            /** Format: password */
-            password: string;
-        };
         /** @description The second step: what the first one answered, and a code of the authenticator. */
         LoginByCode: {
             /** @description Of the authenticator: 6 digits */
             totp_code: string;
             totp_session: string;
+        };
+        /** @description Who logs in. Any text is taken: what is no account's is INVALID_CREDENTIALS. */
+        LoginByPassword: {
+            email: string;
+            /** Format: password */
+            password: string;
         };
         /** @description The second step with a recovery code, which is used up. */
         LoginByRecoveryCode: {
@@ -2326,13 +2316,28 @@ export interface components {
             totp_session: string;
         };
         /** @description What to log in with, once and until `expires_at`. */
-        LoginOffer: {
+        LoginOptionsResponse: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
              */
             expires_at: string;
             options: components["schemas"]["RequestOptions"];
+        };
+        /** @description A session was opened; the cookie `svc_session` carries it. */
+        LoginResponse: {
+            admin: components["schemas"]["OwnAccount"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            /** Format: uuid */
+            session_id: string;
+        };
+        /** @description What was done. */
+        LogoutResponse: {
+            message: string;
         };
         /** @description The server of a recipient refused the message; `temporary`: for now, told once, at the first time. */
         MailBounced: {
@@ -2669,15 +2674,32 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
-        /** @description A code that is valid now. */
-        OwnCode: {
-            /** @description Of the authenticator: 6 digits */
-            code: string;
-        };
-        /** @description A recovery code, which is used up. */
-        OwnRecoveryCode: {
-            /** @description One of those that enrolment answered; hyphens and case don't matter */
-            recovery_code: string;
+        /**
+         * @description The caller's own account.
+         *
+         *         `passkeys` is how many it has. `second_factor_required`: it can do nothing else until it has enrolled one.
+         */
+        OwnAccount: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            domain_ids: string[];
+            email: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_login_at: string | null;
+            oidc_provider: string | null;
+            passkeys: number;
+            /** @enum {string} */
+            role: "domain_admin" | "admin" | "super_admin";
+            second_factor_required: boolean;
+            totp_enabled: boolean;
         };
         /** @description What is told with a page of a list. */
         PageMeta: {
@@ -2691,13 +2713,8 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
-        /** @description For whom a passkey is made: the domain of `http.public_url`. */
-        Party: {
-            id: string;
-            name: string;
-        };
         /** @description A passkey was deleted. */
-        PasskeyDeleted: {
+        PasskeyDeletion: {
             /** Format: uuid */
             id: string;
             message: string;
@@ -2709,13 +2726,8 @@ export interface components {
             totp_session?: string;
         };
         /** @description Nothing to log in by a passkey alone; `totp_session` of a login that waits for its second factor. */
-        PasskeyLoginBegun: {
+        PasskeyLoginStart: {
             totp_session?: string;
-        };
-        /** @description A new passkey. `recovery_codes` where it is the account's first factor: shown this once. */
-        PasskeyMade: {
-            passkey: components["schemas"]["PasskeyRecord"];
-            recovery_codes: string[] | null;
         };
         /**
          * @description A passkey.
@@ -2743,12 +2755,22 @@ export interface components {
             name: string;
             transports: string[];
         };
+        /** @description Recovery codes, shown this once: each works once, in place of the second factor. */
+        PasskeyRecoveryCodes: {
+            message: string;
+            recovery_codes: string[];
+        };
         /** @description What `navigator.credentials.create()` answered, and what its owner calls it. */
         PasskeyRegistration: {
             /** @description What the browser answered, as `PublicKeyCredential.toJSON()` writes it; members that we don't use are not looked at */
             credential: Record<string, unknown>;
             /** @default Passkey */
             name?: string;
+        };
+        /** @description A new passkey. `recovery_codes` where it is the account's first factor: shown this once. */
+        PasskeyRegistrationResponse: {
+            passkey: components["schemas"]["PasskeyRecord"];
+            recovery_codes: string[] | null;
         };
         /** @description Another name. */
         PasskeyRename: {
@@ -2774,14 +2796,6 @@ export interface components {
             pop3?: boolean;
             sieve?: boolean;
             smtp?: boolean;
-        };
-        /** @description A change of how one logs in. */
-        Proven: {
-            /**
-             * Format: password
-             * @description The current password; needed where the session was opened over 15 minutes ago
-             */
-            current_password?: string;
         };
         /** @description An identity provider: a browser that goes to `login_path` comes back with a session. */
         ProviderRecord: {
@@ -2840,16 +2854,16 @@ export interface components {
             address: string;
             reason: string;
         };
+        /** @description A recovery code, which is used up. */
+        RecoveryCodeRequest: {
+            /** @description One of those that enrolment answered; hyphens and case don't matter */
+            recovery_code: string;
+        };
         /** @description Recovery codes, shown this once: each works once, in place of a code of the authenticator. */
         RecoveryCodes: {
             message: string;
             recovery_codes: string[];
             totp_enabled: boolean;
-        };
-        /** @description Recovery codes, shown this once: each works once, in place of the second factor. */
-        RecoveryCodesRenewed: {
-            message: string;
-            recovery_codes: string[];
         };
         /** @description Every answer that is no success. */
         Refusal: {
@@ -2862,7 +2876,7 @@ export interface components {
             meta: components["schemas"]["Meta"];
         };
         /** @description What to make a passkey with, once and until `expires_at`. */
-        RegistrationOffer: {
+        RegistrationOptionsResponse: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2870,7 +2884,7 @@ export interface components {
             expires_at: string;
             options: components["schemas"]["CreationOptions"];
         };
-        /** @description The server that takes the domain's outbound mail. The password is never shown, only whether there is one. */
+        /** @description The server that delivers the domain's outbound mail. The password is never shown, only whether there is one. */
         RelayRecord: {
             has_password: boolean;
             host: string;
@@ -2879,8 +2893,8 @@ export interface components {
             username: string;
         };
         /**
-         * @description The server that takes mail from senders of the domain. With a username, `tls` is `starttls` or `tls`, and the
-         *         certificate must be valid for the host.
+         * @description The server that delivers mail from senders in the domain. With a username, `tls` must be `starttls` or `tls`, and
+         *         the certificate must be valid for the host.
          */
         RelayRequest: {
             host: string;
@@ -2915,7 +2929,7 @@ export interface components {
         };
         /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; no `allowCredentials`: any passkey of this site. */
         RequestOptions: {
-            allowCredentials: components["schemas"]["Descriptor"][];
+            allowCredentials: components["schemas"]["CredentialDescriptor"][];
             /** @description Base64url without padding */
             challenge: string;
             rpId: string;
@@ -2944,6 +2958,11 @@ export interface components {
             result: string;
             row: Record<string, unknown> | null;
             step: string;
+        };
+        /** @description For whom a passkey is made: the domain of `http.public_url`. */
+        RpEntity: {
+            id: string;
+            name: string;
         };
         /**
          * @description A part that is no text of the message; `size` in bytes, decoded.
@@ -2989,7 +3008,7 @@ export interface components {
             subject: string;
         };
         /** @description The password was right; `totp_session` takes one of the `methods` next, until `expires_at`, 5 times at most. */
-        SecondFactorNeeded: {
+        SecondFactorResponse: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2999,14 +3018,6 @@ export interface components {
             /** @enum {boolean} */
             requires_totp: true;
             totp_session: string;
-        };
-        /** @description Which authenticators are wanted. */
-        Selection: {
-            requireResidentKey: boolean;
-            /** @enum {string} */
-            residentKey: "preferred";
-            /** @enum {string} */
-            userVerification: "preferred";
         };
         /** @description A message to send; at least one of text_body and html_body. */
         SendBody: {
@@ -3046,21 +3057,10 @@ export interface components {
             status: string;
         };
         /** @description A session was ended. */
-        SessionEnded: {
+        SessionEndResponse: {
             /** Format: uuid */
             id: string;
             message: string;
-        };
-        /** @description A session was opened; the cookie `svc_session` carries it. */
-        SessionOpened: {
-            admin: components["schemas"]["Account"];
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            expires_at: string;
-            /** Format: uuid */
-            session_id: string;
         };
         /** @description An active session; `current` is the one that asks. Its id names it and opens nothing. */
         SessionRecord: {
@@ -3081,7 +3081,7 @@ export interface components {
             user_agent: string | null;
         };
         /** @description Sessions were ended: how many. */
-        SessionsEnded: {
+        SessionsEndResponse: {
             message: string;
             sessions_ended: number;
         };
@@ -3255,7 +3255,7 @@ export interface components {
             recipient: string | null;
         };
         /** @description A secret for an authenticator, to be shown as a QR code; it waits for a first code until `expires_at`. */
-        TotpSetup: {
+        TotpSetupResponse: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3278,7 +3278,7 @@ export interface components {
             url?: string;
         };
         /** @description Whose passkey it is; `id` is the account's, in base64url. */
-        User: {
+        UserEntity: {
             displayName: string;
             id: string;
             name: string;
@@ -5082,7 +5082,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Login"] | components["schemas"]["LoginByCode"] | components["schemas"]["LoginByRecoveryCode"];
+                "application/json": components["schemas"]["LoginByPassword"] | components["schemas"]["LoginByCode"] | components["schemas"]["LoginByRecoveryCode"];
             };
         };
         responses: {
@@ -5097,7 +5097,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SessionOpened"] | components["schemas"]["SecondFactorNeeded"];
+                        data: components["schemas"]["LoginResponse"] | components["schemas"]["SecondFactorResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5133,7 +5133,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Done"];
+                        data: components["schemas"]["LogoutResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5170,7 +5170,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SessionsEnded"];
+                        data: components["schemas"]["SessionsEndResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5206,7 +5206,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Account"];
+                        data: components["schemas"]["OwnAccount"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5416,7 +5416,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Proven"];
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
             };
         };
         responses: {
@@ -5431,7 +5431,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["PasskeyDeleted"];
+                        data: components["schemas"]["PasskeyDeletion"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5501,7 +5501,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PasskeyLoginBegun"];
+                "application/json": components["schemas"]["PasskeyLoginStart"];
             };
         };
         responses: {
@@ -5516,7 +5516,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["LoginOffer"];
+                        data: components["schemas"]["LoginOptionsResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5556,7 +5556,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SessionOpened"];
+                        data: components["schemas"]["LoginResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5581,7 +5581,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Proven"];
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
             };
         };
         responses: {
@@ -5596,7 +5596,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["RecoveryCodesRenewed"];
+                        data: components["schemas"]["PasskeyRecoveryCodes"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5622,7 +5622,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Proven"];
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
             };
         };
         responses: {
@@ -5637,7 +5637,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["RegistrationOffer"];
+                        data: components["schemas"]["RegistrationOptionsResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5678,7 +5678,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["PasskeyMade"];
+                        data: components["schemas"]["PasskeyRegistrationResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5719,7 +5719,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SessionsEnded"];
+                        data: components["schemas"]["SessionsEndResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5792,7 +5792,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SessionEnded"];
+                        data: components["schemas"]["SessionEndResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5818,7 +5818,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OwnCode"] | components["schemas"]["OwnRecoveryCode"];
+                "application/json": components["schemas"]["CodeRequest"] | components["schemas"]["RecoveryCodeRequest"];
             };
         };
         responses: {
@@ -5859,7 +5859,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OwnCode"];
+                "application/json": components["schemas"]["CodeRequest"];
             };
         };
         responses: {
@@ -5911,7 +5911,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["TotpSetup"];
+                        data: components["schemas"]["TotpSetupResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -5937,7 +5937,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OwnCode"];
+                "application/json": components["schemas"]["CodeRequest"];
             };
         };
         responses: {

@@ -143,7 +143,7 @@ async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
         return LocalRedirect(rules.error_location(wrong))
     if isinstance(done, SecondFactorChallenge):
         return LocalRedirect(rules.factor_location(done.token, done.methods, flow.next))
-    sessions.remove_initial_password(app)
+    admins.remove_initial_password(app)
     return LocalRedirect(flow.next, done.cookie)
 
 

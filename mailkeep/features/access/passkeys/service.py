@@ -219,7 +219,7 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
         opened = await _open_session(app, conn, call, tried, used, at)
     if isinstance(opened, Refusal):
         raise opened
-    sessions.remove_initial_password(app)
+    admins.remove_initial_password(app)
     return opened
 
 

@@ -129,7 +129,7 @@ async def login(app: App, call: Call, email: str, password: str) -> CompletedLog
     if done is None:
         raise InvalidCredentials
     if isinstance(done, CompletedLogin):
-        remove_initial_password(app)
+        admins.remove_initial_password(app)
     return done
 
 
@@ -164,7 +164,7 @@ async def login_with_code(app: App, call: Call, token: str, proof: SecondFactorC
         opened = await _verify_second_step(app, conn, call, token, proof, at)
     if isinstance(opened, Refusal):
         raise opened
-    remove_initial_password(app)
+    admins.remove_initial_password(app)
     return opened
 
 
@@ -257,7 +257,7 @@ async def open_session(
 ) -> CompletedLogin | None:
     """The session; None where the account's credentials changed since they were verified.
 
-    `method` is what its entry in the audit log says of how it was opened. Call `forget_initial_password` after.
+    `method` is what its entry in the audit log says of how it was opened. Call `admins.remove_initial_password` after.
     """
     lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
     token = new_token()
@@ -279,9 +279,6 @@ async def _end_previous(app: App, conn: Conn, call: Call) -> None:
     token = rules.verify_token(app.vault, call.cookies.get(COOKIE, ""))
     if token is not None:
         await store.delete_by_token(conn, token_hash(token))
-
-
-remove_initial_password = admins.remove_initial_password
 
 
 async def record_failed_login(
