@@ -16,7 +16,6 @@ FILE_WORDS = {"__init__", "model", "rules", "store", "service", "wire", "routes"
 # What is more than a feature's seven files, and why.
 OTHER_FILES = {
     "mailkeep/features/mailflow/local_delivery/journal.py": "its store is a file, which must outlive the agent",
-    "mailkeep/features/directory/mailboxes/usage.py": "orders quota reports and counts",
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",
     "mailkeep/features/mailflow/webhooks/signature.py": "a published contract of its own: `listen` signs alike",

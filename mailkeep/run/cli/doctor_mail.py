@@ -23,10 +23,10 @@ from mailkeep.settings import Settings
 
 async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[Finding]:
     """The checks of a machine that can run the full profile."""
-    places = InstancePaths(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
+    paths = InstancePaths(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
     findings = [_hostname(settings), *await _sending(settings)]
-    if places:
-        findings += [_certificate(settings, places, at), _queue(places)]
+    if paths:
+        findings += [_certificate(settings, paths, at), _queue(paths)]
     elif settings.tls.certificate_file:
         findings.append(_first_certificate(settings, at))
     return findings
@@ -55,10 +55,10 @@ async def _sending(settings: Settings) -> list[Finding]:
     return findings
 
 
-def _certificate(settings: Settings, places: InstancePaths, at: datetime) -> Finding:
+def _certificate(settings: Settings, paths: InstancePaths, at: datetime) -> Finding:
     name = "certificate"
     try:
-        found = node_health.find_certificate(settings, places.tls, at)
+        found = node_health.find_certificate(settings, paths.tls, at)
     except (OSError, Failure) as error:
         return Finding(name, Level.WARNING, f"The certificate could not be read: {error}", "Run as root.")
     if found is None:
@@ -82,10 +82,10 @@ def _first_certificate(settings: Settings, at: datetime) -> Finding:
     return _finding(name, f"It is valid until {iso(ends)}.", rules.certificates(valid, at))
 
 
-def _queue(places: InstancePaths) -> Finding:
+def _queue(paths: InstancePaths) -> Finding:
     name = "queue"
     try:
-        counts = postfix_queue.counts(places.postfix_queue)
+        counts = postfix_queue.counts(paths.postfix_queue)
     except OSError as error:
         return Finding(name, Level.WARNING, f"The queue could not be read: {error.strerror}.", "Run as root.")
     told = ", ".join(f"{count} {state}" for state, count in counts.items())

@@ -29,11 +29,11 @@ async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
     async with contextlib.AsyncExitStack() as stack:
         app.parser = Parser(app.data_dir / "tmp")
-        app.running_services = partial(service_status.read_running, process.places.run)
-        app.node_report = partial(node_report.load, process.places.run)
+        app.running_services = partial(service_status.read_running, process.paths.run)
+        app.node_report = partial(node_report.load, process.paths.run)
         stack.push_async_callback(app.parser.close)
         if app.settings.mta.mode == "postfix":
-            relay = Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
+            relay = Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
             app.mta = SmtpPool(relay)
             stack.push_async_callback(app.mta.close)
         metrics = Metrics()

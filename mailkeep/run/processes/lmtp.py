@@ -12,6 +12,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Failure
 from mailkeep.core.ids import uuid7
+from mailkeep.features.directory.mailbox_usage.service import ArrivalRecorder
 from mailkeep.features.mailflow.local_delivery import service as inbox
 from mailkeep.features.mailflow.local_delivery.journal import Journal
 from mailkeep.features.mailflow.local_delivery.model import LmtpRecipient
@@ -32,7 +33,6 @@ from mailkeep.mail.smtp.reply import Reply
 from mailkeep.mail.smtp.server import Server
 from mailkeep.mail.smtp.session import Envelope, Limits, Session
 from mailkeep.mail.smtp.spool import Received
-from mailkeep.run.processes import arrivals
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.lmtp")
@@ -107,8 +107,8 @@ def _session_recipients(session: Session) -> list[LmtpRecipient]:
 async def serve(app: App, process: Process) -> None:
     """Take mail until told to end; a message under way may be finished."""
     hostname = app.settings.server.hostname or "localhost"
-    dovecot = LmtpClient(process.places.dovecot_lmtp, hostname)
-    answering = LmtpClient(process.places.dovecot_lmtp_verified, hostname)
+    dovecot = LmtpClient(process.paths.dovecot_lmtp, hostname)
+    answering = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
     limits = Limits(
         message_size=app.settings.limits.message_size_bytes * 103 // 100 + (1 << 20),
         drain_size=app.settings.limits.message_size_bytes * 4,
@@ -123,17 +123,17 @@ async def serve(app: App, process: Process) -> None:
         spool_folder=app.data_dir / "tmp",
         forwarding=True,
     )
-    keeper = arrivals.ArrivalRecorder(app)
+    arrivals = ArrivalRecorder(app)
     try:
-        journal = Journal(process.places.lmtp_journal, app.clock)
+        journal = Journal(process.paths.lmtp_journal, app.clock)
     except OSError as error:
         raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
-    server = Server(LmtpHandler(app, dovecot, answering, keeper.note, journal), limits, "lmtp", hostname)
+    server = Server(LmtpHandler(app, dovecot, answering, arrivals.add, journal), limits, "lmtp", hostname)
     try:
-        await server.listen_unix(process.places.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
+        await server.listen_unix(process.paths.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
         raise Failure(f"The lmtp agent can't listen: {error}", permanent=True) from error
-    writing = asyncio.create_task(keeper.keep_writing())
+    writing = asyncio.create_task(arrivals.keep_writing())
     process.report_ready()
     await process.stop_requested.wait()
     await server.close(_GRACE)

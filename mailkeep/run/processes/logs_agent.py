@@ -122,7 +122,7 @@ class LogFollower:
 
 async def serve(app: App, process: Process) -> None:
     """Follow until told to end; what is under way is left, since it is found again."""
-    task = asyncio.create_task(LogFollower(app, process.places.mail_log).run())
+    task = asyncio.create_task(LogFollower(app, process.paths.mail_log).run())
     process.report_ready()
     await process.stop_requested.wait()
     await cancel_all(task)

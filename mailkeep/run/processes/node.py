@@ -33,6 +33,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
@@ -40,12 +41,12 @@ from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as operations
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.tool import run
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.processes import logs_agent
-from mailkeep.run.processes.counting import UsageCounter
 from mailkeep.run.runtime import node_health, tasks
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 from mailkeep.run.runtime.process import Process
@@ -68,7 +69,7 @@ class NodeAgent:
     """The agent; one on each node."""
 
     app: App
-    places: InstancePaths
+    paths: InstancePaths
     settle_seconds: float = _SETTLE_SECONDS
     grace: timedelta = _GRACE
     session_ender: SessionEnder = field(init=False)
@@ -79,7 +80,7 @@ class NodeAgent:
     _missing: frozenset[UUID] = field(default_factory=frozenset[UUID])
 
     def __post_init__(self) -> None:
-        self.session_ender = SessionEnder(self.app, self.places)
+        self.session_ender = SessionEnder(self.app, self.paths)
 
     async def watch_database(self) -> None:
         """Listen, and keep the daemons from what they remember wrongly, until cancelled."""
@@ -133,25 +134,25 @@ class NodeAgent:
 
     def _performers(self) -> Mapping[str, TaskHandler]:
         original = srs.rewriter(self.app.vault, self.app.settings).original
-        return queue.task_handlers(self.places.postfix_conf, self.places.postfix_queue, original)
+        return queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
 
     async def _flush_postfix_caches(self) -> None:
         self._domains_changed, self._flushed_at = False, asyncio.get_running_loop().time()
         try:
-            await postfix_queue.forget(self.places.postfix_conf)
+            await postfix_queue.forget(self.paths.postfix_conf)
         except Failure as error:
             log.warning("Postfix was not told of changed domains", why=str(error))
 
     async def _reload(self) -> None:
         try:
-            await postfix_queue.reload(self.places.postfix_conf)
+            await postfix_queue.reload(self.paths.postfix_conf)
         except Failure as error:
             # It is not running, then, and knows nothing stale when it starts.
             log.info("Postfix was not reloaded", why=str(error))
 
     async def _reload_dovecot(self) -> None:
         try:
-            await run("doveadm", "-c", str(self.places.dovecot_conf / "dovecot.conf"), "reload")
+            await run("doveadm", "-c", str(self.paths.dovecot_conf / "dovecot.conf"), "reload")
         except Failure as error:
             log.warning("Dovecot was not reloaded", why=str(error))
 
@@ -170,7 +171,7 @@ class NodeAgent:
     async def settle_once(self) -> None:
         """What is not in the queue now and was not the last time, and has no end in the log, is unknown."""
         looked_at: datetime = self.app.clock()
-        queued = await asyncio.to_thread(postfix_queue.queued, self.places.postfix_queue)
+        queued = await asyncio.to_thread(postfix_queue.queued, self.paths.postfix_queue)
         found = await self._missing_from(queued, looked_at)
         if found is not None:
             await fates.settle_missing(self.app, [each for each in found if each.id in self._missing])
@@ -192,18 +193,18 @@ def _remove_where_empty(path: Path) -> None:
             path.unlink()
 
 
-def rotation_of(app: App, places: InstancePaths) -> Rotation:
+def rotation_of(app: App, paths: InstancePaths) -> Rotation:
     """All logs of the instance. Postfix renames its own, and the agent `logs` reads that one to its end."""
 
     async def is_read(path: Path) -> bool:
-        return not path.name.startswith(places.mail_log.name) or await fates.is_read(app, logs_agent.NAME, path)
+        return not path.name.startswith(paths.mail_log.name) or await fates.is_read(app, logs_agent.NAME, path)
 
     return Rotation(
-        places.log,
+        paths.log,
         RotationLimits.from_settings(app.settings),
-        own_rotation={places.mail_log.name: partial(postfix_queue.rotate_log, places.postfix_conf)},
+        own_rotation={paths.mail_log.name: partial(postfix_queue.rotate_log, paths.postfix_conf)},
         reopen={
-            "dovecot.log": partial(run, "doveadm", "-c", str(places.dovecot_conf / "dovecot.conf"), "log", "reopen")
+            "dovecot.log": partial(run, "doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "log", "reopen")
         },
         is_read=is_read,
     )
@@ -211,19 +212,19 @@ def rotation_of(app: App, places: InstancePaths) -> Rotation:
 
 async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
-    node = NodeAgent(app, process.places)
-    removing = tasks.repeat(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
-    walk = UsageCounter(app, process.places)
+    node = NodeAgent(app, process.paths)
+    removing = repeat(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
+    walk = UsageCounter(app, process.paths)
     counting = (walk.keep_counting_due(), walk.keep_counting_all())
     audit = (tasks.run_sealing(app), tasks.run_audit_pruning(app))
-    recovering, rotating = Recovery(app, process.places).run(), rotation_of(app, process.places).run()
+    recovering, rotating = Recovery(app, process.paths).run(), rotation_of(app, process.paths).run()
     answering = (node.watch_database(), node.session_ender.run(), node.keep_performing_tasks(), node.keep_settling())
     works = (
         *answering,
         removing,
         recovering,
         rotating,
-        node_health.keep_reporting(app, process.places),
+        node_health.keep_reporting(app, process.paths),
         *counting,
         *audit,
     )

@@ -298,10 +298,10 @@ def tables(app: App) -> dict[str, Table]:
 async def serve(app: App, process: Process) -> None:
     """Answer until told to end."""
     try:
-        group, places = grp.getgrnam("postfix").gr_gid, process.places
+        group, paths = grp.getgrnam("postfix").gr_gid, process.paths
         servers = (
-            await serve_policy(places.policy_socket, Policy(app).answer, mode=0o660, group=group),
-            await serve_tables(places.senders_socket, tables(app), mode=0o660, group=group),
+            await serve_policy(paths.policy_socket, Policy(app).answer, mode=0o660, group=group),
+            await serve_tables(paths.senders_socket, tables(app), mode=0o660, group=group),
         )
     except (OSError, KeyError) as error:
         raise Failure(f"The policy agent can't listen: {error}", permanent=True) from error

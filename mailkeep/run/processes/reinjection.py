@@ -31,6 +31,7 @@ from mailkeep.core.errors import Failure, Refusal, Unavailable
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.mail.dovecot.sieve_spool import Spooled, Unreadable
 from mailkeep.mail.message import delivery_notice
@@ -38,7 +39,6 @@ from mailkeep.mail.smtp.client import Submission
 from mailkeep.mail.smtp.connection import Lost, Refused, Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.reply import Reply
-from mailkeep.run.runtime import tasks
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.reinjection")
@@ -227,8 +227,8 @@ def _watch_fifo(spool: Path, wake: Callable[[], None]) -> Generator[None]:
 
 async def serve(app: App, process: Process) -> None:
     """Submit until told to end; a message under way is finished, if it takes no longer than two seconds."""
-    spool, hostname = process.places.sieve_spool, app.settings.server.hostname or "localhost"
-    pool = SmtpPool(Relay(str(process.places.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
+    spool, hostname = process.paths.sieve_spool, app.settings.server.hostname or "localhost"
+    pool = SmtpPool(Relay(str(process.paths.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
     submitter = Submitter(app, spool, pool, hostname)
 
     async def clean() -> None:
@@ -239,7 +239,7 @@ async def serve(app: App, process: Process) -> None:
         with listening:
             running = [
                 asyncio.create_task(submitter.keep_submitting()),
-                asyncio.create_task(tasks.repeat(_CLEAN_SECONDS, "the spool's leftovers", clean)),
+                asyncio.create_task(repeat(_CLEAN_SECONDS, "the spool's leftovers", clean)),
             ]
             process.report_ready()
             await process.stop_requested.wait()

@@ -91,7 +91,7 @@ async def serve(app: App, process: Process) -> None:
     )
     server = Server(RelayHandler(app), limits, "lmtp", app.settings.server.hostname or "localhost")
     try:
-        await server.listen_unix(process.places.relay_socket, 0o660, grp.getgrnam("postfix").gr_gid)
+        await server.listen_unix(process.paths.relay_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
         raise Failure(f"The process relay can't listen: {error}", permanent=True) from error
     process.report_ready()

@@ -176,8 +176,8 @@ async def listen(app: App, path: Path) -> AsyncGenerator[None]:
 
 async def serve(app: App, process: Process) -> None:
     """Serve until told to end."""
-    app.mta = SmtpPool(Relay(str(process.places.api_smtp), 0, helo=app.settings.server.hostname or "localhost"))
-    async with listen(app, process.places.sendmail_socket):
+    app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.hostname or "localhost"))
+    async with listen(app, process.paths.sendmail_socket):
         process.report_ready()
         await process.stop_requested.wait()
     await app.mta.close()

@@ -93,9 +93,9 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         await _open_outbound_mail(app, wake, stack)
         address = await _listen(app, public, internal, stack)
         if app.mta:
-            places = InstancePaths(data_dir, run_folder(data_dir))
-            own_folder(places.program_sockets, 0o755)
-            await stack.enter_async_context(sendmail.listen(app, places.sendmail_socket))
+            paths = InstancePaths(data_dir, run_folder(data_dir))
+            own_folder(paths.program_sockets, 0o755)
+            await stack.enter_async_context(sendmail.listen(app, paths.sendmail_socket))
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_audit_pruning(app)))

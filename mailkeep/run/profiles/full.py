@@ -91,24 +91,24 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         settings = loaded.settings
         sockets = _listen(loaded, stack)
         open_vault(data_dir, loaded)
-        places = InstancePaths(data_dir, run_folder(data_dir))
-        supervisor = Supervisor(places.run / "pids")
+        paths = InstancePaths(data_dir, run_folder(data_dir))
+        supervisor = Supervisor(paths.run / "pids")
         await supervisor.end_leftovers(["nursery", *services.ORDER, *process.MODULES])
         await ports.require_free(settings)
-        folders.create(places)  # when nobody is left who could move what is handed over
-        sockets["keys"] = _listen_for_filter(places, stack)
+        folders.create(paths)  # when nobody is left who could move what is handed over
+        sockets["keys"] = _listen_for_filter(paths, stack)
         reads_all = _print_unreachable()
         first = await stack.enter_async_context(_database(data_dir, loaded))
-        stack.callback(folders.remove_runtime_files, places)
-        facts = collect_facts(places, loaded, sockets)
+        stack.callback(folders.remove_runtime_files, paths)
+        facts = collect_facts(paths, loaded, sockets)
         await asyncio.to_thread(configuration.install, settings, facts)
-        stack.enter_context(background(postlog.keep_readable(places.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
-        nursery = PreforkServer(child_environment(options), places.log / "nursery.log")
+        stack.enter_context(background(postlog.keep_readable(paths.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
+        nursery = PreforkServer(child_environment(options), paths.log / "nursery.log")
         stack.callback(nursery.close)
         stack.push_async_callback(supervisor.stop)
         all_parts = services.all_services(settings, facts, nursery, sockets, reads_all_files=reads_all)
-        stack.callback(service_status.remove, places.run)
-        stack.enter_context(background(service_status.keep_publishing(places.run, supervisor.state)))
+        stack.callback(service_status.remove, paths.run)
+        stack.enter_context(background(service_status.keep_publishing(paths.run, supervisor.state)))
         if not await _start_services(supervisor, all_parts, ended):
             return
         url = http.HttpListener.on_socket(sockets["public"]).url
@@ -118,7 +118,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
             data_dir, state.InstanceState(os.getpid(), __version__, iso(utc_now()), url, internal, address, "full")
         )
         stack.callback(state.remove, data_dir)
-        renewal = certificate.Renewal(settings, places.tls, partial(_reload, places))
+        renewal = certificate.Renewal(settings, paths.tls, partial(_reload, paths))
         stack.enter_context(background(renewal.keep_renewing(look_again)))
         print_banner(url, address, first)
         await ended.wait()
@@ -137,18 +137,18 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
     return sockets
 
 
-def _listen_for_filter(places: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
+def _listen_for_filter(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
     """Where Rspamd asks for keys; in a folder of `folders.make`."""
-    listening = unix_socket.bind(places.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
+    listening = unix_socket.bind(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
     stack.callback(listening.close)
     return listening
 
 
-async def _reload(places: InstancePaths) -> None:
+async def _reload(paths: InstancePaths) -> None:
     """Let Postfix and Dovecot read their files anew; one that is just being started does so by itself."""
     reloads = {
-        "postfix": postfix_queue.reload(places.postfix_conf),
-        "dovecot": tool.run("doveadm", "-c", str(places.dovecot_conf / "dovecot.conf"), "reload"),
+        "postfix": postfix_queue.reload(paths.postfix_conf),
+        "dovecot": tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload"),
     }
     for name, done in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
         if isinstance(done, BaseException):
@@ -211,19 +211,19 @@ def _print_unreachable() -> bool:
     return hidden is not None
 
 
-def collect_facts(places: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
+def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
     """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
     tokens = {name: secrets.token_urlsafe(32) for name in (usage.TOKEN_FILE,)}
     for name, token in tokens.items():
-        write_whole(places.run / name, token + "\n", 0o600)
-        folders.change_owner(places.run / name, pwd.getpwnam(install.ACCOUNT))
+        write_whole(paths.run / name, token + "\n", 0o600)
+        folders.change_owner(paths.run / name, pwd.getpwnam(install.ACCOUNT))
     settings = loaded.settings
     hostname = _hostname(settings)
     present = process.list_names()
-    certificate_file, key_file = certificate.install(settings, places.tls, hostname, utc_now())
+    certificate_file, key_file = certificate.install(settings, paths.tls, hostname, utc_now())
     return DaemonConfig(
-        paths=places,
-        database_folder=places.run / "pg",
+        paths=paths,
+        database_folder=paths.run / "pg",
         database=DATABASE,
         hostname=hostname,
         account=install.ACCOUNT,
@@ -233,8 +233,8 @@ def collect_facts(places: InstancePaths, loaded: LoadedSettings, sockets: Mappin
         logins_token=tokens[usage.TOKEN_FILE],
         certificate_file=certificate_file,
         key_file=key_file,
-        lmtp_socket=places.lmtp_socket if "lmtp" in present else places.dovecot_lmtp,
-        policy_socket=places.policy_socket if "policy" in present else None,
+        lmtp_socket=paths.lmtp_socket if "lmtp" in present else paths.dovecot_lmtp,
+        policy_socket=paths.policy_socket if "policy" in present else None,
     )
 
 

@@ -27,25 +27,25 @@ _SECONDS = 60
 def install(settings: Settings, facts: DaemonConfig) -> None:
     """Render, check and install the configuration of every daemon; Failure, with the checker's words, changes none."""
     _require_addresses(settings.server.addresses)
-    places = facts.paths
+    paths = facts.paths
     parts = (
-        (places.redis_conf, render.redis(facts), "_rspamd"),
-        (places.rspamd_conf, render.rspamd(settings, facts), "_rspamd"),
-        (places.dovecot_conf, render.dovecot(settings, facts), facts.mail_account),
-        (places.postfix_conf, render.postfix(settings, facts), "postfix"),
+        (paths.redis_conf, render.redis(facts), "_rspamd"),
+        (paths.rspamd_conf, render.rspamd(settings, facts), "_rspamd"),
+        (paths.dovecot_conf, render.dovecot(settings, facts), facts.mail_account),
+        (paths.postfix_conf, render.postfix(settings, facts), "postfix"),
     )
     for folder, files, group in parts:
         _write(_draft(folder), files, group)
     _check_rspamd(facts)
-    _check("dovecot", ["doveconf", "-n", "-c", str(_draft(places.dovecot_conf) / "dovecot.conf")])
-    _compile(_draft(places.dovecot_conf), facts)
-    _check("postfix", postfix_queue.generation(_draft(places.postfix_conf)))
+    _check("dovecot", ["doveconf", "-n", "-c", str(_draft(paths.dovecot_conf) / "dovecot.conf")])
+    _compile(_draft(paths.dovecot_conf), facts)
+    _check("postfix", postfix_queue.generation(_draft(paths.postfix_conf)))
     # Makes the queue's folders too, with the owners that Postfix wants.
-    _check("postfix", ["postfix", "-c", str(_draft(places.postfix_conf)), "check"])
+    _check("postfix", ["postfix", "-c", str(_draft(paths.postfix_conf)), "check"])
     for folder, _, _ in parts:
         _swap(folder)
     # Once more where it lies now: the compiled form names its source, and would be made anew at every delivery.
-    _compile(places.dovecot_conf, facts)
+    _compile(paths.dovecot_conf, facts)
 
 
 def _compile(folder: Path, facts: DaemonConfig) -> None:
@@ -59,12 +59,12 @@ def _compile(folder: Path, facts: DaemonConfig) -> None:
 
 def rspamd_variables(facts: DaemonConfig, confdir: Path) -> list[str]:
     """What makes Debian's configuration ours: where it finds what lies over it, and where everything else goes."""
-    places = facts.paths
+    paths = facts.paths
     variables = {
         "LOCAL_CONFDIR": confdir,
-        "DBDIR": places.rspamd_data,
-        "RUNDIR": places.filter_sockets,
-        "LOGDIR": places.log,
+        "DBDIR": paths.rspamd_data,
+        "RUNDIR": paths.filter_sockets,
+        "LOGDIR": paths.log,
     }
     return [f"--var={name}={value}" for name, value in variables.items()]
 

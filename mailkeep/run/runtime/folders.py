@@ -26,51 +26,51 @@ from mailkeep.run.processes import usage
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
 
 
-def create(places: InstancePaths) -> None:
+def create(paths: InstancePaths) -> None:
     """Make them, and take over what others had, while none of our processes runs: nobody may move what is handed over.
 
     Failure where an account can't get there.
     """
-    _create_for_daemons(places)
-    _create_for_content(places)
-    _create_for_sockets(places)
-    _link_well_known(places)
+    _create_for_daemons(paths)
+    _create_for_content(paths)
+    _create_for_sockets(paths)
+    _link_well_known(paths)
     for name in _ACCOUNTS:
         found = pwd.getpwnam(name)
-        if not can_reach(Account(name, found.pw_uid, found.pw_gid), places.data):
+        if not can_reach(Account(name, found.pw_uid, found.pw_gid), paths.data):
             raise Failure(
-                f"The account {name} can't enter {places.data}: take a data directory whose folders above are open to "
+                f"The account {name} can't enter {paths.data}: take a data directory whose folders above are open to "
                 "pass through (chmod o+x), such as /var/lib/mailkeep.",
                 permanent=True,
             )
 
 
-def _create_for_daemons(places: InstancePaths) -> None:
+def _create_for_daemons(paths: InstancePaths) -> None:
     """Their configuration, and what they keep over restarts."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     for name in ("postfix", "dovecot", "rspamd", "redis"):
-        (places.data / name).mkdir(mode=0o755, exist_ok=True)
-    for folder in (places.log, places.postfix_queue, places.data / "dovecot" / "state", HYPERSCAN_CACHE.parent):
+        (paths.data / name).mkdir(mode=0o755, exist_ok=True)
+    for folder in (paths.log, paths.postfix_queue, paths.data / "dovecot" / "state", HYPERSCAN_CACHE.parent):
         folder.mkdir(mode=0o755, exist_ok=True)
-    places.tls.mkdir(mode=0o700, exist_ok=True)
-    own = (places.postfix_data, postfix), (places.rspamd_data, rspamd), (places.redis_data, rspamd)
+    paths.tls.mkdir(mode=0o700, exist_ok=True)
+    own = (paths.postfix_data, postfix), (paths.rspamd_data, rspamd), (paths.redis_data, rspamd)
     for folder, owner in (*own, (HYPERSCAN_CACHE, rspamd)):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, owner.pw_uid, owner.pw_gid)
 
 
-def _create_for_content(places: InstancePaths) -> None:
+def _create_for_content(paths: InstancePaths) -> None:
     """Mailboxes are the account's that Dovecot works as; content, and messages under way, our own processes'."""
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
-    separate_homes(places.mail_root)
-    own = [(places.data / name, ours) for name in ("tmp", "content")]
-    for folder, owner in ((places.mail_root, mail), *own, (places.lmtp_journal.parent, ours)):
+    separate_homes(paths.mail_root)
+    own = [(paths.data / name, ours) for name in ("tmp", "content")]
+    for folder, owner in ((paths.mail_root, mail), *own, (paths.lmtp_journal.parent, ours)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         change_owner_of_tree(folder, owner)
-    _create_sieve_spool(places.sieve_spool, mail, ours)
+    _create_sieve_spool(paths.sieve_spool, mail, ours)
     for name in ("forwards", "sandbox"):  # of an embedded instance
-        change_owner_of_tree(places.data / name, ours)
+        change_owner_of_tree(paths.data / name, ours)
 
 
 def _create_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_passwd) -> None:
@@ -86,51 +86,51 @@ def _create_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_p
     bell.chmod(0o660)
 
 
-def _create_for_sockets(places: InstancePaths) -> None:
+def _create_for_sockets(paths: InstancePaths) -> None:
     """What our own processes tell and listen on. Sockets for Postfix and Dovecot are of the group of their folder."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
-    for folder, mode in ((places.run / "pids", 0o700), (places.filter_sockets, 0o711)):
+    for folder, mode in ((paths.run / "pids", 0o700), (paths.filter_sockets, 0o711)):
         own_folder(folder, mode)
     for folder, mode, owner, group in (
-        (places.run / "ready", 0o700, ours, ours.pw_gid),
-        (places.postfix_sockets, 0o2750, ours, postfix.pw_gid),
-        (places.dovecot_sockets, 0o2750, ours, mail.pw_gid),
-        (places.program_sockets, 0o755, ours, ours.pw_gid),
-        (places.redis_socket.parent, 0o700, rspamd, rspamd.pw_gid),
+        (paths.run / "ready", 0o700, ours, ours.pw_gid),
+        (paths.postfix_sockets, 0o2750, ours, postfix.pw_gid),
+        (paths.dovecot_sockets, 0o2750, ours, mail.pw_gid),
+        (paths.program_sockets, 0o755, ours, ours.pw_gid),
+        (paths.redis_socket.parent, 0o700, rspamd, rspamd.pw_gid),
     ):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, owner.pw_uid, group)
         folder.chmod(mode)
 
 
-def _link_well_known(places: InstancePaths) -> None:
+def _link_well_known(paths: InstancePaths) -> None:
     """The socket for local programs under the name that they look for, unless another running instance has it."""
     with contextlib.suppress(OSError):
-        if WELL_KNOWN.is_symlink() and (not WELL_KNOWN.exists() or WELL_KNOWN.readlink() == places.sendmail_socket):
+        if WELL_KNOWN.is_symlink() and (not WELL_KNOWN.exists() or WELL_KNOWN.readlink() == paths.sendmail_socket):
             WELL_KNOWN.unlink()  # of an instance that was killed
-        WELL_KNOWN.symlink_to(places.sendmail_socket)
+        WELL_KNOWN.symlink_to(paths.sendmail_socket)
 
 
-def remove_runtime_files(places: InstancePaths) -> None:
+def remove_runtime_files(paths: InstancePaths) -> None:
     """Remove what lies in the run folder for as long as we run; the database's part is its own."""
     folders = (
-        places.postfix_sockets,
-        places.dovecot_sockets,
-        places.program_sockets,
-        places.filter_sockets,
-        places.redis_socket.parent,
-        places.run / "pids",
-        places.run / "ready",
-        places.dovecot_run,
+        paths.postfix_sockets,
+        paths.dovecot_sockets,
+        paths.program_sockets,
+        paths.filter_sockets,
+        paths.redis_socket.parent,
+        paths.run / "pids",
+        paths.run / "ready",
+        paths.dovecot_run,
     )
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
-        if WELL_KNOWN.readlink() == places.sendmail_socket:
+        if WELL_KNOWN.readlink() == paths.sendmail_socket:
             WELL_KNOWN.unlink()
-    tokens = [places.run / name for name in (usage.TOKEN_FILE,)]
-    for path in (places.api_smtp, places.reinjection_smtp, places.dovecot_lmtp, places.dovecot_lmtp_verified, *tokens):
+    tokens = [paths.run / name for name in (usage.TOKEN_FILE,)]
+    for path in (paths.api_smtp, paths.reinjection_smtp, paths.dovecot_lmtp, paths.dovecot_lmtp_verified, *tokens):
         path.unlink(missing_ok=True)
 
 

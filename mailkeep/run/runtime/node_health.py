@@ -28,7 +28,7 @@ _LOOK_SECONDS = 10.0
 _DNS_EVERY = timedelta(minutes=5)
 
 
-async def keep_reporting(app: App, places: InstancePaths) -> None:
+async def keep_reporting(app: App, paths: InstancePaths) -> None:
     """Write a report every ten seconds, with DNS looked up every five minutes, until cancelled."""
     sending: list[SendingAddress] | None = None
     looked_up: datetime | None = None
@@ -37,9 +37,9 @@ async def keep_reporting(app: App, places: InstancePaths) -> None:
         try:
             if looked_up is None or at - looked_up >= _DNS_EVERY:
                 sending, looked_up = await find_sending_addresses(app.settings), at
-            counts = await asyncio.to_thread(postfix_queue.counts, places.postfix_queue)
-            served = await asyncio.to_thread(find_certificate, app.settings, places.tls, at)
-            await asyncio.to_thread(node_report.save, places.run, NodeReport(at, counts, served, sending))
+            counts = await asyncio.to_thread(postfix_queue.counts, paths.postfix_queue)
+            served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
+            await asyncio.to_thread(node_report.save, paths.run, NodeReport(at, counts, served, sending))
         except Exception:
             log.exception("the node could not be looked at")
         await asyncio.sleep(_LOOK_SECONDS)

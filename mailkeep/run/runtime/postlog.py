@@ -51,9 +51,9 @@ async def keep_readable(log: Path, group: int) -> None:
 class PostlogWatch:
     """Looks at one instance's log again and again."""
 
-    def __init__(self, places: InstancePaths) -> None:
-        self._log = places.mail_log
-        self._socket = places.postfix_queue / "public" / "postlog"
+    def __init__(self, paths: InstancePaths) -> None:
+        self._log = paths.mail_log
+        self._socket = paths.postfix_queue / "public" / "postlog"
         self._seen = (0, 0)
         self._probed_at: float | None = None
 

@@ -50,13 +50,13 @@ class Process:
     """What a process is told: where things lie, when to end, and the sockets that it was handed, by name."""
 
     name: str
-    places: InstancePaths
+    paths: InstancePaths
     stop_requested: asyncio.Event
     sockets: Mapping[str, socket.socket]
 
     def report_ready(self) -> None:
         """Tell the supervisor that we serve."""
-        write_whole(ready_file(self.places.run, self.name), f"{os.getpid()}\n", 0o600)
+        write_whole(ready_file(self.paths.run, self.name), f"{os.getpid()}\n", 0o600)
 
 
 def ready_file(run: Path, name: str) -> Path:
@@ -85,20 +85,20 @@ def run(name: str, data_dir: Path, descriptors: Mapping[str, int], credentials: 
     What is root's alone is read first; all else is done as the account of `standing`.
     """
     found = read_context(data_dir)
-    places = InstancePaths(data_dir, run_folder(data_dir))
+    paths = InstancePaths(data_dir, run_folder(data_dir))
     if credentials:
         privileges.switch_to(credentials)
     logs.configure(found.settings.log.level)
     life = descriptors["life"]
     sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != "life"}
-    uvloop.run(_run(name, found, places, life, sockets))
+    uvloop.run(_run(name, found, paths, life, sockets))
     return 0
 
 
 async def _run(
     name: str,
     context: InstanceContext,
-    places: InstancePaths,
+    paths: InstancePaths,
     supervisor_pipe: int,
     sockets: Mapping[str, socket.socket],
 ) -> None:
@@ -113,9 +113,9 @@ async def _run(
 
     loop.add_reader(supervisor_pipe, orphaned)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
-    reopening = asyncio.create_task(logs.keep_open(places.log / f"{name}.log"))
+    reopening = asyncio.create_task(logs.keep_open(paths.log / f"{name}.log"))
     async with attach_context(context, name, seals_audit_log=name in _SEALS_AUDIT_LOG) as app, flush_counters(app):
-        await module.serve(app, Process(name, places, ended, sockets))
+        await module.serve(app, Process(name, paths, ended, sockets))
     await cancel_all(reopening)
 
 

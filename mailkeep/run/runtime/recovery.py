@@ -49,9 +49,9 @@ class Recovery:
     """One instance's deferred queue. `serves` says whether all services that deliveries need work."""
 
     def __init__(
-        self, app: App, places: InstancePaths, services_work: Callable[[], Awaitable[bool]] | None = None
+        self, app: App, paths: InstancePaths, services_work: Callable[[], Awaitable[bool]] | None = None
     ) -> None:
-        self._app, self._places = app, places
+        self._app, self._places = app, paths
         self._services_work = services_work or self._services_answer
         self._seen: dict[str, int] = {}
         self._waiting: list[str] = []
@@ -113,12 +113,12 @@ class Recovery:
 
     async def _services_answer(self) -> bool:
         """Whether deliveries find what they need; the database was asked just before."""
-        places = self._places
-        if not await asyncio.to_thread(_has_room, places.postfix_queue, places.mail_root):
+        paths = self._places
+        if not await asyncio.to_thread(_has_room, paths.postfix_queue, paths.mail_root):
             return False
         return all(
             await asyncio.gather(
-                *map(sends_greeting, (places.lmtp_socket, places.dovecot_lmtp, places.dovecot_lmtp_verified))
+                *map(sends_greeting, (paths.lmtp_socket, paths.dovecot_lmtp, paths.dovecot_lmtp_verified))
             )
         )
 

@@ -49,30 +49,30 @@ def all_services(
 
 def _own_service(
     name: str,
-    places: InstancePaths,
+    paths: InstancePaths,
     prefork: PreforkServer,
     sockets: Mapping[str, socket.socket],
     reads_all_files: bool,
 ) -> Service:
     names = _SOCKETS.get(name, [])
-    log = places.log / f"{name}.log"
+    log = paths.log / f"{name}.log"
     standing = None
     if name not in _AS_ROOT:
         standing = privileges.find_credentials(install.ACCOUNT, _GROUPS.get(name, []), reads_all_files=reads_all_files)
-    birth = ForkRequest(name, str(places.data), str(log), names, standing)
+    birth = ForkRequest(name, str(paths.data), str(log), names, standing)
 
     async def launch() -> ForkedProcess:
         return await prefork.fork(birth, [sockets[key] for key in names])
 
     async def ready() -> bool:
-        told = process.find_ready_pid(places.run, name)
+        told = process.find_ready_pid(paths.run, name)
         return told is not None and Path(f"/proc/{told}").exists()
 
     async def prepare() -> None:
-        process.ready_file(places.run, name).unlink(missing_ok=True)
+        process.ready_file(paths.run, name).unlink(missing_ok=True)
 
     async def alive() -> bool:
-        return not await dovecot_dict.hangs(places.usage_socket)
+        return not await dovecot_dict.hangs(paths.usage_socket)
 
     wave = _ABOVE if name in _TAKE_REQUESTS else _BENEATH
     # A session that changes what a mailbox holds waits for this one, for half a minute where it hangs.
@@ -88,25 +88,25 @@ def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
 
 
 def _redis(facts: DaemonConfig) -> Service:
-    places = facts.paths
+    paths = facts.paths
     argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
-    argv += ["redis-server", str(places.redis_conf / "redis.conf")]
-    log = places.log / "redis.log"
+    argv += ["redis-server", str(paths.redis_conf / "redis.conf")]
+    log = paths.log / "redis.log"
     return Service(
         "redis",
         _BENEATH,
         _daemon(argv, log),
         log,
-        partial(accepts_connections, places.redis_socket),
+        partial(accepts_connections, paths.redis_socket),
     )
 
 
 def _rspamd(facts: DaemonConfig) -> Service:
-    places = facts.paths
-    variables = configuration.rspamd_variables(facts, places.rspamd_conf)
+    paths = facts.paths
+    variables = configuration.rspamd_variables(facts, paths.rspamd_conf)
     argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
-    wanted = (places.scan_socket, places.sign_socket)
-    log = places.log / "rspamd.log"
+    wanted = (paths.scan_socket, paths.sign_socket)
+    log = paths.log / "rspamd.log"
     return Service(
         "rspamd",
         _BENEATH,
@@ -118,10 +118,10 @@ def _rspamd(facts: DaemonConfig) -> Service:
 
 
 def _dovecot(facts: DaemonConfig) -> Service:
-    places = facts.paths
-    argv = ["dovecot", "-F", "-c", str(places.dovecot_conf / "dovecot.conf")]
-    wanted = (places.dovecot_lmtp, places.dovecot_lmtp_verified, places.auth_socket)
-    log = places.log / "dovecot.out.log"
+    paths = facts.paths
+    argv = ["dovecot", "-F", "-c", str(paths.dovecot_conf / "dovecot.conf")]
+    wanted = (paths.dovecot_lmtp, paths.dovecot_lmtp_verified, paths.auth_socket)
+    log = paths.log / "dovecot.out.log"
     return Service(
         "dovecot",
         _BENEATH,
@@ -132,25 +132,25 @@ def _dovecot(facts: DaemonConfig) -> Service:
 
 
 def _postfix(settings: Settings, facts: DaemonConfig) -> Service:
-    places = facts.paths
+    paths = facts.paths
     # What `postfix start-fg` runs in the end, but without the shell before it, so that signals reach it.
-    argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(places.postfix_conf)]
-    watch = PostlogWatch(places)
-    sockets = {places.api_smtp: "api", places.reinjection_smtp: "reinjection"}
+    argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
+    watch = PostlogWatch(paths)
+    sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection"}
 
     async def prepare() -> None:
         for short, service in sockets.items():
             short.unlink(missing_ok=True)
-            short.symlink_to(places.postfix_queue / "public" / service)
+            short.symlink_to(paths.postfix_queue / "public" / service)
         watch.reset()
 
-    log = places.log / "postfix.out.log"
+    log = paths.log / "postfix.out.log"
     return Service(
         "postfix",
         _POSTFIX,
         _daemon(argv, log),
-        places.mail_log,  # where it tells its troubles
-        partial(sends_greeting, places.api_smtp),
+        paths.mail_log,  # where it tells its troubles
+        partial(sends_greeting, paths.api_smtp),
         prepare,
         watch.is_alive,
     )

@@ -48,7 +48,7 @@ class SessionEnder:
     """Ends sessions whenever it is woken."""
 
     app: App
-    places: InstancePaths
+    paths: InstancePaths
     list_sessions: ListSessions = dovecot_sessions.open_sessions
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: dict[int, _Seen] = field(default_factory=dict[int, _Seen])
@@ -87,7 +87,7 @@ class SessionEnder:
         first = [end for end in pending if end.id not in self._seen]
         second = [end for end in pending if end.id in self._seen and self._seen[end.id].second_pass <= loop.time()]
         if first or second:
-            sessions = await self.list_sessions(self.places.dovecot_conf / "dovecot.conf", at)
+            sessions = await self.list_sessions(self.paths.dovecot_conf / "dovecot.conf", at)
             self._seen |= {end.id: _Seen(at, loop.time() + _SECOND_PASS_SECONDS) for end in first}
             self._end(sessions, first + second)
             async with self.app.db.autocommit() as conn:

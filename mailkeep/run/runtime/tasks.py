@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-import structlog
-
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
@@ -21,9 +16,8 @@ from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.messages import jobs as messages
+from mailkeep.jobs.repeat import repeat
 from mailkeep.web.idempotency import delete_expired_keys
-
-log = structlog.get_logger("mailkeep.tasks")
 
 _HOUSEKEEPING_SECONDS = 600.0
 _IDLE_SECONDS = 1.0
@@ -47,18 +41,6 @@ async def housekeeping(app: App) -> None:
         confirmed = await confirm_prune_time(conn, "messages", app.clock())
     if confirmed:
         await sandbox.prune(app, confirmed - timedelta(days=app.settings.retention.content_days))
-
-
-async def repeat(seconds: float, task: str, work: Callable[[], Awaitable[object]]) -> None:
-    """Do `work` again and again, that many seconds apart, until cancelled; a fault is logged and tried again."""
-    while True:
-        try:
-            await work()
-        except Unavailable:
-            log.info("waiting for the database", task=task)
-        except Exception:
-            log.exception("a task stumbled", task=task)
-        await asyncio.sleep(seconds)
 
 
 async def run_forwards(app: App) -> None:

@@ -16,9 +16,8 @@ A deleted mailbox lies in the trash for 30 days: its address is free at once, it
 restored while the address is still free and the domain has room. Then, or at once with `purge`, it is gone;
 its folder is removed after the commit, and again until that succeeds.
 
-What a mailbox holds (`used_bytes`, `message_count`) is counted as mail comes in the embedded profile; in the full
-profile what comes in is added (`run/processes/arrivals`), Dovecot tells what sessions change, and who logged in last
-(`run/processes/usage`), and counts it anew behind that (`run/processes/counting`).
+The usage of a mailbox (`used_bytes`, `message_count`) is updated as mail arrives in the embedded profile; in the full
+profile it is `directory/mailbox_usage`.
 
 A mailbox belongs to the administrator whose email is its address. Who ranks lower neither changes its
 credentials, state, address or forward, nor suspends or deletes it, nor makes one at that address.

@@ -55,48 +55,6 @@ class LastLogin:
 
 
 @dataclass(frozen=True, slots=True)
-class MailboxLogin:
-    """A login to a mailbox that succeeded; `protocol` is imap, pop3, sieve or smtp (submission)."""
-
-    mailbox_id: UUID
-    at: datetime
-    protocol: str
-    ip: str
-
-
-@dataclass(frozen=True, slots=True)
-class MailboxUsage:
-    """What a mailbox holds, in all its folders, as of `at`; `doubtful`: this may be older than what was told before."""
-
-    mailbox_id: UUID
-    at: datetime
-    used_bytes: int
-    message_count: int
-    may_be_stale: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Arrivals:
-    """Mail that came into a mailbox, `size` in bytes; the last of it `at`."""
-
-    mailbox_id: UUID
-    at: datetime
-    size: int
-    messages: int
-
-
-@dataclass(frozen=True, slots=True)
-class TrackedMailbox:
-    """A mailbox whose figures are kept: when they were last told, and counted, None where they never were."""
-
-    mailbox_id: UUID
-    address: str
-    has_mail: bool
-    reported_at: datetime | None
-    counted_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class Mailbox:
     """A mailbox without its password. `quota_bytes` 0: no limit; `deleted_at`: in the trash since."""
 

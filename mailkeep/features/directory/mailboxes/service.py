@@ -21,18 +21,14 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.directory.domains import rules as domain_rules, service as domains
 from mailkeep.features.directory.domains.model import Domain
-from mailkeep.features.directory.mailboxes import rules, store, usage, wire
+from mailkeep.features.directory.mailboxes import rules, store, wire
 from mailkeep.features.directory.mailboxes.model import (
-    Arrivals,
     Mailbox,
     MailboxChanges,
     MailboxFilter,
-    MailboxLogin,
-    MailboxUsage,
     NewMailbox,
     PasswordOrHash,
     Protocols,
-    TrackedMailbox,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
@@ -71,53 +67,6 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -
     The row is locked until the transaction ends: it comes last in it.
     """
     await store.add_mail(conn, mailbox_id, size, messages)
-
-
-async def report_usage(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
-    """Write what mailboxes hold, each once, as the program says that keeps their mail.
-
-    Where that is doubtful the mailbox is due for a count. Answers the mailboxes that somebody else holds just now:
-    nobody is waited for, and they are to come again. Mailboxes that are gone, and those of which something newer is
-    known, are passed over.
-    """
-    return await usage.report(conn, reports)
-
-
-async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
-    """Add mail that came into mailboxes to what they hold, each mailbox once, and make it due for a count: what is kept
-    of a message is known to the program that keeps it. What came before the last count was counted. Answers as
-    `report_usage`.
-    """
-    return await usage.add_arrivals(conn, arrivals)
-
-
-async def write_counted_usage(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
-    """Write what mailboxes hold that were counted from their files; `at` is when the count began.
-
-    Those which somebody else holds are left as they are, and as a rule those of which something was told since: to be
-    counted again. One that has waited for a count for ten seconds takes it even so, and stays due.
-    """
-    await usage.write_counts(conn, counted)
-
-
-async def list_due_for_count(conn: Conn, at: datetime, most: int) -> list[TrackedMailbox]:
-    """Mailboxes that can be used and are to be counted by now, at most `most`, the longest due first."""
-    return await usage.list_due(conn, at, most)
-
-
-async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
-    """Those of these mailboxes that are due for a count are not before `until`, whatever is told of them."""
-    await usage.defer_count(conn, mailbox_ids, until)
-
-
-async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
-    """Write the last logins, one for each mailbox; answers as `report_usage`."""
-    return await usage.set_logins(conn, logins)
-
-
-async def list_tracked(conn: Conn, after: UUID | None, most: int) -> list[TrackedMailbox]:
-    """The next mailboxes, at most `most`, of a walk through all that can be used, by id."""
-    return await usage.list_tracked(conn, after, most)
 
 
 async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:

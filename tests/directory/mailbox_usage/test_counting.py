@@ -13,13 +13,12 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.features.directory.mailboxes import service as mailboxes
-from mailkeep.features.directory.mailboxes.model import Arrivals, MailboxUsage
+from mailkeep.features.directory.mailbox_usage import jobs as counting, store
+from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
+from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxUsage
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot.count import Holds
 from mailkeep.mail.mailbox.homes import MAILDIR
-from mailkeep.run.processes import counting
-from mailkeep.run.processes.counting import UsageCounter
 from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
@@ -44,7 +43,7 @@ class Dovecot:
     async def tell(self, told: MailboxUsage) -> None:
         """What was told is written."""
         async with self.api.app.db.tx() as conn:
-            assert await mailboxes.report_usage(conn, [told]) == []
+            assert await store.report(conn, [told]) == []
 
     async def says(self, mailbox_id: UUID, size: int, messages: int) -> None:
         """A word of now."""
@@ -53,7 +52,7 @@ class Dovecot:
     def change(self, mailbox_id: UUID, ago: float = 0) -> None:
         """The mailbox's folder changed that many seconds ago."""
         at = self.api.clock().timestamp() - ago
-        folder = self.walk.places.mail_root / str(mailbox_id) / MAILDIR
+        folder = self.walk.paths.mail_root / str(mailbox_id) / MAILDIR
         for part in ("cur", "new"):
             (folder / part).mkdir(parents=True, exist_ok=True)
         for path in (folder / "cur", folder / "new", folder):
@@ -62,7 +61,7 @@ class Dovecot:
     async def came(self, mailbox_id: UUID, size: int) -> None:
         """A message has come into a mailbox."""
         async with self.api.app.db.tx() as conn:
-            assert await mailboxes.add_arrivals(conn, [Arrivals(mailbox_id, self.api.clock(), size, 1)]) == []
+            assert await store.add_arrivals(conn, [Arrivals(mailbox_id, self.api.clock(), size, 1)]) == []
 
     async def look(self) -> tuple[list[str], tuple[int, int]]:
         """Who is counted by a look a second later, and what the first mailbox holds then."""

@@ -11,15 +11,15 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
-from mailkeep.run.processes import arrivals
-from mailkeep.run.processes.arrivals import ArrivalRecorder
+from mailkeep.features.directory.mailbox_usage import rules, service
+from mailkeep.features.directory.mailbox_usage.service import ArrivalRecorder
 from tests.support.client import EXAMPLE, Api
 
 ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
 
 
 @pytest.fixture
-def keeper(api: Api) -> ArrivalRecorder:
+def recorder(api: Api) -> ArrivalRecorder:
     return ArrivalRecorder(api.app)
 
 
@@ -35,67 +35,67 @@ async def away(self: Database) -> AsyncIterator[Any]:
     yield
 
 
-async def test_what_came_is_added_together(api: Api, keeper: ArrivalRecorder) -> None:
+async def test_what_came_is_added_together(api: Api, recorder: ArrivalRecorder) -> None:
     alice, bob = await api.mailbox(ALICE, used_bytes=700, message_count=2), await api.mailbox(BOB)
     for mailbox_id, size in ((alice, 100), (bob, 50), (alice, 30)):
-        keeper.note(mailbox_id, size)
+        recorder.add(mailbox_id, size)
         api.clock.advance(seconds=1)
-    await keeper.write()
+    await recorder.write()
     assert await figures(api) == [(830, 4), (50, 1)]
     (row, _) = await api.sql("SELECT usage_reported_at, usage_count_due_at FROM mailboxes ORDER BY local_key")
     assert [(api.clock() - row[name]).total_seconds() for name in ("usage_reported_at", "usage_count_due_at")] == [1, 1]
-    await keeper.write()
+    await recorder.write()
     assert await figures(api) == [(830, 4), (50, 1)]
 
 
 async def test_with_the_database_away_nothing_is_lost(
-    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
+    api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = await api.mailbox(ALICE)
     with monkeypatch.context() as patch:
         patch.setattr(Database, "autocommit", away)
         for _ in range(2):
-            keeper.note(alice, 100)
+            recorder.add(alice, 100)
             with pytest.raises(Unavailable):
-                await keeper.write()
-    await keeper.write()
+                await recorder.write()
+    await recorder.write()
     assert await figures(api) == [(200, 2)]
 
 
 async def test_more_mailboxes_than_can_be_remembered_are_left_to_the_rounds(
-    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
+    api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrivals, "_MOST", 1)
+    monkeypatch.setattr(rules, "MAX_REMEMBERED", 1)
     alice, bob = await api.mailbox(ALICE), await api.mailbox(BOB)
     for mailbox_id in (alice, bob, alice):
-        keeper.note(mailbox_id, 100)
-    await keeper.write()
+        recorder.add(mailbox_id, 100)
+    await recorder.write()
     assert await figures(api) == [(200, 2), (0, 0)]
 
 
-async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: Api, keeper: ArrivalRecorder) -> None:
+async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: Api, recorder: ArrivalRecorder) -> None:
     alice, bob = await api.mailbox(ALICE), await api.mailbox(BOB)
-    keeper.note(alice, 100)
-    keeper.note(bob, 50)
+    recorder.add(alice, 100)
+    recorder.add(bob, 50)
     async with api.app.db.tx() as other:
         await other.execute("SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", {"id": alice})
-        await keeper.write()
-        keeper.note(alice, 30)
-        await keeper.write()
+        await recorder.write()
+        recorder.add(alice, 30)
+        await recorder.write()
     assert await figures(api) == [(0, 0), (50, 1)]
-    await keeper.write()
+    await recorder.write()
     assert await figures(api) == [(130, 2), (50, 1)]
 
 
 async def test_what_is_left_is_written_at_the_end(
-    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
+    api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = await api.mailbox(ALICE)
-    monkeypatch.setattr(arrivals, "_WRITE_SECONDS", 60.0)
-    monkeypatch.setattr(arrivals, "_LAST_SECONDS", 60.0)
-    writing = asyncio.create_task(keeper.keep_writing())
+    monkeypatch.setattr(service, "_WRITE_SECONDS", 60.0)
+    monkeypatch.setattr(service, "_LAST_WRITE_SECONDS", 60.0)
+    writing = asyncio.create_task(recorder.keep_writing())
     await asyncio.sleep(0)
-    keeper.note(alice, 100)
+    recorder.add(alice, 100)
     await asyncio.sleep(0)
     writing.cancel()
     await asyncio.wait([writing], timeout=60)
@@ -104,11 +104,11 @@ async def test_what_is_left_is_written_at_the_end(
 
 
 async def test_an_end_with_the_database_away_is_one(
-    api: Api, keeper: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
+    api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper.note(await api.mailbox(ALICE), 100)
+    recorder.add(await api.mailbox(ALICE), 100)
     monkeypatch.setattr(Database, "autocommit", away)
-    writing = asyncio.create_task(keeper.keep_writing())
+    writing = asyncio.create_task(recorder.keep_writing())
     await asyncio.sleep(0.01)
     writing.cancel()
     await asyncio.wait([writing], timeout=60)

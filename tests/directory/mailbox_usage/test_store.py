@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from mailkeep.features.directory.mailboxes import service
-from mailkeep.features.directory.mailboxes.model import Arrivals, MailboxLogin, MailboxUsage
+from mailkeep.features.directory.mailbox_usage import store
+from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 
 NOBODY = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
@@ -23,7 +23,7 @@ async def test_figures_show_in_the_mailbox_and_its_domain_and_change_nothing_els
     at = api.clock()
     async with api.app.db.tx() as conn:
         told = [MailboxUsage(alice, at, 700, 2), MailboxUsage(bob, at, 300, 1), MailboxUsage(NOBODY, at, 1, 1)]
-        assert await service.report_usage(conn, told) == []
+        assert await store.report(conn, told) == []
     assert (await api.sue.get(f"/mailboxes/{alice}")).data == before | {"used_bytes": 700, "message_count": 2}
     assert (await api.sue.get(f"/domains/{DOMAIN_IDS[EXAMPLE]}")).data["usage"]["bytes"] == 1000
 
@@ -39,17 +39,17 @@ class Row:
 
     async def told(self, later: float, used: int, *, doubtful: bool = False) -> State:
         async with self.api.app.db.tx() as conn:
-            assert await service.report_usage(conn, [MailboxUsage(self.alice, self.at(later), used, 1, doubtful)]) == []
+            assert await store.report(conn, [MailboxUsage(self.alice, self.at(later), used, 1, doubtful)]) == []
         return await self.now()
 
     async def counted(self, later: float, used: int) -> State:
         async with self.api.app.db.tx() as conn:
-            await service.write_counted_usage(conn, [MailboxUsage(self.alice, self.at(later), used, 1)])
+            await store.write_counts(conn, [MailboxUsage(self.alice, self.at(later), used, 1)])
         return await self.now()
 
     async def came(self, later: float, size: int) -> State:
         async with self.api.app.db.tx() as conn:
-            assert await service.add_arrivals(conn, [Arrivals(self.alice, self.at(later), size, 1)]) == []
+            assert await store.add_arrivals(conn, [Arrivals(self.alice, self.at(later), size, 1)]) == []
         return await self.now()
 
     async def now(self) -> State:
@@ -106,20 +106,20 @@ async def test_who_can_not_be_counted_is_not_due_for_a_while(api: Api) -> None:
 
     async def due(later: float, most: int = 10) -> list[int]:
         async with api.app.db.autocommit() as conn:
-            found = await service.list_due_for_count(conn, at + timedelta(seconds=later), most)
+            found = await store.list_due(conn, at + timedelta(seconds=later), most)
         return [boxes.index(each.mailbox_id) for each in found]
 
     async with api.app.db.tx() as conn:
         came = [Arrivals(box, at - timedelta(seconds=number), 1, 1) for number, box in enumerate(boxes[:3])]
-        await service.add_arrivals(conn, came)
+        await store.add_arrivals(conn, came)
     assert await due(0) == [2, 1, 0]
     assert await due(0, most=2) == [2, 1]
     async with api.app.db.tx() as other, api.app.db.tx() as conn:
         await other.execute("SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", {"id": boxes[0]})
-        await service.defer_count(conn, [boxes[2], boxes[3], boxes[0], NOBODY], at + timedelta(seconds=60))
+        await store.defer_count(conn, [boxes[2], boxes[3], boxes[0], NOBODY], at + timedelta(seconds=60))
     assert await due(59) == [1, 0]
     async with api.app.db.tx() as conn:
-        await service.add_arrivals(conn, [Arrivals(boxes[2], at, 1, 1)])
+        await store.add_arrivals(conn, [Arrivals(boxes[2], at, 1, 1)])
     assert await due(59) == [1, 0]
     assert await due(60) == [1, 0, 2]
     await api.sql("UPDATE mailboxes SET active = false WHERE id = %(id)s RETURNING id", id=boxes[1])
@@ -134,11 +134,11 @@ async def test_who_is_held_is_told_and_not_waited_for(api: Api) -> None:
     at = api.clock()
     async with api.app.db.tx() as other, api.app.db.tx() as conn:
         await other.execute("SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", {"id": alice})
-        assert await service.report_usage(conn, [MailboxUsage(alice, at, 1, 1), MailboxUsage(bob, at, 2, 2)]) == [alice]
+        assert await store.report(conn, [MailboxUsage(alice, at, 1, 1), MailboxUsage(bob, at, 2, 2)]) == [alice]
         came = [Arrivals(alice, at, 1, 1), Arrivals(bob, at, 5, 1), Arrivals(NOBODY, at, 1, 1)]
-        assert await service.add_arrivals(conn, came) == [alice]
+        assert await store.add_arrivals(conn, came) == [alice]
         logins = [MailboxLogin(alice, at, "imap", "192.0.2.1"), MailboxLogin(bob, at, "pop3", "192.0.2.1")]
-        assert await service.set_logins(conn, logins) == [alice]
+        assert await store.set_logins(conn, logins) == [alice]
     rows = await api.sql("SELECT used_bytes, last_login_protocol AS protocol FROM mailboxes ORDER BY local_key")
     assert [(row["used_bytes"], row["protocol"]) for row in rows] == [(0, None), (7, "pop3")]
 
@@ -149,7 +149,7 @@ async def test_the_last_login_is_the_newest(api: Api) -> None:
     for later, protocol, ip in ((0, "imap", "192.0.2.1"), (60, "smtp", "2001:db8::1"), (30, "pop3", "192.0.2.2")):
         async with api.app.db.tx() as conn:
             login = MailboxLogin(alice, at + timedelta(seconds=later), protocol, ip)
-            assert await service.set_logins(conn, [login, MailboxLogin(NOBODY, at, "imap", "")]) == []
+            assert await store.set_logins(conn, [login, MailboxLogin(NOBODY, at, "imap", "")]) == []
     shown = (await api.sue.get(f"/mailboxes/{alice}")).data["last_login"]
     assert shown == {"at": "2026-03-01T12:01:00.000Z", "protocol": "smtp", "ip": "2001:db8::1"}
 
@@ -163,7 +163,7 @@ async def test_a_walk_sees_all_that_can_be_used(api: Api) -> None:
     seen: list[tuple[UUID, str, bool]] = []
     last: UUID | None = None
     async with api.app.db.autocommit() as conn:
-        while page := await service.list_tracked(conn, last, 2):
+        while page := await store.list_tracked(conn, last, 2):
             seen += [(each.mailbox_id, each.address, each.has_mail) for each in page]
             last = page[-1].mailbox_id
     assert seen == [(box, f"box{number}@{EXAMPLE}", number > 0) for number, box in enumerate(boxes)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -12,30 +11,29 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Database
-from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.features.directory.mailbox_usage.service import UsageRecorder
 from mailkeep.mail.dovecot.auth import Report
 from mailkeep.mail.dovecot.dict import Written
-from mailkeep.run.processes.usage import UsageRecorder
 from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
 
 
 class Dovecot:
-    """Tells a keeper."""
+    """Tells a recorder."""
 
     def __init__(self, api: Api) -> None:
-        self.keeper = UsageRecorder(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")))
+        self.recorder = UsageRecorder(api.app)
 
     def says(self, mailbox_id: UUID | str, size: object, messages: object) -> None:
         """What a session tells of a mailbox."""
         values = {"priv/quota/storage": f"{size}", "priv/quota/messages": f"{messages}"}
-        self.keeper.record_usage(Written(str(mailbox_id), values))
+        self.recorder.record_usage(Written(str(mailbox_id), values))
 
     def login(self, mailbox_id: UUID | str, protocol: str = "imap", remote: str = "192.0.2.1", *, ok: bool = True):
         """What the password check tells of an attempt."""
-        home = f"{self.keeper.places.mail_root}/{mailbox_id}" if mailbox_id else ""
-        self.keeper.record_login(Report(ok, home, remote, protocol))
+        home = f"{self.recorder.app.data_dir / 'mail'}/{mailbox_id}" if mailbox_id else ""
+        self.recorder.record_login(Report(ok, home, remote, protocol))
 
 
 @pytest.fixture
@@ -65,7 +63,7 @@ async def test_the_last_word_of_a_mailbox_is_written(api: Api, dovecot: Dovecot)
     alice = await api.mailbox(ALICE)
     dovecot.says(alice, 500, 1)
     dovecot.says(alice, 900, 2)
-    await dovecot.keeper.write()
+    await dovecot.recorder.write()
     assert await figures(api) == (900, 2)
 
 
@@ -76,8 +74,8 @@ async def test_what_is_no_figure_is_not_written(api: Api, dovecot: Dovecot, size
     alice = await api.mailbox(ALICE)
     dovecot.says(alice, size, messages)
     dovecot.says("../" + str(alice), 1, 1)
-    dovecot.keeper.record_usage(Written(str(alice), {"priv/quota/storage": "7"}))
-    await dovecot.keeper.write()
+    dovecot.recorder.record_usage(Written(str(alice), {"priv/quota/storage": "7"}))
+    await dovecot.recorder.write()
     assert await figures(api) == (0, 0)
 
 
@@ -90,11 +88,11 @@ async def test_with_the_database_away_nothing_is_lost(
         dovecot.says(alice, 500, 1)
         dovecot.login(alice)
         with pytest.raises(Unavailable):
-            await dovecot.keeper.write()
+            await dovecot.recorder.write()
         dovecot.says(alice, 900, 2)
         with pytest.raises(Unavailable):
-            await dovecot.keeper.write()
-    await dovecot.keeper.write()
+            await dovecot.recorder.write()
+    await dovecot.recorder.write()
     assert await figures(api) == (900, 2)
     assert (await last_login(api))[1] == "imap"
 
@@ -105,9 +103,9 @@ async def test_a_row_that_is_held_is_written_once_it_is_free(api: Api, dovecot: 
     dovecot.login(alice)
     async with api.app.db.tx() as other:
         await other.execute("SELECT id FROM mailboxes FOR UPDATE")
-        await dovecot.keeper.write()
+        await dovecot.recorder.write()
     assert await figures(api) == (0, 0)
-    await dovecot.keeper.write()
+    await dovecot.recorder.write()
     assert await figures(api) == (500, 1)
     assert (await last_login(api))[1] == "imap"
 
@@ -116,7 +114,7 @@ async def test_logins_that_succeeded_are_noted_once_a_minute_for_each_kind(api: 
     alice = await api.mailbox(ALICE)
 
     async def seen() -> str | None:
-        await dovecot.keeper.write()
+        await dovecot.recorder.write()
         return (await last_login(api))[0]
 
     dovecot.login(alice, ok=False)
@@ -146,10 +144,10 @@ async def test_words_of_a_mailbox_that_come_close_are_doubtful(
     alice = await api.mailbox(ALICE, usage_counted_at=api.clock())
     dovecot.says(alice, 900, 2)
     if written_between:
-        await dovecot.keeper.write()
+        await dovecot.recorder.write()
     api.clock.advance(seconds=seconds)
     dovecot.says(alice, 500, 1)
-    await dovecot.keeper.write()
+    await dovecot.recorder.write()
     assert await figures(api) == (500, 1)
     (row,) = await api.sql("SELECT usage_count_due_at AS due_at FROM mailboxes")
     assert row["due_at"] == (api.clock() if doubtful else None)
@@ -160,5 +158,5 @@ async def test_one_that_was_doubtful_stays_so_until_it_is_written(api: Api, dove
     for seconds in (0, 1, 10):
         api.clock.advance(seconds=seconds)
         dovecot.says(alice, 900, 2)
-    await dovecot.keeper.write()
+    await dovecot.recorder.write()
     assert await api.sql("SELECT usage_count_due_at AS at FROM mailboxes") == [{"at": api.clock()}]

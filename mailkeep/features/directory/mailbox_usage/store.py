@@ -1,7 +1,4 @@
-"""The SQL of what mailboxes hold and who logged in last, as it is told, added and counted.
-
-Nobody who tells or counts waits for a mailbox that somebody else holds.
-"""
+"""The SQL of mailbox usage and last logins. No statement waits for a mailbox that another transaction has locked."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.mailboxes.model import Arrivals, MailboxLogin, MailboxUsage, TrackedMailbox
+from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage, TrackedMailbox
 
-_MAX_WAIT = timedelta(seconds=10)  # who has waited so long for a count takes one that words have overtaken
+_MAX_WAIT = timedelta(seconds=10)  # after this a count is written even if a report has overtaken it
 
-# Those that can be used.
+# Active mailboxes of active domains.
 _SELECT_TRACKED = """
     SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS holds_any, m.usage_reported_at,
            m.usage_counted_at
@@ -25,9 +22,10 @@ _SELECT_TRACKED = """
 
 
 async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
-    """Write what these mailboxes hold, each once, where nothing newer is known; what is doubtful is due for a count.
+    """Write reported usage, one report for each mailbox, unless something newer is known.
 
-    Answers those that somebody else holds just now, which are left as they are.
+    A report that may be stale makes its mailbox due for a count. Returns the mailboxes that are locked; they are
+    unchanged. Mailboxes that are gone are skipped.
     """
     cursor = await conn.execute(
         """
@@ -62,7 +60,9 @@ async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
 
 
 async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
-    """Add to what these mailboxes hold, each once, where it was not counted since; who is held, as `tell`."""
+    """Add delivered messages to mailboxes, each mailbox once, unless they were counted since, and make them due for a
+    count. Returns the locked mailboxes, as `report`.
+    """
     cursor = await conn.execute(
         """
         WITH came AS (
@@ -93,8 +93,9 @@ async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
 
 
 async def write_counts(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
-    """Write what was counted, where nobody else holds the mailbox, and nothing was told since the count began or the
-    mailbox has waited for too long: it stays due then.
+    """Write counted usage (`at`: when the count began), except for locked mailboxes and for those with a newer report.
+
+    A mailbox that has waited ten seconds for a count is written even so, and stays due.
     """
     await conn.execute(
         """
@@ -123,7 +124,7 @@ async def write_counts(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
 
 
 async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
-    """Write the last logins of these mailboxes, one each, where none is newer; who is held, as `tell`."""
+    """Write the last login of each mailbox, unless a newer one is known. Returns the locked mailboxes, as `report`."""
     cursor = await conn.execute(
         """
         WITH told AS (
@@ -152,7 +153,7 @@ async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
 
 
 async def list_tracked(conn: Conn, after: UUID | None, most: int) -> list[TrackedMailbox]:
-    """Mailboxes that can be used, at most `most`, by id beyond `after`."""
+    """Active mailboxes with an ID above `after`, in order of ID, at most `most`."""
     cursor = await conn.execute(
         _SELECT_TRACKED
         + """
@@ -164,7 +165,7 @@ async def list_tracked(conn: Conn, after: UUID | None, most: int) -> list[Tracke
 
 
 async def list_due(conn: Conn, at: datetime, most: int) -> list[TrackedMailbox]:
-    """Mailboxes that can be used and are to be counted by `at`, at most `most`, the longest due first."""
+    """Active mailboxes that are due for a count at `at`, the longest due first, at most `most`."""
     cursor = await conn.execute(
         _SELECT_TRACKED
         + """
@@ -176,7 +177,7 @@ async def list_due(conn: Conn, at: datetime, most: int) -> list[TrackedMailbox]:
 
 
 async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) -> None:
-    """Of these, who is due for a count and held by nobody is so only from `until` on."""
+    """Make those of these mailboxes that are due for a count due at `until` instead; locked ones are skipped."""
     await conn.execute(
         """
         WITH free AS (

@@ -1,0 +1,161 @@
+"""Recorders of deliveries, usage reports and logins: they keep the newest in memory and write once a second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.ids import parse_uuid
+from mailkeep.features.directory.mailbox_usage import rules, store
+from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage
+from mailkeep.features.directory.mailboxes.model import mail_root
+from mailkeep.jobs.repeat import repeat
+from mailkeep.mail.dovecot.auth import Report
+from mailkeep.mail.dovecot.dict import Written
+
+log = structlog.get_logger("mailkeep.usage")
+
+_WRITE_SECONDS = 1.0
+_LAST_WRITE_SECONDS = 1.0
+
+Key = TypeVar("Key")
+
+
+@dataclass(slots=True)
+class ArrivalRecorder:
+    """Delivered messages that are not added to their mailboxes yet.
+
+    Dovecot does not report deliveries, because counting all folders would delay them. The lmtp process knows the
+    mailbox and the approximate size. A mailbox with added arrivals is due for a count.
+    """
+
+    app: App
+    _arrivals: dict[UUID, Arrivals] = field(default_factory=dict[UUID, Arrivals])
+
+    def add(self, mailbox_id: UUID, size: int) -> None:
+        """Record a message of `size` bytes that was delivered to a mailbox now."""
+        self._merge(Arrivals(mailbox_id, self.app.clock(), size, 1))
+
+    def _merge(self, new: Arrivals) -> None:
+        before = self._arrivals.get(new.mailbox_id)
+        if before:
+            at = max(before.at, new.at)
+            new = replace(new, at=at, size=before.size + new.size, messages=before.messages + new.messages)
+        if before or len(self._arrivals) < rules.MAX_REMEMBERED:
+            self._arrivals[new.mailbox_id] = new
+
+    async def write(self) -> None:
+        """Write the arrivals; those that can't be written now are kept.
+
+        Arrivals that are lost, or added twice after a lost commit, are corrected by the count that follows.
+        """
+        arrivals, self._arrivals = self._arrivals, {}
+        if not arrivals:
+            return
+        unwritten = list(arrivals)
+        try:
+            async with self.app.db.autocommit() as conn:
+                unwritten = await store.add_arrivals(conn, list(arrivals.values()))
+        finally:
+            for mailbox_id in unwritten:
+                self._merge(arrivals[mailbox_id])
+
+    async def keep_writing(self) -> None:
+        """Write once a second until cancelled, and once more then."""
+        try:
+            await repeat(_WRITE_SECONDS, "adding delivered messages to mailboxes", self.write)
+        finally:
+            with suppress(Unavailable, TimeoutError):
+                async with asyncio.timeout(_LAST_WRITE_SECONDS):
+                    await self.write()
+
+
+@dataclass(slots=True)
+class UsageRecorder:
+    """Dovecot's reports that are not written yet: usage by the dict `quota_clone`, logins by HTTP.
+
+    Only the newest report of each mailbox is kept. When two reports of a mailbox are so close that one may have
+    overtaken the other, the mailbox becomes due for a count.
+    """
+
+    app: App
+    _usage: dict[UUID, MailboxUsage] = field(default_factory=dict[UUID, MailboxUsage])
+    _reported_at: OrderedDict[UUID, datetime] = field(default_factory=OrderedDict[UUID, datetime])
+    _logins: dict[UUID, MailboxLogin] = field(default_factory=dict[UUID, MailboxLogin])
+    _login_times: OrderedDict[tuple[UUID, str, str], datetime] = field(
+        default_factory=OrderedDict[tuple[UUID, str, str], datetime]
+    )
+
+    def record_usage(self, written: Written) -> None:
+        """Record the usage that a Dovecot session reports after a change."""
+        mailbox_id = parse_uuid(written.name)
+        values = [written.values.get(f"priv/quota/{name}", "") for name in ("storage", "messages")]
+        size, messages = map(rules.parse_count, values)
+        if mailbox_id is None or size is None or messages is None:
+            log.warning("malformed usage report from Dovecot", name=written.name)
+            return
+        at = self.app.clock()
+        unwritten = self._usage.get(mailbox_id)
+        stale = rules.may_be_stale(at, unwritten, self._reported_at.get(mailbox_id))
+        if unwritten or len(self._usage) < rules.MAX_REMEMBERED:
+            self._usage[mailbox_id] = MailboxUsage(mailbox_id, at, size, messages, stale)
+            _remember(self._reported_at, mailbox_id, at)
+
+    def record_login(self, report: Report) -> None:
+        """Record a login that Dovecot reports, if it succeeded."""
+        mailbox_id = self._mailbox_of(report.home) if report.success else None
+        if mailbox_id is None or report.protocol not in rules.LOGIN_PROTOCOLS:
+            return
+        at, kind = self.app.clock(), (mailbox_id, report.protocol, report.remote[:64])
+        if at - self._login_times.get(kind, at - rules.LOGIN_INTERVAL) < rules.LOGIN_INTERVAL:
+            return
+        if mailbox_id in self._logins or len(self._logins) < rules.MAX_REMEMBERED:
+            self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, kind[1], kind[2])
+            _remember(self._login_times, kind, at)
+
+    def _mailbox_of(self, home: str) -> UUID | None:
+        root, _, name = home.rpartition("/")
+        return parse_uuid(name) if root == str(mail_root(self.app.data_dir)) else None
+
+    async def write(self) -> None:
+        """Write the reports; those that can't be written now are kept, unless a newer one has arrived since."""
+        usage, self._usage = self._usage, {}
+        logins, self._logins = self._logins, {}
+        try:
+            if usage:
+                async with self.app.db.tx() as conn:
+                    unwritten = await store.report(conn, list(usage.values()))
+                usage = {each: usage[each] for each in unwritten}
+            if logins:
+                async with self.app.db.tx() as conn:
+                    unwritten = await store.set_logins(conn, list(logins.values()))
+                logins = {each: logins[each] for each in unwritten}
+        finally:
+            self._usage = usage | self._usage
+            self._logins = logins | self._logins
+
+    async def keep_writing(self) -> None:
+        """Write once a second until cancelled, and once more then."""
+        try:
+            await repeat(_WRITE_SECONDS, "writing mailbox usage and logins", self.write)
+        finally:
+            with suppress(Unavailable, TimeoutError):
+                async with asyncio.timeout(_LAST_WRITE_SECONDS):
+                    await self.write()
+
+
+def _remember(times: OrderedDict[Key, datetime], key: Key, at: datetime) -> None:
+    """Set a time, and drop the oldest above the limit."""
+    times[key] = at
+    times.move_to_end(key)
+    if len(times) > rules.MAX_REMEMBERED:
+        times.popitem(last=False)
