@@ -239,7 +239,7 @@ async def test_who_is_due_and_has_no_folder_holds_nothing(api: Api, dovecot: Dov
 
 
 async def test_a_look_counts_no_more_than_it_may(api: Api, dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_DUE", 2)
+    monkeypatch.setattr(counting, "_DUE_BATCH", 2)
     for name in ("alice", "bob", "carol"):
         box = await api.mailbox(f"{name}@{EXAMPLE}")
         dovecot.change(box)
@@ -265,7 +265,7 @@ async def test_counting_takes_a_tenth_of_the_time(api: Api, dovecot: Dovecot, mo
         if len(slept) == 6:
             raise asyncio.CancelledError
 
-    monkeypatch.setattr(UsageCounter, "look", lambda self: look())
+    monkeypatch.setattr(UsageCounter, "count_due", lambda self: look())
     monkeypatch.setattr(counting, "asyncio", SimpleNamespace(sleep=sleep))
     with pytest.raises(asyncio.CancelledError):
         await dovecot.walk.keep_counting_due()

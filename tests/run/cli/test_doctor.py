@@ -191,7 +191,7 @@ async def test_migrations_that_wait(data: Path, monkeypatch: pytest.MonkeyPatch)
     async def pending(_: Path) -> list[Step]:
         return [read_schema().functions]
 
-    monkeypatch.setattr(doctor_checks, "pending_in", pending)
+    monkeypatch.setattr(doctor_checks, "list_pending", pending)
     one = (await found(data))["schema"]
     assert one.level is Level.WARNING
     assert one.advice
@@ -204,7 +204,7 @@ async def test_a_database_that_a_newer_version_made(data: Path, monkeypatch: pyt
     async def pending(_: Path) -> list[Step]:
         raise Failure("The database was migrated by Mailkeep 9.0.", permanent=True)
 
-    monkeypatch.setattr(doctor_checks, "pending_in", pending)
+    monkeypatch.setattr(doctor_checks, "list_pending", pending)
     one = (await found(data))["schema"]
     assert (one.level, one.message) == (Level.WRONG, "The database was migrated by Mailkeep 9.0.")
 
@@ -237,11 +237,11 @@ async def test_the_internal_listeners_default_port_may_be_taken(
 async def test_a_port_of_the_mail_that_something_else_has(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
     monkeypatch.setenv("MAILKEEP_SERVER__ADDRESSES", '["127.0.0.1"]')
     monkeypatch.setenv("MAILKEEP_PORTS__IMAPS", str(taken))
-    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     one = (await found(data))["mail ports"]
     assert one.level is Level.WRONG  # exit code 1
     assert one.message.startswith(f"ports.imaps: 127.0.0.1:{taken}: taken by ")
-    monkeypatch.setattr(install, "plan", lambda: install.Plan(("postfix",), ()))
+    monkeypatch.setattr(install, "make_plan", lambda: install.Plan(("postfix",), ()))
     assert "mail ports" not in await found(data), "this machine has no full profile"
 
 
@@ -307,7 +307,7 @@ async def test_the_doctor_reports_the_ptr_record_of_the_sending_host(
     level: Level,
     told: str,
 ):
-    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     monkeypatch.setenv("MAILKEEP_SERVER__HOSTNAME", "mx.example.test")
     monkeypatch.setenv("MAILKEEP_SERVER__ADDRESSES", '["192.0.2.10"]')
     names.publish(name_server, "example.test", f"mx A {forward}")
@@ -320,7 +320,7 @@ async def test_the_doctor_reports_the_ptr_record_of_the_sending_host(
 async def test_the_doctor_reports_an_unset_host_name_the_certificate_and_the_queue(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     monkeypatch.delenv("MAILKEEP_SERVER__HOSTNAME")
     findings = await found(data)
     assert findings["host name"].level is Level.WARNING
@@ -345,7 +345,7 @@ async def test_the_doctor_reports_an_unset_host_name_the_certificate_and_the_que
 
 
 async def test_the_doctor_reads_the_certificate_before_the_first_start(data: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     monkeypatch.setenv("MAILKEEP_TLS__CERTIFICATE_FILE", str(data / "their.pem"))
     monkeypatch.setenv("MAILKEEP_TLS__KEY_FILE", str(data / "their.key"))
     assert (await found(data))["certificate"].level is Level.WRONG  # absent
@@ -364,7 +364,7 @@ async def test_the_doctor_reads_the_certificate_before_the_first_start(data: Pat
 
 
 async def test_the_doctor_reports_a_failed_renewal(data: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(install, "plan", lambda: install.Plan((), ()))
+    monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     pair = pair_of("mx.example.test")
     (data / "their.pem").write_bytes(pair.certificate)
     (data / "their.key").write_bytes(pair.key)
