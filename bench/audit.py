@@ -22,7 +22,7 @@ from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.record.audit import jobs, service
 from mailkeep.features.record.audit.model import AuditAction, AuditFilter, AuditTarget
 from mailkeep.settings import Settings
@@ -114,12 +114,12 @@ async def main(writes: int, entries: int) -> None:
         server = await postgres.start(Path(folder))
         try:
             await migrate.migrate(server.urls.owner, utc_now)
-            db = Database(server.urls.app, max_size=4)
+            db = DatabasePool(server.urls.app, max_size=4)
             await db.open()
             async with db.tx() as conn:
                 await ensure_partitions(conn, utc_now())
             app = App(Settings(), Path(folder), utc_now, Vault(bytes(range(32))), db)
-            app.audit_db = Database(server.urls.audit, max_size=2)
+            app.audit_db = DatabasePool(server.urls.audit, max_size=2)
             await app.audit_db.open()
             await compare_writes(app, writes)
             await measure_log(app, entries)

@@ -36,7 +36,7 @@ from typing import Any
 from bench.rig.data import SETTINGS, database
 from bench.smtp_submit import Child
 from mailkeep.app import App
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.db.postgres import Urls
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -348,7 +348,7 @@ async def measure(
     high = AbuseSettings(sender_per_hour=10**9, domain_per_hour=10**9)
     settings = replace(SETTINGS, abuse=high, mta=MtaSettings(mode="smtp", host="127.0.0.1", port=sink.port, tls="none"),
                        limits=LimitsSettings(login_per_second=0, requests_per_second=0))  # fmt: skip
-    db = Database(urls.app)
+    db = DatabasePool(urls.app)
     await db.open()
     clock = StandingClock()
     app = App(settings, data_dir, clock, VAULT, db, mta=SmtpPool(Relay("127.0.0.1", sink.port, helo="localhost")))

@@ -24,7 +24,7 @@ from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.record.events import jobs, service
 from mailkeep.features.record.events.model import Event, EventFilter, FeedStart
 from mailkeep.features.record.events.service import StreamReader
@@ -116,7 +116,7 @@ async def main(count: int) -> None:
         place.chmod(0o755)
         server = await postgres.start(place)
         await migrate.migrate(server.urls.owner, utc_now)
-        db = Database(server.urls.app)
+        db = DatabasePool(server.urls.app)
         await db.open()
         app = App(Settings(), place, utc_now, Vault(b"the master secret of the bench, 32+"), db)
         async with db.tx() as conn:

@@ -26,7 +26,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.page import PageRequest
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db import migrate, postgres
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.record.history import service as history
 from mailkeep.features.record.history.model import HistoryFilter
 from mailkeep.features.record.messages import service as messages
@@ -120,7 +120,7 @@ def fill(url: str, size: int) -> None:
         conn.execute("VACUUM ANALYZE")
 
 
-async def wanted(db: Database) -> dict[str, HistoryFilter]:
+async def wanted(db: DatabasePool) -> dict[str, HistoryFilter]:
     """What is asked, by name; of messages in the middle of the history where one is named."""
     async with db.autocommit() as conn:
         cursor = await conn.execute(
@@ -194,7 +194,7 @@ def letter(domain_id: UUID) -> Message:
     )
 
 
-async def write(db: Database, batches: int) -> float:
+async def write(db: DatabasePool, batches: int) -> float:
     """Seconds for one message through its life (attempt, acceptance, outcome), in batches of a hundred."""
     said = ServerReply(250, "2.0.0", "Ok", "mx.example")
     started = time.perf_counter()
@@ -226,7 +226,7 @@ async def compare(what: str, turns: int, sides: list[Callable[[], Awaitable[obje
     return small, large
 
 
-async def measure(databases: dict[int, Database], turns: int) -> None:
+async def measure(databases: dict[int, DatabasePool], turns: int) -> None:
     first = PageRequest(50, "created_at", "desc", None)
     asked = {size: await wanted(db) for size, db in databases.items()}
 
@@ -261,9 +261,9 @@ async def main(large: int, small: int, turns: int) -> None:
             await server.stop()
 
 
-def make(urls: postgres.Urls, sizes: tuple[int, ...]) -> dict[int, Database]:
+def make(urls: postgres.Urls, sizes: tuple[int, ...]) -> dict[int, DatabasePool]:
     """A database for each number of messages, cloned from the migrated one."""
-    made: dict[int, Database] = {}
+    made: dict[int, DatabasePool] = {}
     template = str(conninfo_to_dict(urls.owner)["dbname"])
     with psycopg.connect(make_conninfo(urls.owner, dbname="postgres"), autocommit=True) as maintenance:
         for size in sizes:
@@ -272,7 +272,7 @@ def make(urls: postgres.Urls, sizes: tuple[int, ...]) -> dict[int, Database]:
                 sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
             )
             fill(make_conninfo(urls.owner, dbname=name), size)
-            made[size] = Database(make_conninfo(urls.app, dbname=name), min_size=1, max_size=2)
+            made[size] = DatabasePool(make_conninfo(urls.app, dbname=name), min_size=1, max_size=2)
     return made
 
 

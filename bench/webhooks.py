@@ -40,7 +40,7 @@ from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.mailflow.webhooks import jobs, service, store
 from mailkeep.features.mailflow.webhooks.model import NewWebhook
 from mailkeep.features.record.events import service as events
@@ -205,7 +205,7 @@ def _clone(urls: postgres.Urls, name: str) -> postgres.Urls:
 @asynccontextmanager
 async def application(url: str, settings: Settings, folder: Path) -> AsyncIterator[App]:
     """The App on a migrated database."""
-    db = Database(url, max_size=10)
+    db = DatabasePool(url, max_size=10)
     await db.open()
     app = App(settings, folder, utc_now, Vault(bytes(range(32))), db)
     try:

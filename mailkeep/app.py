@@ -18,8 +18,8 @@ from mailkeep.core.counters import Counters
 from mailkeep.core.minute_limit import MinuteLimit
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault
-from mailkeep.db.patience import patient
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
+from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.jobs.batches import BatchWriter
 from mailkeep.mail.daemons.node_report import NodeReport
 from mailkeep.mail.message.parse_process import Parser
@@ -46,8 +46,10 @@ class App:
     data_dir: Path
     clock: Clock
     vault: Vault
-    db: Database
-    audit_db: Database | None = None  # as the role that seals and prunes the audit log; None: not this process's work
+    db: DatabasePool
+    audit_db: DatabasePool | None = (
+        None  # connects as the role that seals the audit log; None: another process does
+    )
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays; opens none by itself
     running_services: Callable[[], Mapping[str, bool]] | None = (
@@ -85,5 +87,5 @@ class App:
 async def _write(
     write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], app: App, items: Sequence[T]
 ) -> Sequence[R]:
-    with patient():  # calls wait for it
+    with limit_database_waits():  # calls wait for it
         return await write(app, items)

@@ -66,7 +66,7 @@ def the_server() -> Urls:
     if _running is None:
         # Open, since as root the server's own account must get in.
         data_dir = new_directory("mailkeep-tests-", 0o755)
-        _running = RunningServer(data_dir, run(postgres.start(data_dir, postgres.Options(settings=_FAST))))
+        _running = RunningServer(data_dir, run(postgres.start(data_dir, postgres.ServerOptions(settings=_FAST))))
     return _running.server.urls
 
 

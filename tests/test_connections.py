@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.run.runtime import tasks
 from mailkeep.web.endpoint import Endpoint
 from tests.mailflow.receiving.talking import codes, dialogue
@@ -36,10 +36,10 @@ _NEVER = 30.0
 
 
 @asynccontextmanager
-async def pool_of(api: Api, size: int, timeout: float = 5.0) -> AsyncIterator[Database]:
+async def pool_of(api: Api, size: int, timeout: float = 5.0) -> AsyncIterator[DatabasePool]:
     """The application with another pool."""
     whole = api.app.db
-    api.app.db = Database(str(whole._pool.conninfo), min_size=size, max_size=size, timeout=timeout)
+    api.app.db = DatabasePool(str(whole._pool.conninfo), min_size=size, max_size=size, timeout=timeout)
     await api.app.db.open()
     try:
         yield api.app.db

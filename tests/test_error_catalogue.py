@@ -15,7 +15,7 @@ import pytest
 
 from mailkeep.core.errors import MethodNotAllowed, NotFound
 from mailkeep.core.ids import parse_uuid
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.access.sessions.rules import sign_token
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -120,7 +120,7 @@ async def dead_mta(post: Post) -> Answer:
 
 
 async def no_database(post: Post) -> Answer:
-    away = Database("postgresql://127.0.0.1:1/none", min_size=1, timeout=0.2)
+    away = DatabasePool("postgresql://127.0.0.1:1/none", min_size=1, timeout=0.2)
     await away.open()
     pipeline = Pipeline(replace(post.api.app, db=away), Router(ENDPOINTS), ACCESS_CONTROL)
     answer = await replace(post.api, pipeline=pipeline).sue.get("/domains")

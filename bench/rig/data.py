@@ -16,7 +16,7 @@ from mailkeep.core.clock import utc_now
 from mailkeep.db import postgres
 from mailkeep.db.migrate import migrate
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.db.postgres import Urls
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import LimitsSettings
@@ -53,7 +53,7 @@ async def database() -> AsyncGenerator[Urls]:
 @asynccontextmanager
 async def application(urls: Urls, data_dir: Path) -> AsyncGenerator[App]:
     """The App on such a database."""
-    db = Database(urls.app)
+    db = DatabasePool(urls.app)
     await db.open()
     try:
         app = App(SETTINGS, data_dir, utc_now, VAULT, db)

@@ -17,7 +17,7 @@ _ID = re.compile(r"[0-9a-f]{12}")
 _RUN_AS_ROOT = Path("/run/mailkeep")
 
 INSTANCE_ID = "instance-id"
-_TRIES, _PAUSE = 10, 0.05
+_LOCK_ATTEMPTS, _LOCK_PAUSE = 10, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class InstanceLock:
 def acquire_lock(data_dir: Path) -> InstanceLock:
     """Takes the data directory for this process, or fails within half a second, naming the process that has it."""
     fd = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    for _ in range(_TRIES):
+    for _ in range(_LOCK_ATTEMPTS):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             break
         except BlockingIOError:
             # Perhaps only somebody who asks (`lock_holder`), for an instant.
-            time.sleep(_PAUSE)
+            time.sleep(_LOCK_PAUSE)
     else:
-        holder = _pid_in(fd)
+        holder = _read_pid(fd)
         os.close(fd)
         named = f"process {holder}" if holder else "another process"
         raise Failure(f"Mailkeep already runs on {data_dir} ({named}).", permanent=True)
@@ -60,13 +60,13 @@ def lock_holder(data_dir: Path) -> int | None:
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _pid_in(fd)
+        return _read_pid(fd)
     finally:
         os.close(fd)
     return None
 
 
-def _pid_in(fd: int) -> int | None:
+def _read_pid(fd: int) -> int | None:
     text = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
     return int(text) if text.isascii() and text.isdigit() else None
 
@@ -78,7 +78,7 @@ def instance_id(data_dir: Path) -> str:
         text = path.read_text("ascii").strip()
     except FileNotFoundError:
         text = secrets.token_hex(6)
-        write_whole(path, text + "\n")
+        write_atomically(path, text + "\n")
     if not _ID.fullmatch(text):
         raise Failure(f"{path} must hold 12 hex digits; restore it from a backup.", permanent=True)
     return text
@@ -95,18 +95,18 @@ def run_folder(data_dir: Path) -> Path:
     temporary = Path(f"/tmp/mailkeep-{uid}")  # noqa: S108 - its owner and mode are checked
     base = _RUN_AS_ROOT if uid == 0 else temporary
     try:
-        own_folder(base, mode)
+        ensure_own_folder(base, mode)
     except OSError:
         if uid != 0:
             raise
         base = temporary  # a read-only or missing /run, as in some containers
-        own_folder(base, mode)
+        ensure_own_folder(base, mode)
     folder = base / instance_id(data_dir)
-    own_folder(folder, mode)
+    ensure_own_folder(folder, mode)
     return folder
 
 
-def own_folder(path: Path, mode: int) -> None:
+def ensure_own_folder(path: Path, mode: int) -> None:
     """Makes a folder that is ours alone to write, or makes sure that the present one is."""
     try:
         path.mkdir(mode=mode)
@@ -119,7 +119,7 @@ def own_folder(path: Path, mode: int) -> None:
         path.chmod(mode)
 
 
-def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
+def write_atomically(path: Path, text: str, mode: int = 0o644) -> None:
     """Replaces a file in one step: a reader or a crash meets the old text or the new one, never a part."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

@@ -15,14 +15,14 @@ from psycopg.sql import SQL, Composed
 
 from mailkeep.core.page import Page, PageRequest
 
-Filter = tuple[LiteralString, str, Any]
+ListFilter = tuple[LiteralString, str, Any]
 """A condition, the named parameter in it, and its value; a filter whose value is None is left out."""
 
 
 async def fetch_page(
     conn: AsyncConnection[dict[str, Any]],
     select: LiteralString,
-    filters: Sequence[Filter],
+    filters: Sequence[ListFilter],
     page: PageRequest,
     columns: Mapping[str, LiteralString],
 ) -> Page[dict[str, Any]]:
@@ -61,7 +61,7 @@ def _statement(
     by_id = column == id_column
     clauses: list[SQL | Composed] = [SQL(condition) for condition in conditions]
     if goes_on:
-        clauses.append(_beyond(column, id_column, by_id, down))
+        clauses.append(_after_key(column, id_column, by_id, down))
     where = SQL(" WHERE ") + SQL(" AND ").join(clauses) if clauses else SQL("")
     direction = SQL("DESC") if down else SQL("ASC")
     ending = SQL(" ORDER BY {} {}").format(SQL(column), direction)
@@ -70,7 +70,7 @@ def _statement(
     return (SQL(select) + where + ending + SQL(" LIMIT %(page_rows)s")).as_bytes(None)
 
 
-def _beyond(column: LiteralString, id_column: LiteralString, by_id: bool, down: bool) -> Composed:
+def _after_key(column: LiteralString, id_column: LiteralString, by_id: bool, down: bool) -> Composed:
     than = SQL("<") if down else SQL(">")
     if by_id:
         return SQL("{} {} %(after_0)s").format(SQL(column), than)

@@ -8,42 +8,42 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from mailkeep.db.pool import Conn, Database, is_alive, passing_troubles
+from mailkeep.db.pool import Conn, DatabasePool, is_alive, map_transient_errors
 
 
-class Presence:
+class LivenessLock:
     """An id of its own, held as an advisory lock by a session that ends with the process.
 
     Where the session ends before (a restart of the database), the process is gone under this id, and seen under
     another one from the next `show` on.
     """
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: DatabasePool) -> None:
         self._id = uuid4()  # of each session another
         self._db = db
         self._conn: Conn | None = None
         self._showing = asyncio.Lock()
 
-    async def show(self) -> UUID:
+    async def hold(self) -> UUID:
         """The id under which the process is seen to live now. `Unavailable` without the database."""
         async with self._showing:
             if self._conn is None or not await is_alive(self._conn):
-                await self.end()
-                self._conn = await self._take()
+                await self.release()
+                self._conn = await self._acquire()
         return self._id
 
-    async def _take(self) -> Conn:
+    async def _acquire(self) -> Conn:
         self._id = uuid4()
-        conn = await self._db.standing()
+        conn = await self._db.connect_dedicated()
         try:
-            with passing_troubles():
+            with map_transient_errors():
                 await conn.execute("SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))", {"name": _name(self._id)})
         except BaseException:
-            await self._db.dismiss(conn)
+            await self._db.close_dedicated(conn)
             raise
         return conn
 
-    async def is_gone(self, conn: Conn, other: UUID) -> bool:
+    async def is_process_gone(self, conn: Conn, other: UUID) -> bool:
         """Whether the process of that id is seen no more. Who asks at the same moment does not disturb."""
         cursor = await conn.execute(
             "SELECT pg_try_advisory_xact_lock_shared(hashtextextended(%(name)s, 0)) AS gone", {"name": _name(other)}
@@ -52,13 +52,13 @@ class Presence:
         assert row is not None
         return row["gone"]
 
-    async def end(self) -> None:
+    async def release(self) -> None:
         """Be seen no more."""
         conn, self._conn = self._conn, None
         if conn is not None:
             with suppress(psycopg.OperationalError):
                 await conn.execute("SELECT pg_advisory_unlock_all()")
-            await self._db.dismiss(conn)
+            await self._db.close_dedicated(conn)
 
 
 def _name(process: UUID) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 _CHUNK = 1 << 16
 _PIPE_BYTES = 1 << 20  # what fits while the disk hangs: a daemon whose pipe is full would wait
-_LAST_WORDS_SECONDS = 1.0
+_FINAL_OUTPUT_SECONDS = 1.0
 MODE = 0o640
 
 
@@ -62,7 +62,7 @@ class _Pipe:
 
     def settle(self) -> None:
         """Wait until what an ended process wrote is in the file; what it started may still hold the pipe."""
-        deadline = time.monotonic() + _LAST_WORDS_SECONDS
+        deadline = time.monotonic() + _FINAL_OUTPUT_SECONDS
         while not self._settled and time.monotonic() < deadline:
             self._settled = not self._busy and not self._waiting()
             time.sleep(0 if self._settled else 0.005)
@@ -90,7 +90,7 @@ class _Pipe:
             os.close(self._file)
 
     def _append(self, content: bytes) -> None:
-        if self._file < 0 or (self._whole_line and was_renamed(self._log, self._file)):
+        if self._file < 0 or (self._whole_line and is_rotated(self._log, self._file)):
             file = open_log(self._log)
             if self._file >= 0:
                 os.close(self._file)
@@ -110,7 +110,7 @@ def open_log(path: Path) -> int:
     return file
 
 
-def was_renamed(path: Path, file: int) -> bool:
+def is_rotated(path: Path, file: int) -> bool:
     """Whether a log has another file by now than the one that is open."""
     try:
         found, ours = path.stat(), os.fstat(file)

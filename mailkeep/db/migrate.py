@@ -29,7 +29,7 @@ from psycopg.rows import dict_row
 from mailkeep import __version__
 from mailkeep.core.clock import Clock
 from mailkeep.core.errors import Failure
-from mailkeep.db.pool import Conn, is_passing
+from mailkeep.db.pool import Conn, is_transient
 
 log = logging.getLogger("mailkeep.db")
 
@@ -137,7 +137,7 @@ async def migrate(owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_ru
         await conn.execute("SELECT pg_advisory_lock(%(key)s)", {"key": _LOCK})
         # From here on only our DDL waits for locks, and every later statement on the table queues behind it.
         await conn.execute("SET lock_timeout = '15s'")
-        missing = find_missing(schema, await _applied(conn))
+        missing = find_missing(schema, await _read_applied(conn))
         if not missing:
             return []
         async with conn.transaction(force_rollback=dry_run):
@@ -161,7 +161,7 @@ async def pending(url: str, folder: Path = FOLDER) -> list[Step]:
 
 async def missing_in(conn: Conn, schema: Schema) -> list[Step]:
     """Return what a connection's database lacks. Fails if the database does not fit the program."""
-    return find_missing(schema, await _applied(conn))
+    return find_missing(schema, await _read_applied(conn))
 
 
 def read_schema(folder: Path = FOLDER) -> Schema:
@@ -229,10 +229,10 @@ async def _session(url: str) -> AsyncGenerator[Conn]:
         ) as conn:
             yield conn
     except psycopg.Error as error:
-        raise Failure(f"The database could not be migrated: {error}", permanent=not is_passing(error)) from error
+        raise Failure(f"The database could not be migrated: {error}", permanent=not is_transient(error)) from error
 
 
-async def _applied(conn: Conn) -> AppliedSchema:
+async def _read_applied(conn: Conn) -> AppliedSchema:
     cursor = await conn.execute("SELECT to_regclass('schema_functions') IS NOT NULL AS present")
     row = await cursor.fetchone()
     if not row or not row["present"]:
@@ -290,7 +290,7 @@ async def _execute(conn: Conn, file: File) -> None:
         message = error.diag.message_primary or str(error)
         raise Failure(
             f"{file.file} failed{_line_of(error, file.sql)}: {message}. Nothing was applied.",
-            permanent=not is_passing(error),
+            permanent=not is_transient(error),
         ) from error
     if conn.info.transaction_status != TransactionStatus.INTRANS:
         raise Failure(f"{file.file} ends its own transaction.", permanent=True)

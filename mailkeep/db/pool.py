@@ -21,7 +21,7 @@ from psycopg.sql import SQL, Identifier
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.patience import Patience, PatientConnection
+from mailkeep.db.wait_limits import LimitedConnection, WaitLimit
 
 Conn = psycopg.AsyncConnection[dict[str, Any]]
 
@@ -34,8 +34,8 @@ _SESSION = (
 
 # SQLSTATE classes and codes (PostgreSQL, appendix A) that pass by themselves: connection, resources (53100 is
 # the full disk, 53300 too many connections), system error, and rollbacks that another try survives.
-_PASSING_CLASSES = ("08", "40", "53", "58")
-_PASSING = frozenset(
+_TRANSIENT_CLASSES = ("08", "40", "53", "58")
+_TRANSIENT = frozenset(
     {
         "25006",  # read-only: the primary has just moved
         "25P03",  # idle in transaction for too long
@@ -48,7 +48,7 @@ _PASSING = frozenset(
 )
 
 
-class Database:
+class DatabasePool:
     """The pool. Connections speak UTC, give rows as dicts, and end a statement after 30 seconds."""
 
     def __init__(
@@ -62,10 +62,10 @@ class Database:
     ) -> None:
         """`timeout`: seconds that a caller waits for a connection before `Unavailable`."""
         self._conninfo = _conninfo(url, application_name)
-        self._patience = Patience(timeout)
+        self._patience = WaitLimit(timeout)
         self._pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
             self._conninfo,
-            connection_class=PatientConnection,
+            connection_class=LimitedConnection,
             configure=self._configure,
             # Autocommit, so that a transaction is always an explicit block, and a nested one a savepoint.
             kwargs={"autocommit": True, "row_factory": dict_row},
@@ -81,7 +81,7 @@ class Database:
         self._standing: set[Conn] = set()
 
     async def _configure(self, conn: Conn) -> None:
-        assert isinstance(conn, PatientConnection)
+        assert isinstance(conn, LimitedConnection)
         conn.patience = self._patience
 
     async def open(self) -> None:
@@ -91,7 +91,7 @@ class Database:
     async def close(self) -> None:
         """Closes all connections; those in use when they come back."""
         for conn in tuple(self._standing):
-            await self.dismiss(conn)
+            await self.close_dedicated(conn)
         await self._pool.close()
 
     @asynccontextmanager
@@ -100,7 +100,7 @@ class Database:
 
         `Unavailable` out of the commit itself leaves open whether it was done.
         """
-        with passing_troubles():
+        with map_transient_errors():
             async with self._connection() as conn, conn.transaction():
                 yield conn
                 if conn.info.transaction_status == TransactionStatus.INERROR:
@@ -110,56 +110,56 @@ class Database:
     @asynccontextmanager
     async def autocommit(self) -> AsyncGenerator[Conn]:
         """A connection on which each statement commits by itself."""
-        with passing_troubles():
+        with map_transient_errors():
             async with self._connection() as conn:
                 yield conn
 
     @asynccontextmanager
-    async def listening(self, channel: LiteralString) -> AsyncGenerator[Conn]:
+    async def listen(self, channel: LiteralString) -> AsyncGenerator[Conn]:
         """A connection in autocommit beside the pool's, on which what is notified on `channel` is heard from now on."""
-        conn = await self.standing()
+        conn = await self.connect_dedicated()
         try:
-            with passing_troubles():
+            with map_transient_errors():
                 await conn.execute(SQL("LISTEN {}").format(Identifier(channel)))
                 yield conn
         finally:
-            await self.dismiss(conn)
+            await self.close_dedicated(conn)
 
-    async def standing(self) -> Conn:
+    async def connect_dedicated(self) -> Conn:
         """A connection in autocommit beside the pool's, for as long as this is open or until `dismiss`."""
-        with passing_troubles():
-            conn = await PatientConnection.connect(self._conninfo, autocommit=True, row_factory=dict_row)
+        with map_transient_errors():
+            conn = await LimitedConnection.connect(self._conninfo, autocommit=True, row_factory=dict_row)
             conn.patience = self._patience
         self._standing.add(conn)
         return conn
 
-    async def dismiss(self, conn: Conn) -> None:
+    async def close_dedicated(self, conn: Conn) -> None:
         """Close a connection of `standing`."""
         self._standing.discard(conn)
         await conn.close()
 
     @asynccontextmanager
     async def _connection(self) -> AsyncGenerator[Conn]:
-        conn = await self._living()
+        conn = await self._get_live_connection()
         try:
             yield conn
         finally:
             await self._pool.putconn(conn)
 
-    async def _living(self) -> Conn:
+    async def _get_live_connection(self) -> Conn:
         """A connection that the server has not closed.
 
         The pool's own `check` pauses for a second or more after each dead connection, and after a restart all
         of them are dead. Here they are cast off at once, and the pool makes new ones.
         """
-        self._patience.begin()
-        left = self._patience.left()
+        self._patience.restart()
+        left = self._patience.remaining()
         deadline = monotonic() + min(self._pool.timeout, self._pool.timeout if left is None else left)
         while True:
             try:
                 conn = await self._pool.getconn(max(0.001, deadline - monotonic()))
             except PoolTimeout:
-                self._patience.gave_up()
+                self._patience.record_timeout()
                 raise
             try:
                 if await is_alive(conn):
@@ -176,20 +176,20 @@ def constraint_of(error: BaseException) -> str | None:
     return error.diag.constraint_name if isinstance(error, psycopg.Error) else None
 
 
-def is_passing(error: psycopg.Error) -> bool:
+def is_transient(error: psycopg.Error) -> bool:
     """Whether the database's trouble is temporary: asking again later may well succeed."""
     if error.sqlstate is None:  # no answer from a server: connection lost or refused, no room in the pool
         return isinstance(error, psycopg.OperationalError)
-    return error.sqlstate in _PASSING or error.sqlstate[:2] in _PASSING_CLASSES
+    return error.sqlstate in _TRANSIENT or error.sqlstate[:2] in _TRANSIENT_CLASSES
 
 
 @contextmanager
-def passing_troubles() -> Generator[None]:
+def map_transient_errors() -> Generator[None]:
     """Raises `Unavailable` for what is temporary."""
     try:
         yield
     except psycopg.Error as error:
-        if not is_passing(error):
+        if not is_transient(error):
             raise
         full = isinstance(error, errors.DiskFull)
         raise Unavailable("The disk is full." if full else "The database is not available.") from error

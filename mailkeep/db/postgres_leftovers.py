@@ -27,7 +27,7 @@ async def end_leftovers(cluster: Path) -> None:
     lock = cluster / "postmaster.pid"
     if not lock.exists():
         return
-    pid = _pid_in(lock)
+    pid = _read_pid(lock)
     if pid and await _end(pid, cluster, _STEPS):
         log.warning("ended a database server left by an earlier run, process %d", pid)
     await _end_stragglers(cluster)
@@ -106,7 +106,7 @@ async def wait_readable(fd: int, timeout: float | None) -> bool:
         loop.remove_reader(fd)
 
 
-def _pid_in(lock: Path) -> int | None:
+def _read_pid(lock: Path) -> int | None:
     first = lock.read_text("ascii", "replace").partition("\n")[0].strip()
     # A single-user server writes its number with a minus sign.
     return abs(int(first)) if first.lstrip("-").isdecimal() and len(first) < 12 else None

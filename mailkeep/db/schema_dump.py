@@ -124,7 +124,7 @@ async def _generate() -> str:
     data_dir = Path(tempfile.mkdtemp(prefix="mailkeep-schema-"))
     data_dir.chmod(0o755)  # as root, the server's account must be able to enter it
     try:
-        server = await postgres.start(data_dir, postgres.Options(settings={"fsync": "off"}))
+        server = await postgres.start(data_dir, postgres.ServerOptions(settings={"fsync": "off"}))
         try:
             await migrate(server.urls.owner, utc_now)
             return dump_schema(server.urls.owner)

@@ -9,7 +9,7 @@ from typing import LiteralString
 import psycopg
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Conn, Database
+from mailkeep.db.pool import Conn, DatabasePool
 
 
 class Wakeup:
@@ -19,7 +19,7 @@ class Wakeup:
     was about to be committed as it began. While the database is away nothing rings.
     """
 
-    def __init__(self, db: Database, queue: LiteralString) -> None:
+    def __init__(self, db: DatabasePool, queue: LiteralString) -> None:
         self._db = db
         self._channel: LiteralString = "mailkeep_" + queue
         self._lock = {"name": f"mailkeep.asleep {queue}"}
@@ -30,7 +30,7 @@ class Wakeup:
         """Say that this worker is about to sleep (`wake_workers`)."""
         with suppress(Unavailable):
             if self._conn is None:
-                self._conn = await self._open.enter_async_context(self._db.listening(self._channel))
+                self._conn = await self._open.enter_async_context(self._db.listen(self._channel))
                 self._conn.add_notify_handler(lambda _: None)  # or psycopg keeps them all
             await self._execute("SELECT pg_advisory_lock_shared(hashtextextended(%(name)s, 0))")
 

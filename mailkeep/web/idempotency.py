@@ -32,8 +32,8 @@ from mailkeep.core.errors import (
     Unavailable,
     invalid_field,
 )
-from mailkeep.db.liveness import Presence
-from mailkeep.db.pool import Database
+from mailkeep.db.liveness import LivenessLock
+from mailkeep.db.pool import DatabasePool
 from mailkeep.web.endpoint import Call, HttpResponse
 from mailkeep.web.string_views import JsonText
 
@@ -56,7 +56,7 @@ class IdempotencyContext(Protocol):
         ...
 
     @property
-    def db(self) -> Database:
+    def db(self) -> DatabasePool:
         """Where the keys are held."""
         ...
 
@@ -77,7 +77,7 @@ class IdempotencyKeys:
 
     def __init__(self, app: IdempotencyContext) -> None:
         self._app = app
-        self._presence = Presence(app.db)
+        self._presence = LivenessLock(app.db)
         self._under_way: set[UUID] = set()
 
     async def run(self, call: Call, handler: Callable[[], Awaitable[HttpResponse]]) -> HttpResponse:
@@ -87,7 +87,7 @@ class IdempotencyKeys:
             return await handler()
         if not _KEY.fullmatch(key):
             raise invalid_field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-        named = self._key_columns(call, key, await _digest(call.raw_body), await self._presence.show())
+        named = self._key_columns(call, key, await _digest(call.raw_body), await self._presence.hold())
         self._under_way.add(call.request_id)
         try:
             return await self._once(call, named, handler)
@@ -96,7 +96,7 @@ class IdempotencyKeys:
 
     async def close(self) -> None:
         """Answer no more: what is under way is for other processes to settle."""
-        await self._presence.end()
+        await self._presence.release()
 
     def _key_columns(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
         who = call.caller()
@@ -185,7 +185,7 @@ class IdempotencyKeys:
     async def _take_up(self, named: dict[str, Any], held: _Claim) -> bool:
         """Make it this process's to settle a claim; False where another one is at it, or lives and may be."""
         async with self._app.db.autocommit() as conn:
-            if held.process != named["process"] and not await self._presence.is_gone(conn, held.process):
+            if held.process != named["process"] and not await self._presence.is_process_gone(conn, held.process):
                 return False
             cursor = await conn.execute(
                 """
@@ -259,7 +259,7 @@ async def _digest(body: JsonText) -> bytes:
     return (await asyncio.to_thread(hashlib.sha256, body)).digest()
 
 
-async def delete_expired_keys(db: Database, clock: Clock) -> int:
+async def delete_expired_keys(db: DatabasePool, clock: Clock) -> int:
     """Remove keys older than 24 hours; how many."""
     async with db.autocommit() as conn:
         cursor = await conn.execute(

@@ -33,7 +33,7 @@ from mailkeep.core.errors import (
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
 from mailkeep.core.secret import Vault
-from mailkeep.db.patience import patient
+from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.settings import Settings
 from mailkeep.web import cors, envelope, listing
 from mailkeep.web.body import read_body
@@ -144,7 +144,7 @@ class Pipeline:
         state = _RequestState(request_id, MemoryReservation(self._budget))
         started = asyncio.get_running_loop().time()
         try:
-            with patient():
+            with limit_database_waits():
                 response = await self._answer(request, state, now)
         except Refusal as wrong:
             response = self._refuse(wrong, state)

@@ -125,7 +125,7 @@ def closed_dir() -> Iterator[Path]:
 
 
 @pytest.fixture
-def shelter() -> Iterator[Path]:
+def fallback_dir() -> Iterator[Path]:
     """What stands for /var/lib/mailkeep/pg."""
     yield from _directory(0o755, programs=True)
 

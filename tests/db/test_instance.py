@@ -71,7 +71,7 @@ def test_a_folder_that_is_a_link_or_a_file_is_refused(tmp_path: Path):
     (tmp_path / "file").touch()
     for name in ("link", "file"):
         with pytest.raises(Failure, match="not a folder of this account"):
-            instance.own_folder(tmp_path / name, 0o700)
+            instance.ensure_own_folder(tmp_path / name, 0o700)
 
 
 def test_a_folder_of_another_account_is_refused(open_dir, fork):
@@ -82,20 +82,20 @@ def test_a_folder_of_another_account_is_refused(open_dir, fork):
         child = fork(lambda say: (theirs.mkdir(), say("made")), account="nobody")
         assert child.hears() == "made"
     with pytest.raises(Failure, match="not a folder of this account"):
-        instance.own_folder(theirs, 0o700)
+        instance.ensure_own_folder(theirs, 0o700)
 
 
 def test_an_own_folder_that_is_too_open_is_closed(tmp_path: Path):
     (tmp_path / "wide").mkdir()
     (tmp_path / "wide").chmod(0o777)
-    instance.own_folder(tmp_path / "wide", 0o700)
+    instance.ensure_own_folder(tmp_path / "wide", 0o700)
     assert stat.S_IMODE((tmp_path / "wide").stat().st_mode) == 0o700
 
 
 def test_a_file_is_replaced_whole_and_a_link_in_its_place_is_not_followed(tmp_path: Path):
     (tmp_path / "target").write_text("untouched")
     (tmp_path / "conf").symlink_to(tmp_path / "target")
-    instance.write_whole(tmp_path / "conf", "new", 0o600)
+    instance.write_atomically(tmp_path / "conf", "new", 0o600)
     assert (tmp_path / "target").read_text() == "untouched"
     assert (tmp_path / "conf").read_text() == "new"
     assert stat.S_IMODE((tmp_path / "conf").lstat().st_mode) == 0o600

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.liveness import Presence
-from mailkeep.db.pool import Database
+from mailkeep.db.liveness import LivenessLock
+from mailkeep.db.pool import DatabasePool
 
 
 @pytest.fixture
@@ -23,35 +23,35 @@ async def urls(make_database, drop_database):
 
 @pytest.fixture
 async def database(urls):
-    database = Database(urls.owner, max_size=4, timeout=2)
+    database = DatabasePool(urls.owner, max_size=4, timeout=2)
     await database.open()
     yield database
     await database.close()
 
 
-async def is_gone(database: Database, asker: Presence, other: UUID) -> bool:
+async def is_gone(database: DatabasePool, asker: LivenessLock, other: UUID) -> bool:
     async with database.autocommit() as conn:
-        return await asker.is_gone(conn, other)
+        return await asker.is_process_gone(conn, other)
 
 
 async def test_a_process_is_seen_until_it_ends(database):
-    ours, others = Presence(database), Presence(database)
-    first, *again = await asyncio.gather(*(ours.show() for _ in range(5)))
+    ours, others = LivenessLock(database), LivenessLock(database)
+    first, *again = await asyncio.gather(*(ours.hold() for _ in range(5)))
     assert again == [first] * 4
     assert await asyncio.gather(*(is_gone(database, others, first) for _ in range(8))) == [False] * 8
     assert await is_gone(database, others, uuid4())
-    await ours.end()
+    await ours.release()
     assert await is_gone(database, others, first)
-    second = await ours.show()
+    second = await ours.hold()
     assert second != first
     assert not await is_gone(database, others, second)
 
 
 async def test_a_process_is_gone_with_its_pool(urls, database):
-    dying = Database(urls.owner)
+    dying = DatabasePool(urls.owner)
     await dying.open()
-    name = await Presence(dying).show()
-    asker = Presence(database)
+    name = await LivenessLock(dying).hold()
+    asker = LivenessLock(database)
     assert not await is_gone(database, asker, name)
     await dying.close()
     deadline = time.monotonic() + 30
@@ -61,8 +61,8 @@ async def test_a_process_is_gone_with_its_pool(urls, database):
 
 
 async def test_after_a_lost_session_it_is_seen_under_another_name(urls, database):
-    ours, others = Presence(database), Presence(database)
-    first = await ours.show()
+    ours, others = LivenessLock(database), LivenessLock(database)
+    first = await ours.hold()
     with psycopg.connect(urls.owner, autocommit=True) as conn:
         ended = conn.execute(
             """
@@ -72,12 +72,12 @@ async def test_after_a_lost_session_it_is_seen_under_another_name(urls, database
         ).fetchall()
     assert ended == [(True,)]
     assert await is_gone(database, others, first)
-    second = await ours.show()
+    second = await ours.hold()
     assert second != first
     assert not await is_gone(database, others, second)
 
 
 async def test_without_a_database_nobody_is_seen():
-    nowhere = Database("postgresql://nobody@127.0.0.1:1/none", timeout=0.1)
+    nowhere = DatabasePool("postgresql://nobody@127.0.0.1:1/none", timeout=0.1)
     with pytest.raises(Unavailable):
-        await Presence(nowhere).show()
+        await LivenessLock(nowhere).hold()

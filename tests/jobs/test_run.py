@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.db.postgres import Urls
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
@@ -116,7 +116,7 @@ async def test_told_to_end_it_lets_end_what_is_quick_and_breaks_off_the_rest():
 
 @pytest.mark.timeout(60)
 async def test_it_goes_on_when_the_database_is_back(database_urls: Urls):
-    db = Database(database_urls.app, min_size=1, max_size=2, timeout=30)
+    db = DatabasePool(database_urls.app, min_size=1, max_size=2, timeout=30)
     await db.open()
     jobs = Jobs((ONE, "a"))
     jobs.away = 1
@@ -132,7 +132,7 @@ async def test_it_goes_on_when_the_database_is_back(database_urls: Urls):
 
 @pytest.mark.timeout(60)
 async def test_a_bell_is_rung_for_who_sleeps_only(database_urls: Urls):
-    db = Database(database_urls.app, min_size=1, max_size=2, timeout=30)
+    db = DatabasePool(database_urls.app, min_size=1, max_size=2, timeout=30)
     await db.open()
     bell, ring = Wakeup(db, "tests"), asyncio.Event()
 

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from mailkeep import features
 from mailkeep.app import App
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.db.postgres import Urls
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.operations.health import service as health
@@ -113,11 +113,11 @@ async def shared_api(
 @asynccontextmanager
 async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIterator[Api]:
     """The application on a database, with a clock that stands still."""
-    db = Database(urls.app, min_size=1, max_size=10, timeout=30)
+    db = DatabasePool(urls.app, min_size=1, max_size=10, timeout=30)
     await db.open()
     clock = StandingClock()
     app = App(settings, data_dir, clock, VAULT, db)
-    app.audit_db = Database(urls.audit, min_size=0, max_size=2, timeout=30)
+    app.audit_db = DatabasePool(urls.audit, min_size=0, max_size=2, timeout=30)
     await app.audit_db.open()
     pipeline = Pipeline(app, Router(all_endpoints()), ACCESS_CONTROL)
     try:

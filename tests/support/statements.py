@@ -22,7 +22,7 @@ import psycopg
 import pytest
 from psycopg import pq
 
-from mailkeep.db.pool import Conn, Database
+from mailkeep.db.pool import Conn, DatabasePool
 
 _SENT = re.compile(
     r'^F\t\d+\t(?:Query\t "(?P<word>\w+)"$|Parse\t "" "(?P<sql>.*?)"(?: \d+)+$)', re.DOTALL | re.MULTILINE
@@ -55,7 +55,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Statements]:
     uses: list[_Use] = []
     with ExitStack() as traces:
         with monkeypatch.context() as patch:
-            patch.setattr(Database, "_connection", _tracing(Database._connection, uses, traces))
+            patch.setattr(DatabasePool, "_connection", _tracing(DatabasePool._connection, uses, traces))
             patch.setattr(psycopg.AsyncCursor, "execute", _naming(psycopg.AsyncCursor.execute, names))
             yield found
         transactions = {True: itertools.count(1), False: itertools.count(1)}
@@ -75,7 +75,7 @@ class _Use:
 
 def _tracing(real: Any, uses: list[_Use], traces: ExitStack) -> Any:
     @asynccontextmanager
-    async def connection(self: Database) -> AsyncIterator[Conn]:
+    async def connection(self: DatabasePool) -> AsyncIterator[Conn]:
         by_sandbox = any(path.startswith(_SANDBOX) for path, _ in _callers())
         async with real(self) as conn:
             use = _Use(by_sandbox, traces.enter_context(tempfile.TemporaryFile()))  # noqa: SIM115

@@ -20,7 +20,7 @@ from mailkeep.core.errors import (
 from mailkeep.core.page import Page
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.settings import Settings
 from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Listing, Rate
 from mailkeep.web.fields import Body, Query, Text
@@ -115,7 +115,7 @@ class FakeContext:
     settings: Settings = field(default_factory=Settings)
     now: datetime = NOW
     vault: Vault = field(default_factory=lambda: Vault(b"x" * 32))
-    db: Database = field(default_factory=lambda: Database(""))  # never opened: nobody asks it anything
+    db: DatabasePool = field(default_factory=lambda: DatabasePool(""))  # never opened: nobody asks it anything
 
     def clock(self) -> datetime:
         return self.now

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from mailkeep.db.instance import write_whole
+from mailkeep.db.instance import write_atomically
 
 _FILE = "node.json"
 
@@ -46,7 +46,7 @@ class NodeReport(msgspec.Struct, frozen=True):
 
 def save(run: Path, report: NodeReport) -> None:
     """Write a report down, in place of the one before. Blocks; raises OSError."""
-    write_whole(run / _FILE, msgspec.json.encode(report).decode(), 0o644)
+    write_atomically(run / _FILE, msgspec.json.encode(report).decode(), 0o644)
 
 
 def load(run: Path) -> NodeReport | None:

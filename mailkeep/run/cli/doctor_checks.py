@@ -22,8 +22,8 @@ import mailkeep
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import lock_holder
-from mailkeep.db.postgres_binaries import choose, cluster_major, installed
-from mailkeep.db.postgres_cluster import SHELTER
+from mailkeep.db.postgres_binaries import choose_binaries, cluster_major, find_installed
+from mailkeep.db.postgres_cluster import FALLBACK_DIR
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.access.oidc.rules import callback_url
 from mailkeep.net.client import OutboundClient
@@ -187,7 +187,7 @@ def _postgresql(subject: DoctorContext) -> list[Finding]:
     try:
         cluster = _cluster(subject.data_dir)
         major = cluster_major(cluster) if cluster else None
-        chosen = choose(installed(), major)
+        chosen = choose_binaries(find_installed(), major)
     except Failure as failure:
         return [Finding(name, Level.WRONG, str(failure), None)]
     except PermissionError as error:
@@ -200,10 +200,10 @@ def _cluster(data_dir: Path) -> Path | None:
     """Where the private server's cluster lies, None while there is none."""
     candidates = [data_dir / "pg"]
     try:
-        candidates.append(SHELTER / (data_dir / "instance-id").read_text("ascii").strip())
+        candidates.append(FALLBACK_DIR / (data_dir / "instance-id").read_text("ascii").strip())
     except (OSError, ValueError):
         pass
-    return next((path for path in candidates if path != SHELTER and path.is_dir()), None)
+    return next((path for path in candidates if path != FALLBACK_DIR and path.is_dir()), None)
 
 
 def _ports(subject: DoctorContext) -> list[Finding]:

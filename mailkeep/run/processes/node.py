@@ -86,7 +86,7 @@ class NodeAgent:
         """Listen, and keep the daemons from what they remember wrongly, until cancelled."""
         while True:
             try:
-                async with self.app.db.listening("mailkeep_node") as conn:
+                async with self.app.db.listen("mailkeep_node") as conn:
                     if self._database_away:
                         log.info("the database is back")
                         self._database_away = False

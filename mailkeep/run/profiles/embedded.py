@@ -24,10 +24,10 @@ from mailkeep import __version__
 from mailkeep.app import App
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.db import postgres
-from mailkeep.db.instance import acquire_lock, own_folder, run_folder, write_whole
+from mailkeep.db.instance import acquire_lock, ensure_own_folder, run_folder, write_atomically
 from mailkeep.db.migrate import migrate
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailboxes.model import mail_root
@@ -94,7 +94,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         address = await _listen(app, public, internal, stack)
         if app.mta:
             paths = InstancePaths(data_dir, run_folder(data_dir))
-            own_folder(paths.program_sockets, 0o755)
+            ensure_own_folder(paths.program_sockets, 0o755)
             await stack.enter_async_context(sendmail.listen(app, paths.sendmail_socket))
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))
@@ -135,7 +135,7 @@ async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator
                 print_line(server.notice)
             owner, url, audit_url = server.urls.owner, server.urls.app, server.urls.audit
         await migrate(owner, utc_now)
-        db = Database(url, max_size=settings.database.pool_size)
+        db = DatabasePool(url, max_size=settings.database.pool_size)
         await db.open()
         stack.push_async_callback(db.close)
         outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
@@ -153,7 +153,7 @@ async def ensure_first_admin(app: App, given: FirstStart) -> str | None:
     """While there is no administrator, make one; what to tell the person at the terminal."""
     path = app.data_dir / INITIAL_ADMIN_FILE
     made = await admins.ensure_first_admin(
-        app, given.admin_email, given.admin_password, lambda password: write_whole(path, password + "\n", 0o600)
+        app, given.admin_email, given.admin_password, lambda password: write_atomically(path, password + "\n", 0o600)
     )
     if made is None:
         return None

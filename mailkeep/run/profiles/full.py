@@ -27,7 +27,7 @@ from mailkeep import __version__
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db import postgres
-from mailkeep.db.instance import acquire_lock, run_folder, write_whole
+from mailkeep.db.instance import acquire_lock, run_folder, write_atomically
 from mailkeep.db.migrate import migrate
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
@@ -182,7 +182,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[st
         )
     # The tools of the daemons run as root. Sealing the audit log is open to root alone (`node`).
     accounts = {POSTFIX: ("root", "postfix"), DOVECOT: ("root", "dovecot"), APP: (install.ACCOUNT,)}
-    options = postgres.Options(settings=_DATABASE, accounts=accounts)
+    options = postgres.ServerOptions(settings=_DATABASE, accounts=accounts)
     server = await postgres.start(data_dir, options)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(server.stop)
@@ -215,7 +215,7 @@ def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping
     """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
     tokens = {name: secrets.token_urlsafe(32) for name in (usage.TOKEN_FILE,)}
     for name, token in tokens.items():
-        write_whole(paths.run / name, token + "\n", 0o600)
+        write_atomically(paths.run / name, token + "\n", 0o600)
         folders.change_owner(paths.run / name, pwd.getpwnam(install.ACCOUNT))
     settings = loaded.settings
     hostname = _hostname(settings)

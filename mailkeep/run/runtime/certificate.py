@@ -31,7 +31,7 @@ from cryptography.x509.oid import NameOID
 
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Failure
-from mailkeep.db.instance import write_whole
+from mailkeep.db.instance import write_atomically
 from mailkeep.settings import Settings
 
 log = structlog.get_logger("mailkeep.certificate")
@@ -109,8 +109,8 @@ def install_pair(folder: Path, pair: KeyPair) -> None:
     """Serve this pair from now on, to who reads it anew."""
     mine = folder / pair.name
     mine.mkdir(mode=0o700, exist_ok=True)
-    write_whole(mine / "key.pem", pair.key.decode("ascii", "replace"), 0o600)
-    write_whole(mine / "certificate.pem", pair.certificate.decode("ascii", "replace"), 0o644)
+    write_atomically(mine / "key.pem", pair.key.decode("ascii", "replace"), 0o600)
+    write_atomically(mine / "certificate.pem", pair.certificate.decode("ascii", "replace"), 0o644)
     draft = folder / f"{_SERVED}.new"
     draft.unlink(missing_ok=True)
     draft.symlink_to(pair.name)
@@ -227,5 +227,5 @@ def _create_self_signed(certificate: Path, key: Path, hostname: str, at: datetim
         .add_extension(x509.SubjectAlternativeName([x509.DNSName(hostname)]), critical=False)
         .sign(private, SHA256())
     )
-    write_whole(key, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(), 0o600)
-    write_whole(certificate, made.public_bytes(Encoding.PEM).decode(), 0o644)
+    write_atomically(key, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(), 0o600)
+    write_atomically(certificate, made.public_bytes(Encoding.PEM).decode(), 0o644)

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from mailkeep.db.instance import write_whole
+from mailkeep.db.instance import write_atomically
 from mailkeep.db.logged_process import LoggedProcess
 
 _PR_SET_PDEATHSIG = 1
@@ -79,7 +79,7 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
 
 def write_pid(pid_file: Path, pid: int) -> None:
     """Write down who runs, for whoever comes after us."""
-    write_whole(pid_file, f"{pid} {_start_time(pid)}\n", 0o600)
+    write_atomically(pid_file, f"{pid} {_start_time(pid)}\n", 0o600)
 
 
 async def end(pid: int, seconds: float) -> None:

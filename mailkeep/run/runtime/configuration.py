@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mailkeep.core.errors import Failure
-from mailkeep.db.instance import write_whole
+from mailkeep.db.instance import write_atomically
 from mailkeep.mail.daemons import render
 from mailkeep.mail.daemons.render import DaemonConfig, Files
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -99,7 +99,7 @@ def _write(folder: Path, files: Files, group: str) -> None:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(mode=0o750, exist_ok=True)
-        write_whole(path, text, 0o750 if text.startswith("#!") else 0o640)
+        write_atomically(path, text, 0o750 if text.startswith("#!") else 0o640)
         os.chown(path, -1, gid)
         os.chown(path.parent, -1, gid)
     os.chown(folder, -1, gid)

@@ -14,9 +14,9 @@ from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
-from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_whole
+from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_atomically
 from mailkeep.db.migrate import migrate, missing_in, read_schema
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.net.client import OutboundClient
 from mailkeep.settings import FILE_NAME, LoadedSettings, Settings, load_settings, parse_dns_servers
 from mailkeep.settings.tree import DatabaseSettings
@@ -63,7 +63,7 @@ def open_vault(data_dir: Path, loaded: LoadedSettings) -> Vault:
                 "or name it in MAILKEEP_SECRET_FILE.",
                 permanent=True,
             )
-        write_whole(path, base64.b64encode(os.urandom(32)).decode() + "\n", 0o600)
+        write_atomically(path, base64.b64encode(os.urandom(32)).decode() + "\n", 0o600)
     try:
         text = path.read_text("ascii").strip()
         master = base64.b64decode(text, validate=True)
@@ -140,9 +140,9 @@ def audit_url_of(database: DatabaseSettings) -> str:
 
 
 @asynccontextmanager
-async def audit_database(url: str) -> AsyncGenerator[Database]:
+async def audit_database(url: str) -> AsyncGenerator[DatabasePool]:
     """The connections of the role that seals and prunes the audit log: at most two, and none while there is no work."""
-    db = Database(url, min_size=0, max_size=2, application_name="mailkeep audit")
+    db = DatabasePool(url, min_size=0, max_size=2, application_name="mailkeep audit")
     await db.open()
     try:
         yield db
@@ -168,7 +168,7 @@ async def attach_context(
             yield app
         return
     settings = context.settings
-    db = Database(context.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
+    db = DatabasePool(context.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
     await db.open()
     outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
     try:
@@ -180,7 +180,7 @@ async def attach_context(
 
 @asynccontextmanager
 async def _with_database(data_dir: Path, loaded: LoadedSettings, vault: Vault, url: str) -> AsyncGenerator[App]:
-    db = Database(url, min_size=1, max_size=4)
+    db = DatabasePool(url, min_size=1, max_size=4)
     await db.open()
     try:
         async with db.autocommit() as conn:

@@ -13,8 +13,8 @@ import stat
 from pathlib import Path
 
 from mailkeep.core.errors import Failure
-from mailkeep.db.instance import own_folder
-from mailkeep.db.postgres_cluster import Account, can_reach
+from mailkeep.db.instance import ensure_own_folder
+from mailkeep.db.postgres_cluster import ServerAccount, can_reach
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import HYPERSCAN_CACHE
 from mailkeep.mail.dovecot import sieve_spool
@@ -91,7 +91,7 @@ def _create_for_sockets(paths: InstancePaths) -> None:
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     for folder, mode in ((paths.run / "pids", 0o700), (paths.filter_sockets, 0o711)):
-        own_folder(folder, mode)
+        ensure_own_folder(folder, mode)
     for folder, mode, owner, group in (
         (paths.run / "ready", 0o700, ours, ours.pw_gid),
         (paths.postfix_sockets, 0o2750, ours, postfix.pw_gid),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import structlog
 
-from mailkeep.db.logged_process import was_renamed
+from mailkeep.db.logged_process import is_rotated
 
 _LOOK_SECONDS = 2.0
 
@@ -61,7 +61,7 @@ async def keep_open(path: Path) -> None:
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
         with suppress(OSError):  # the disk is full, or the file is just being made: the old one still takes lines
-            if was_renamed(path, sys.stderr.fileno()):
+            if is_rotated(path, sys.stderr.fileno()):
                 number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
                 os.dup2(number, sys.stdout.fileno())
                 os.dup2(number, sys.stderr.fileno())

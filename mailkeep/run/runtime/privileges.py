@@ -19,7 +19,7 @@ import msgspec
 
 import mailkeep
 from mailkeep.core.errors import Failure
-from mailkeep.db.postgres_cluster import Account, can_reach
+from mailkeep.db.postgres_cluster import ServerAccount, can_reach
 
 _PR_SET_KEEPCAPS, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 8, 38, 47, 2
 _CAP_DAC_READ_SEARCH = 2
@@ -45,7 +45,7 @@ def find_unreachable(account: str) -> str | None:
     """What of the program an account can't reach, None where it reaches everything. Blocks."""
     found = pwd.getpwnam(account)
     needed = (Path(sys.executable).resolve(), Path(os.__file__).parent, *_packages(mailkeep, msgspec))
-    who = Account(account, found.pw_uid, found.pw_gid)
+    who = ServerAccount(account, found.pw_uid, found.pw_gid)
     return next((str(path) for path in needed if not can_reach(who, path)), None)
 
 

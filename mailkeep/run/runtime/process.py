@@ -18,7 +18,7 @@ from pathlib import Path
 
 import uvloop
 
-from mailkeep.db.instance import run_folder, write_whole
+from mailkeep.db.instance import run_folder, write_atomically
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import logs, privileges
@@ -56,7 +56,7 @@ class Process:
 
     def report_ready(self) -> None:
         """Tell the supervisor that we serve."""
-        write_whole(ready_file(self.paths.run, self.name), f"{os.getpid()}\n", 0o600)
+        write_atomically(ready_file(self.paths.run, self.name), f"{os.getpid()}\n", 0o600)
 
 
 def ready_file(run: Path, name: str) -> Path:

@@ -18,7 +18,7 @@ import msgspec
 
 from mailkeep import __version__
 from mailkeep.core.clock import utc_now
-from mailkeep.db.instance import write_whole
+from mailkeep.db.instance import write_atomically
 from mailkeep.run.cli import inspection
 from mailkeep.run.runtime import child
 from mailkeep.run.runtime.child import ENVIRONMENT
@@ -82,7 +82,7 @@ async def keep_publishing(run: Path, state: Callable[[], Mapping[str, bool]]) ->
         if told != (found := state()) or now - told_at >= _TELL_SECONDS:
             told, told_at = found, now
             with suppress(OSError):  # a full disk is told by others
-                write_whole(run / _FILE, msgspec.json.encode(found).decode())
+                write_atomically(run / _FILE, msgspec.json.encode(found).decode())
         await asyncio.sleep(_LOOK_SECONDS)
 
 

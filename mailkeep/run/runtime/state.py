@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from mailkeep.db.instance import lock_holder, write_whole
+from mailkeep.db.instance import lock_holder, write_atomically
 
 _NAME = "run.json"
 
@@ -27,7 +27,7 @@ class InstanceState:
 
 def write(data_dir: Path, state: InstanceState) -> None:
     """Tell where we are."""
-    write_whole(data_dir / _NAME, msgspec.json.encode(asdict(state)).decode() + "\n", 0o600)
+    write_atomically(data_dir / _NAME, msgspec.json.encode(asdict(state)).decode() + "\n", 0o600)
 
 
 def remove(data_dir: Path) -> None:

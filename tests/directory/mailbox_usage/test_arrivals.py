@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.directory.mailbox_usage import rules, service
 from mailkeep.features.directory.mailbox_usage.service import ArrivalRecorder
 from tests.support.client import EXAMPLE, Api
@@ -30,7 +30,7 @@ async def figures(api: Api) -> list[tuple[int, int]]:
 
 
 @asynccontextmanager
-async def away(self: Database) -> AsyncIterator[Any]:
+async def away(self: DatabasePool) -> AsyncIterator[Any]:
     raise Unavailable
     yield
 
@@ -53,7 +53,7 @@ async def test_with_the_database_away_nothing_is_lost(
 ) -> None:
     alice = await api.mailbox(ALICE)
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "autocommit", away)
+        patch.setattr(DatabasePool, "autocommit", away)
         for _ in range(2):
             recorder.add(alice, 100)
             with pytest.raises(Unavailable):

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.directory.mailbox_usage.service import UsageRecorder
 from mailkeep.mail.dovecot.auth import Report
 from mailkeep.mail.dovecot.dict import Written
@@ -54,7 +54,7 @@ async def last_login(api: Api) -> tuple[str | None, str | None, str | None]:
 
 
 @asynccontextmanager
-async def away(self: Database) -> AsyncIterator[Any]:
+async def away(self: DatabasePool) -> AsyncIterator[Any]:
     raise Unavailable
     yield
 
@@ -84,7 +84,7 @@ async def test_with_the_database_away_nothing_is_lost(
 ) -> None:
     alice = await api.mailbox(ALICE)
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "tx", away)
+        patch.setattr(DatabasePool, "tx", away)
         dovecot.says(alice, 500, 1)
         dovecot.login(alice)
         with pytest.raises(Unavailable):

@@ -15,7 +15,7 @@ import pytest
 
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.features.mailflow.local_delivery.journal import Doubt, Journal
 from mailkeep.mail.message import srs
 from mailkeep.mail.smtp.reply import Reply
@@ -220,19 +220,19 @@ async def test_with_the_database_away_the_answer_is_451_and_dovecot_has_nothing(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
-    async def away(self: Database) -> AsyncIterator[Any]:
+    async def away(self: DatabasePool) -> AsyncIterator[Any]:
         raise Unavailable
         yield
 
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "autocommit", away)
+        patch.setattr(DatabasePool, "autocommit", away)
         assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")
     assert len(agent.dovecot.copies) == 0
     with monkeypatch.context() as patch:
 
         def goes_away(place: str) -> None:
             if place == "lmtp.handed_over":
-                patch.setattr(Database, "autocommit", away)
+                patch.setattr(DatabasePool, "autocommit", away)
 
         patch.setattr(failpoint, "reach", goes_away)
         assert (await agent.bring(ALICE))[0].startswith("451 4.3.0")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Conn, Database
+from mailkeep.db.pool import Conn, DatabasePool
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.mailflow.receiving import jobs, service
 from mailkeep.features.mailflow.sandbox import store as sandbox_store
@@ -92,10 +92,10 @@ async def test_sent_mail_after_a_crash_between_history_and_queue_comes_once(
 
 async def test_a_message_whose_filing_was_not_confirmed_is_taken_once(post: Post, monkeypatch: pytest.MonkeyPatch):
     alice = await post.api.mailbox()
-    real, commits = Database.tx, 0
+    real, commits = DatabasePool.tx, 0
 
     @asynccontextmanager
-    async def unconfirmed(self: Database) -> AsyncGenerator[Conn]:
+    async def unconfirmed(self: DatabasePool) -> AsyncGenerator[Conn]:
         nonlocal commits
         async with real(self) as conn:
             yield conn
@@ -103,7 +103,7 @@ async def test_a_message_whose_filing_was_not_confirmed_is_taken_once(post: Post
         if commits == 1:
             raise Unavailable
 
-    monkeypatch.setattr(Database, "tx", unconfirmed)
+    monkeypatch.setattr(DatabasePool, "tx", unconfirmed)
     assert (await post.deliver(ALICE)).code == 250
     assert (commits, len(post.mail_of(alice))) == (2, 1)
     assert await told_of(post) == ["mail.received", "mail.received.full"]

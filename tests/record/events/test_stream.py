@@ -310,7 +310,7 @@ async def test_all_streams_share_one_listener_and_nobody_is_notified_without_the
 
         await until(are)
 
-    async with live.app.db.listening("mailkeep_events") as conn:
+    async with live.app.db.listen("mailkeep_events") as conn:
         await tell(live, n=1)
         assert [each async for each in conn.notifies(timeout=0.2)] == []
         async with following(live.adam), following(live.adam), following(live.sue):

@@ -172,7 +172,7 @@ async def test_a_database_of_another_version(data: Path):
 
 
 async def test_no_postgresql_at_all(data: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(doctor_checks, "installed", list)
+    monkeypatch.setattr(doctor_checks, "find_installed", list)
     one = (await found(data))["postgresql"]
     assert one.level is Level.WRONG
     assert "apt install postgresql" in one.message

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.processes.keys import KeysListener
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
@@ -145,11 +145,11 @@ async def test_without_the_database_nothing_is_refused_for_good(
     tenants: KeysListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
-    async def away(self: Database) -> AsyncIterator[Any]:
+    async def away(self: DatabasePool) -> AsyncIterator[Any]:
         raise Unavailable
         yield
 
-    monkeypatch.setattr(Database, "autocommit", away)
+    monkeypatch.setattr(DatabasePool, "autocommit", away)
     assert (await asked_for(tenants, "boss@b.test", "alice@a.test"))[0] == 503
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.db.pool import Database
+from mailkeep.db.pool import DatabasePool
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import Malformed, answer, parse_request, serve_policy
 from mailkeep.run.processes.policy import AWAY, Policy
@@ -345,12 +345,12 @@ async def test_with_the_database_away_the_client_is_to_come_again(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
-    async def away(self: Database) -> AsyncIterator[Any]:
+    async def away(self: DatabasePool) -> AsyncIterator[Any]:
         raise Unavailable
         yield
 
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "autocommit", away)
+        patch.setattr(DatabasePool, "autocommit", away)
         assert await client.message("a@far.test") == AWAY
     assert await client.message("a@far.test", instance="2") == "DUNNO"
 

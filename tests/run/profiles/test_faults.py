@@ -33,7 +33,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from mailkeep.db import postgres
-from mailkeep.db.postgres_cluster import SHELTER
+from mailkeep.db.postgres_cluster import FALLBACK_DIR
 from tests.crash.rounds import BACK_IN_THE_SUITE
 from tests.support import instance as instances
 from tests.support.instance import Instance, Launch
@@ -323,7 +323,7 @@ def closed(tmp_path: Path) -> Iterator[Path]:
 
 
 def shelter_of(data_dir: Path) -> Path:
-    return SHELTER / (data_dir / "instance-id").read_text().strip()
+    return FALLBACK_DIR / (data_dir / "instance-id").read_text().strip()
 
 
 def test_a_killed_database_is_back_without_us(house: House):

@@ -17,9 +17,9 @@ from mailkeep.app import App
 from mailkeep.core.clock import iso
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.core.principal import ActorType, Principal, Role
-from mailkeep.db.instance import write_whole
+from mailkeep.db.instance import write_atomically
 from mailkeep.db.partitions import confirm_prune_time
-from mailkeep.db.pool import Conn, Database
+from mailkeep.db.pool import Conn, DatabasePool
 from mailkeep.features.record.audit import rules, service, store, wire
 from mailkeep.features.record.audit.model import SIGNED, START, AuditAction, AuditTarget, Seal
 
@@ -55,7 +55,7 @@ async def seal_all(app: App) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _audit_db(app: App) -> Database:
+def _audit_db(app: App) -> DatabasePool:
     if app.audit_db is None:
         raise RuntimeError("this process may not seal or prune the audit log")
     return app.audit_db
@@ -90,7 +90,7 @@ async def _write_head_file(app: App, head: Seal) -> None:
             return
     # No secret: who writes it may be root, and who reads it not.
     text = json.dumps({"sequence": head.sequence, "hash": head.hash.hex()}) + "\n"
-    await asyncio.to_thread(write_whole, app.data_dir / service.HEAD_FILE, text)
+    await asyncio.to_thread(write_atomically, app.data_dir / service.HEAD_FILE, text)
 
 
 async def prune(app: App) -> int:

@@ -42,7 +42,7 @@ _call: ContextVar[_Call | None] = ContextVar("database_call", default=None)
 
 
 @contextmanager
-def patient() -> Generator[None]:
+def limit_database_waits() -> Generator[None]:
     """A call whose waits for the database are limited, for as long as the block lasts."""
     call = _Call()
     token = _call.set(call)
@@ -53,14 +53,14 @@ def patient() -> Generator[None]:
         _call.reset(token)
 
 
-class Patience:
+class WaitLimit:
     """What the connections of one database know of it."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._hangs = False
 
-    def left(self) -> float | None:
+    def remaining(self) -> float | None:
         """Seconds that the call may wait now, at most; None: no call, no limit. OperationalError where it has waited
         in vain already.
         """
@@ -76,22 +76,22 @@ class Patience:
         most = least if self._hangs else max(least, self._seconds * _SHARE - call.slow)
         return max(0.001, call.answered_at + most - now)
 
-    def begin(self) -> None:
+    def restart(self) -> None:
         """The call was busy with something else; from now on it waits."""
         call = _call.get()
         if call is not None:
             call.answered_at = monotonic()
 
-    def answered(self) -> None:
+    def record_answer(self) -> None:
         """The database has answered."""
         self._hangs = False
         call = _call.get()
         if call is not None and call.answered_at is not None:
             waited = monotonic() - call.answered_at
             call.slow += waited if waited > self._seconds * _SLOW else 0.0
-        self.begin()
+        self.restart()
 
-    def gave_up(self) -> None:
+    def record_timeout(self) -> None:
         """It has not, for as long as a call may wait."""
         self._hangs = True
         call = _call.get()
@@ -99,14 +99,14 @@ class Patience:
             call.in_vain = True
 
 
-class PatientConnection(psycopg.AsyncConnection[dict[str, Any]]):
+class LimitedConnection(psycopg.AsyncConnection[dict[str, Any]]):
     """A connection that is closed where the server does not answer a call in time."""
 
-    patience: Patience | None = None
+    patience: WaitLimit | None = None
 
     async def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         """As psycopg's, which waits for ever. Every answer of the server passes here."""
-        left = self.patience.left() if self.patience else None
+        left = self.patience.remaining() if self.patience else None
         if left is None or self.patience is None:
             return await super().wait(gen, interval, timeout)
         limit = asyncio.timeout(left)
@@ -116,13 +116,13 @@ class PatientConnection(psycopg.AsyncConnection[dict[str, Any]]):
         except TimeoutError as hanging:
             if not limit.expired():
                 raise
-            self.patience.gave_up()
+            self.patience.record_timeout()
             self.pgconn.finish()
             raise psycopg.OperationalError("the database does not answer") from hanging
         except asyncio.CancelledError:
             await self._stop(gen, interval)
             raise
-        self.patience.answered()
+        self.patience.record_answer()
         return result
 
     async def _stop(self, gen: Any, interval: float) -> None:
