@@ -47,9 +47,7 @@ class App:
     clock: Clock
     vault: Vault
     db: DatabasePool
-    audit_db: DatabasePool | None = (
-        None  # connects as the role that seals the audit log; None: another process does
-    )
+    audit_db: DatabasePool | None = None  # connects as the role that seals the audit log; None: another process does
     mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays; opens none by itself
     running_services: Callable[[], Mapping[str, bool]] | None = (

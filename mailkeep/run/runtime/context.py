@@ -168,7 +168,9 @@ async def attach_context(
             yield app
         return
     settings = context.settings
-    db = DatabasePool(context.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}")
+    db = DatabasePool(
+        context.url, max_size=settings.database.pool_size, application_name=f"mailkeep {application_name}"
+    )
     await db.open()
     outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
     try:
