@@ -186,9 +186,9 @@ async def test_as_root_below_a_closed_folder_the_cluster_lies_in_the_shelter(clo
         async with running(closed_dir, fallback_dir=fallback_dir, debian=debian) as server:
             cluster = fallback_dir / instance_id(closed_dir)
             assert server.location.cluster == cluster
-            assert server.notice == (
-                f"The database lies in {cluster}: it runs as {server.location.account.name}, who can't enter {closed_dir}."
-            )
+            owner = server.location.account.name
+            notice = f"The database lies in {cluster}: it runs as {owner}, who can't enter {closed_dir}."
+            assert server.notice == notice
             assert cluster.stat().st_mode & 0o777 == 0o700
             assert cluster.owner() == server.location.account.name
             assert ask(server.urls.app, "SELECT 1") == 1
