@@ -37,7 +37,7 @@ def create(paths: InstancePaths) -> None:
     _link_well_known(paths)
     for name in _ACCOUNTS:
         found = pwd.getpwnam(name)
-        if not can_reach(Account(name, found.pw_uid, found.pw_gid), paths.data):
+        if not can_reach(ServerAccount(name, found.pw_uid, found.pw_gid), paths.data):
             raise Failure(
                 f"The account {name} can't enter {paths.data}: take a data directory whose folders above are open to "
                 "pass through (chmod o+x), such as /var/lib/mailkeep.",

@@ -107,7 +107,7 @@ async def test_an_end_with_the_database_away_is_one(
     api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorder.add(await api.mailbox(ALICE), 100)
-    monkeypatch.setattr(Database, "autocommit", away)
+    monkeypatch.setattr(DatabasePool, "autocommit", away)
     writing = asyncio.create_task(recorder.keep_writing())
     await asyncio.sleep(0.01)
     writing.cancel()
