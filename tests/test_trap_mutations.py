@@ -31,7 +31,7 @@ from mailkeep.web import idempotency, listing, pipeline
 from mailkeep.web.memory_budget import MemoryBudget, MemoryReservation
 from tests import test_traps
 from tests.access.passkeys import test_login as passkeys
-from tests.access.sessions import test_second_factor
+from tests.access.logins import test_second_factor
 from tests.directory.aliases import test_chains_and_loops as loops
 from tests.mail import test_headers, test_smtp_client, test_smtp_data
 from tests.mailflow.sending import test_idempotency

@@ -18,6 +18,7 @@ from mailkeep import features
 from mailkeep.app import App
 from mailkeep.db.pool import DatabasePool
 from mailkeep.db.postgres import Urls
+from mailkeep.features.access.logins import service as logins
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit import service as audit
@@ -35,7 +36,7 @@ UNHURRIED = Settings(
 )
 
 
-ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.verify_own_password, audit.record_refusal)
+ACCESS_CONTROL = AccessControl(sessions.authenticate, logins.verify_own_password, audit.record_refusal)
 
 
 def all_endpoints() -> list[Endpoint]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from mailkeep.features.access.admins.routes import ENDPOINTS as ADMINS
-from mailkeep.features.access.api_keys.routes import ENDPOINTS as APIKEYS
+from mailkeep.features.access.api_keys.routes import ENDPOINTS as API_KEYS
+from mailkeep.features.access.logins import service as logins
+from mailkeep.features.access.logins.routes import ENDPOINTS as LOGINS
 from mailkeep.features.access.oidc.routes import ENDPOINTS as OIDC
 from mailkeep.features.access.passkeys.routes import ENDPOINTS as PASSKEYS
+from mailkeep.features.access.second_factors.routes import ENDPOINTS as SECOND_FACTORS
 from mailkeep.features.access.sessions import service as sessions
-from mailkeep.features.access.sessions.routes import ENDPOINTS as AUTH
+from mailkeep.features.access.sessions.routes import ENDPOINTS as SESSIONS
 from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
@@ -29,11 +32,13 @@ from mailkeep.web.openapi import openapi_endpoints
 from mailkeep.web.pipeline import AccessControl
 
 FEATURES: tuple[Endpoint, ...] = (
-    *AUTH,
+    *LOGINS,
+    *SESSIONS,
+    *SECOND_FACTORS,
     *PASSKEYS,
     *OIDC,
     *ADMINS,
-    *APIKEYS,
+    *API_KEYS,
     *DOMAINS,
     *DNS,
     *MAILBOXES,
@@ -55,4 +60,4 @@ NOT_FOUND_PAGE = not_found_page()
 ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *dashboard_endpoints())
 
 
-ACCESS_CONTROL = AccessControl(sessions.authenticate, sessions.verify_own_password, audit.record_refusal)
+ACCESS_CONTROL = AccessControl(sessions.authenticate, logins.verify_own_password, audit.record_refusal)

@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.principal import Role
 from mailkeep.core.secret import Vault
+from mailkeep.features.access.logins import rules as login_rules
 from mailkeep.features.access.sessions import rules
 
 VAULT = Vault(b"v" * 32)
@@ -34,16 +35,16 @@ LAN, OFFICE = ("10.0.0.0/8",), ("192.0.2.0/24", "2001:db8::/32")
     ],
 )
 def test_every_list_of_networks_must_have_the_address(address: str, allowed: list[tuple[str, ...]], bar: str | None):
-    assert rules.network_bar(address, *allowed) == bar
+    assert rules.network_block(address, *allowed) == bar
 
 
 @pytest.mark.parametrize("role", list(Role))
 def test_a_role_that_needs_a_second_factor_is_barred_without_one(role: Role):
     others = [other.value for other in Role if other is not role]
-    assert rules.second_factor_bar(role, False, [role.value]) == "second_factor_required"
-    assert rules.second_factor_bar(role, True, [role.value]) is None
-    assert rules.second_factor_bar(role, False, others) is None
-    assert rules.second_factor_bar(role, False, ()) is None
+    assert rules.second_factor_block(role, False, [role.value]) == "second_factor_required"
+    assert rules.second_factor_block(role, True, [role.value]) is None
+    assert rules.second_factor_block(role, False, others) is None
+    assert rules.second_factor_block(role, False, ()) is None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_a_role_that_needs_a_second_factor_is_barred_without_one(role: Role):
     ],
 )
 def test_failures_are_counted_by_the_folded_email(email: str, key: str, label: str):
-    assert rules.account_key(email) == (key, label)
+    assert login_rules.account_key(email) == (key, label)
 
 
 def test_a_cookie_opens_to_the_token_that_was_signed():

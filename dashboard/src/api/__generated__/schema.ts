@@ -271,7 +271,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Sets the cookie `svc_session`; a session shown with the call is replaced. An account with a second factor is asked for it first: the answer has `requires_totp` and `totp_session` and sets no cookie; the same path then takes `totp_session` with `totp_code` or `recovery_code`, or /auth/passkeys/login/options goes on with a passkey (`methods` says which of them the account has), for 5 minutes and 5 times at most (then SESSION_INVALID). After 10 failures of an account in 15 minutes, sources that never logged into it have to wait; those that did, after 50.
+         * @description Sets the cookie `svc_session` and replaces the session of the call's cookie. For an account with a second factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the login within 5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or `recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists what the account has. After 10 failures of an account in 15 minutes, sources that have never logged in to it must wait; known sources after 50.
          */
         post: operations["postAuthLogin"];
         delete?: never;
@@ -308,7 +308,7 @@ export interface paths {
         put?: never;
         /**
          * End all own sessions
-         * @description This one too.
+         * @description Including the current one.
          */
         post: operations["postAuthLogoutAll"];
         delete?: never;
@@ -325,8 +325,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show who calls
-         * @description With an API key: its owner.
+         * Show the own account
+         * @description With an API key: the account of its owner.
          */
         get: operations["getAuthMe"];
         put?: never;
@@ -569,7 +569,7 @@ export interface paths {
         put?: never;
         /**
          * Change the own password
-         * @description Ends the other sessions; this one stays.
+         * @description Ends the other sessions, not the current one.
          */
         post: operations["postAuthPassword"];
         delete?: never;
@@ -587,7 +587,7 @@ export interface paths {
         };
         /**
          * List own sessions
-         * @description The active ones, newest first. With an API key: its owner's.
+         * @description Active sessions, newest first. With an API key: those of its owner.
          */
         get: operations["getAuthSessions"];
         put?: never;
@@ -608,7 +608,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one of the own sessions */
+        /** End an own session */
         delete: operations["deleteAuthSessionsById"];
         options?: never;
         head?: never;
@@ -627,7 +627,7 @@ export interface paths {
         post?: never;
         /**
          * Disable the second factor
-         * @description By a valid code, or by a recovery code where the authenticator is lost. Ends the other sessions.
+         * @description With a code, or with a recovery code if the authenticator is lost. Ends the other sessions.
          */
         delete: operations["deleteAuthTotp"];
         options?: never;
@@ -665,8 +665,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to enrol a second factor
-         * @description Answers the secret for an authenticator. It is asked for at login only once POST /auth/totp/verify has shown a first code, within 10 minutes; a setup that waits is replaced.
+         * Set up an authenticator
+         * @description Returns the secret for an authenticator. Logins require it only after POST /auth/totp/verify with a first code, within 10 minutes. A pending setup is replaced.
          */
         post: operations["postAuthTotpSetup"];
         delete?: never;
@@ -686,7 +686,7 @@ export interface paths {
         put?: never;
         /**
          * Enable the second factor
-         * @description By a first code. Answers ten recovery codes, shown this once, and ends the other sessions.
+         * @description With a first code. Returns ten recovery codes, shown only once, and ends the other sessions.
          */
         post: operations["postAuthTotpVerify"];
         delete?: never;
@@ -1986,9 +1986,9 @@ export interface components {
             message: string;
             removed: number;
         };
-        /** @description A code that is valid now. */
+        /** @description A currently valid code. */
         CodeRequest: {
-            /** @description Of the authenticator: 6 digits */
+            /** @description Six digits from the authenticator */
             code: string;
         };
         /**
@@ -2297,13 +2297,13 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description The second step: what the first one answered, and a code of the authenticator. */
+        /** @description The second step: the token of the first one, and a code of the authenticator. */
         LoginByCode: {
-            /** @description Of the authenticator: 6 digits */
+            /** @description Six digits from the authenticator */
             totp_code: string;
             totp_session: string;
         };
-        /** @description Who logs in. Any text is taken: what is no account's is INVALID_CREDENTIALS. */
+        /** @description The email and password of a login. Any text is accepted; for an unknown account it is INVALID_CREDENTIALS. */
         LoginByPassword: {
             email: string;
             /** Format: password */
@@ -2311,7 +2311,7 @@ export interface components {
         };
         /** @description The second step with a recovery code, which is used up. */
         LoginByRecoveryCode: {
-            /** @description One of those that enrolment answered; hyphens and case don't matter */
+            /** @description One of the account's recovery codes; hyphens and case don't matter */
             recovery_code: string;
             totp_session: string;
         };
@@ -2324,7 +2324,7 @@ export interface components {
             expires_at: string;
             options: components["schemas"]["RequestOptions"];
         };
-        /** @description A session was opened; the cookie `svc_session` carries it. */
+        /** @description A session was opened; the cookie `svc_session` carries its token. */
         LoginResponse: {
             admin: components["schemas"]["OwnAccount"];
             /**
@@ -2335,7 +2335,7 @@ export interface components {
             /** Format: uuid */
             session_id: string;
         };
-        /** @description What was done. */
+        /** @description The session was ended. */
         LogoutResponse: {
             message: string;
         };
@@ -2677,7 +2677,7 @@ export interface components {
         /**
          * @description The caller's own account.
          *
-         *         `passkeys` is how many it has. `second_factor_required`: it can do nothing else until it has enrolled one.
+         *         `passkeys` is their number. `second_factor_required`: nothing else is allowed until it has enrolled a second factor.
          */
         OwnAccount: {
             /**
@@ -2776,12 +2776,17 @@ export interface components {
         PasskeyRename: {
             name: string;
         };
-        /** @description The present password, and the one to have from now on (8 to 256 characters). */
+        /** @description The current password and the new one (8 to 256 characters). */
         PasswordChange: {
             /** Format: password */
             current_password: string;
             /** Format: password */
             new_password: string;
+        };
+        /** @description The password was changed; how many other sessions were ended. */
+        PasswordChangeResponse: {
+            message: string;
+            sessions_ended: number;
         };
         /** @description By which protocols the mailbox may be used; `smtp` is submission. */
         ProtocolsRecord: {
@@ -2856,10 +2861,10 @@ export interface components {
         };
         /** @description A recovery code, which is used up. */
         RecoveryCodeRequest: {
-            /** @description One of those that enrolment answered; hyphens and case don't matter */
+            /** @description One of the account's recovery codes; hyphens and case don't matter */
             recovery_code: string;
         };
-        /** @description Recovery codes, shown this once: each works once, in place of a code of the authenticator. */
+        /** @description Recovery codes, shown only once; each works once in place of a code of the authenticator. */
         RecoveryCodes: {
             message: string;
             recovery_codes: string[];
@@ -3007,7 +3012,10 @@ export interface components {
             size: number;
             subject: string;
         };
-        /** @description The password was right; `totp_session` takes one of the `methods` next, until `expires_at`, 5 times at most. */
+        /**
+         * @description The password was right; until `expires_at`, `totp_session` and one of the `methods` complete the login, in at
+         *         most 5 attempts.
+         */
         SecondFactorResponse: {
             /**
              * Format: date-time
@@ -3062,7 +3070,7 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description An active session; `current` is the one that asks. Its id names it and opens nothing. */
+        /** @description An active session; `current` is the one that calls. Its id identifies it and grants nothing. */
         SessionRecord: {
             /**
              * Format: date-time
@@ -3080,7 +3088,7 @@ export interface components {
             ip_address: string | null;
             user_agent: string | null;
         };
-        /** @description Sessions were ended: how many. */
+        /** @description Sessions were ended; how many. */
         SessionsEndResponse: {
             message: string;
             sessions_ended: number;
@@ -3254,7 +3262,7 @@ export interface components {
             kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "submitted" | "unknown";
             recipient: string | null;
         };
-        /** @description A secret for an authenticator, to be shown as a QR code; it waits for a first code until `expires_at`. */
+        /** @description A secret for an authenticator, to show as a QR code; enable it with a first code until `expires_at`. */
         TotpSetupResponse: {
             /**
              * Format: date-time
@@ -3263,7 +3271,7 @@ export interface components {
             expires_at: string;
             provisioning_uri: string;
         };
-        /** @description Whether the account has a second factor now. */
+        /** @description Whether the account's authenticator is enabled. */
         TotpState: {
             message: string;
             totp_enabled: boolean;
@@ -5719,7 +5727,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SessionsEndResponse"];
+                        data: components["schemas"]["PasswordChangeResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from mailkeep.core.address import Address, AddressError, parse_address
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, MissingFields, invalid_field
+from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, MissingFields, SessionInvalid, invalid_field
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.access.admins.model import Admin, AdminChanges
 
@@ -61,3 +61,10 @@ def has_changes(admin: Admin, wanted: AdminChanges) -> bool:
         or wanted.role not in (None, admin.role)
         or (wanted.domain_ids is not None and set(wanted.domain_ids) != set(admin.domain_ids))
     )
+
+
+def own_id(who: Principal) -> UUID:
+    """The caller's account; SESSION_INVALID without one."""
+    if who.admin_id is None:
+        raise SessionInvalid
+    return who.admin_id

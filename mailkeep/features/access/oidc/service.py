@@ -27,6 +27,8 @@ from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import NO_PASSWORD, NewAdmin
+from mailkeep.features.access.logins import service as logins
+from mailkeep.features.access.logins.model import CompletedLogin, SecondFactorChallenge
 from mailkeep.features.access.oidc import rules, store
 from mailkeep.features.access.oidc.model import (
     COOKIE,
@@ -39,7 +41,6 @@ from mailkeep.features.access.oidc.model import (
     VerifiedIdentity,
 )
 from mailkeep.features.access.sessions import service as sessions
-from mailkeep.features.access.sessions.model import CompletedLogin, SecondFactorChallenge
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.net.openid import InvalidCode, OutboundAccess, ProviderError, code_challenge
@@ -78,7 +79,7 @@ async def begin_login(
     """
     attempt = _OidcAttempt(_provider(app, provider_id))
     try:
-        sessions.refuse_network(app, call)
+        logins.refuse_network(app, call)
         if link:
             attempt.linking = await _authorize_linking(app, call)
         return await _redirect_to_provider(app, call, attempt, rules.next_path(next_path))
@@ -91,7 +92,7 @@ async def _authorize_linking(app: App, call: Call) -> LinkingSession:
     await sessions.authenticate(app, call)
     who = call.caller()
     allow(who, "account.change")
-    await sessions.require_recent_login(app, call, None, "oidc.link")
+    await logins.require_recent_login(app, call, None, "oidc.link")
     async with app.db.autocommit() as conn:
         linking = await store.find_linking_session(conn, who.session_id, app.clock()) if who.session_id else None
         if linking is None:
@@ -129,7 +130,7 @@ async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
     """End a login with what the browser brings back; NOT_FOUND for an unknown provider, else a page of ours."""
     attempt = _OidcAttempt(_provider(app, provider_id))
     try:
-        sessions.refuse_network(app, call)
+        logins.refuse_network(app, call)
         answer = rules.read_response(call.query_pairs)
         flow = await _use_flow(app, call, attempt, answer)
         person = await _verify_identity(app, attempt.provider, answer)
@@ -193,11 +194,11 @@ async def _log_in(
     if admin_id is None:
         attempt.label = person.email.text if person.email else _UNKNOWN
         admin_id = await _link_by_email_or_create(conn, call, provider, person, at)
-    account = await sessions.find_account(conn, call, admin_id)
+    account = await logins.find_account(conn, call, admin_id)
     if account is None:
         raise Forbidden("No account is linked to this identity.", reason="no_account")
     attempt.label, attempt.admin_id = account.email, account.id
-    go_on = sessions.open_session if rules.skips_second_factor(provider, person) else sessions.continue_login
+    go_on = logins.open_session if rules.skips_second_factor(provider, person) else logins.continue_login
     done = await go_on(app, conn, call, account, at, f"oidc:{provider.id}")
     if done is None:
         raise SessionInvalid(reason="credentials_changed")
@@ -252,7 +253,7 @@ async def disconnect(app: App, call: Call) -> None:
         raise SessionInvalid
     async with app.db.tx() as conn:
         await admins.lock(conn, who.admin_id)
-        account = await sessions.find_account(conn, call, who.admin_id)
+        account = await logins.find_account(conn, call, who.admin_id)
         if account is None:
             raise SessionInvalid
         if not await store.is_linked(conn, account.id):
@@ -297,7 +298,7 @@ async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, wrong: Re
                 await audit.record(conn, _principal(call, attempt.linking), at, audit_action)
             elif not isinstance(wrong, AuthRequired):
                 method = f"oidc:{attempt.provider.id}"
-                await sessions.record_failed_login(
+                await logins.record_failed_login(
                     conn, call, at, attempt.label, attempt.admin_id, type(wrong), method=method, reason=reason
                 )
     except Unavailable:

@@ -6,8 +6,8 @@ from typing import Any
 
 from mailkeep.app import App
 from mailkeep.core.errors import Conflict, InvalidCredentials, NotFound, RateLimitExceeded, SessionInvalid, Unavailable
+from mailkeep.features.access.logins import service as logins
 from mailkeep.features.access.passkeys import service, wire
-from mailkeep.features.access.sessions import service as sessions
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
@@ -46,7 +46,7 @@ async def _begin_login(app: App, call: Call) -> HttpResponse:
 
 async def _login(app: App, call: Call) -> HttpResponse:
     opened = await service.login(app, call, call.body.credential, call.body.totp_session or None)
-    return sessions.reply(app, opened)
+    return logins.reply(app, opened)
 
 
 def _credential(prefix: str, **members: str) -> dict[str, Any]:
@@ -181,7 +181,7 @@ ENDPOINTS = (
         "that is unknown, used or over 5 minutes old is SESSION_INVALID.",
         tag=_TAG,
         body=wire.PasskeyLogin,
-        data=sessions.Opened,
+        data=logins.LoginResponse,
         login=True,
         refusals=(InvalidCredentials, SessionInvalid, Unavailable),
         examples=(Example(body={"credential": _USED}),),

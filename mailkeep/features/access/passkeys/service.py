@@ -19,6 +19,8 @@ from mailkeep.core.principal import Principal
 from mailkeep.core.secret import token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
+from mailkeep.features.access.logins import service as logins
+from mailkeep.features.access.logins.model import CompletedLogin, LoginAccount
 from mailkeep.features.access.passkeys import rules, store, wire
 from mailkeep.features.access.passkeys.model import (
     CHALLENGE_LIFETIME,
@@ -30,7 +32,6 @@ from mailkeep.features.access.passkeys.model import (
 )
 from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.sessions import service as sessions
-from mailkeep.features.access.sessions.model import CompletedLogin, LoginAccount
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call
@@ -45,10 +46,10 @@ async def begin_registration(
 ) -> tuple[PasskeyChallenge, PasskeyOwner]:
     """A challenge to make a passkey for the caller with, and the caller; the offer has the passkeys that are there.
 
-    CONFLICT `limit_reached`; refusals as of `sessions.refuse_stale`; UNAVAILABLE where `http.public_url` allows none.
+    CONFLICT `limit_reached`; refusals of `logins.require_recent_login`; UNAVAILABLE without a usable `http.public_url`.
     """
     party, who = _relying_party(app), call.caller()
-    await sessions.require_recent_login(app, call, current_password, "passkey.setup")
+    await logins.require_recent_login(app, call, current_password, "passkey.setup")
     async with app.db.tx() as conn:
         owner = await sessions.get_own_account(conn, who)
         rules.refuse_over_limit(owner)
@@ -118,17 +119,17 @@ async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passk
 async def delete(app: App, call: Call, passkey_id: UUID, current_password: str | None) -> Passkey:
     """Delete one of the caller's passkeys, and end its other sessions; the recovery codes go with the last factor.
 
-    NOT_FOUND; CONFLICT `last_factor`, `last_way_in`; refusals as of `sessions.refuse_stale`.
+    NOT_FOUND; CONFLICT `last_factor`, `last_way_in`; refusals of `logins.require_recent_login`.
     """
     who = call.caller()
-    await sessions.require_recent_login(app, call, current_password, "passkey.delete")
+    await logins.require_recent_login(app, call, current_password, "passkey.delete")
     at = app.clock()
     async with app.db.tx() as conn:
         admin_id = await _lock_own(conn, who)
         passkey = await _require_own(conn, admin_id, passkey_id)
         owner = await sessions.get_own_account(conn, who)
         rules.refuse_last_factor(owner, app.settings.auth.require_second_factor)
-        account = await sessions.find_account(conn, call, admin_id)
+        account = await logins.find_account(conn, call, admin_id)
         rules.refuse_last_way_in(owner, account.password_hash if account else "")
         await store.delete(conn, passkey_id)
         if owner.passkeys <= 1 and not owner.totp_enabled:
@@ -156,10 +157,10 @@ async def delete_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -
 async def renew_recovery_codes(app: App, call: Call, current_password: str | None) -> list[str]:
     """New recovery codes for the caller in place of the old ones; ends its other sessions.
 
-    CONFLICT `no_passkey`; refusals as of `sessions.refuse_stale`.
+    CONFLICT `no_passkey`; refusals of `logins.require_recent_login`.
     """
     who, action = call.caller(), "passkey.recovery_codes"
-    await sessions.require_recent_login(app, call, current_password, action)
+    await logins.require_recent_login(app, call, current_password, action)
     at = app.clock()
     async with app.db.tx() as conn:
         admin_id = await _lock_own(conn, who)
@@ -176,12 +177,12 @@ async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallen
 
     SESSION_INVALID where that login is over; FORBIDDEN `network`; UNAVAILABLE as of `offer_registration`.
     """
-    sessions.refuse_network(app, call)
+    logins.refuse_network(app, call)
     party, at = _relying_party(app), app.clock()
     async with app.db.tx() as conn:
         if token is None:
             return await _create_challenge(conn, party, at, Purpose.LOGIN, b"", [])
-        account = await sessions.find_pending(conn, call, token, at)
+        account = await logins.find_pending(conn, call, token, at)
         if account is None:
             raise SessionInvalid
         own = await store.list_for(conn, account.id)
@@ -204,7 +205,7 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
     SESSION_INVALID where the challenge, or that login, is unknown, used or over; INVALID_CREDENTIALS for a passkey
     that is unknown, of another account or site, or whose counter has not risen; FORBIDDEN `network`.
     """
-    sessions.refuse_network(app, call)
+    logins.refuse_network(app, call)
     party, at = _relying_party(app), app.clock()
     shown = webauthn.parse_assertion(credential)
     async with app.db.tx() as conn:
@@ -229,7 +230,7 @@ async def _use_challenge(
     """Use up the challenge, and one of a waiting login's tries; None where either is over."""
     account = None
     if token is not None:
-        account = await sessions.use_attempt(conn, call, token, at)
+        account = await logins.use_attempt(conn, call, token, at)
         if account is None:
             return None
     purpose, bound_to = (Purpose.SECOND_FACTOR, token_hash(token)) if token else (Purpose.LOGIN, b"")
@@ -237,7 +238,7 @@ async def _use_challenge(
         return None
     passkey = await store.find_by_credential(conn, shown.credential_id)
     if account is None:  # asked for in any case: an unknown passkey takes as long as a known one
-        account = await sessions.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
+        account = await logins.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
     foreign = passkey is not None and account is not None and passkey.admin_id != account.id
     return _PasskeyAttempt(shown, token, account, None if foreign else passkey)
 
@@ -254,16 +255,16 @@ async def _open_session(
         return await _record_refusal(conn, call, tried, at, "unknown")
     if not await store.record_use(conn, passkey.id, used, at):
         return await _record_refusal(conn, call, tried, at, "counter")
-    if tried.token is not None and not await sessions.end_pending(conn, tried.token):
+    if tried.token is not None and not await logins.end_pending(conn, tried.token):
         return SessionInvalid()
     method = "passkey" if alone else "password+passkey"
-    return await sessions.open_session(app, conn, call, account, at, method) or SessionInvalid()
+    return await logins.open_session(app, conn, call, account, at, method) or SessionInvalid()
 
 
 async def _record_refusal(conn: Conn, call: Call, tried: _PasskeyAttempt, at: datetime, reason: str) -> Refusal:
     account = tried.account
     label, admin_id = (account.email, account.id) if account else (_UNKNOWN, None)
-    await sessions.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
+    await logins.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
     return InvalidCredentials("The passkey was not accepted.")
 
 

@@ -1,17 +1,16 @@
-"""Second factors: one-time passwords by an authenticator, recovery codes, and how often anybody may guess.
+"""Second factors: one-time passwords (TOTP), recovery codes, and the limits on failed attempts.
 
-Setup makes a secret (160 bits, stored sealed), which is asked for at login only once a code of it was shown: a setup
-that is not completed within 10 minutes is none. Codes are RFC 6238's: SHA-1, 6 digits, 30 seconds, one step of drift
-either way. A code works once, and none that is older than the last one taken: the step is compared and set in the
-database, also where two logins show the same code at once.
+Setup creates a secret (160 bits, stored sealed). It is required at login only after its first code was verified, within
+10 minutes; later the setup has expired. Codes follow RFC 6238: SHA-1, 6 digits, 30 seconds, one step of drift either
+way. A code works once, and never after a later one: the time step is compared and set in the database, which also holds
+when two logins present the same code at once.
 
-Enrolment answers ten recovery codes. Each works once, in place of a code of the authenticator, to log in and to
-disable; only hashes are kept, and renewing ends the old ones. They last as long as the account has any factor, this
-one or a passkey (see `passkeys`). Enrolling, disabling and renewing end the account's
-other sessions.
+Enrolment returns ten recovery codes. Each works once, in place of a code of the authenticator, to log in and to
+disable; only hashes are stored, and renewing replaces the old ones. They last as long as the account has any second
+factor, TOTP or a passkey (see `passkeys`). Enrolling, disabling and renewing end the account's other sessions.
 
-Every try of a password or a code counts as a failure of its account before it is looked at, and is taken back when it
-was right, so that parallel tries gain nothing. From the tenth failure within 15 minutes who tries has to wait: 15 s
-first, then twice as long with every try, refused ones too, 15 minutes at most. Sources that have logged in before are
-counted apart, and have 50 failures in 15 minutes.
+Each attempt with a password or a code is counted as a failure of its account before it is checked, and uncounted if it
+was right, so parallel attempts gain nothing. From the tenth failure within 15 minutes, attempts must wait: 15 s first,
+then twice as long with every attempt, refused ones included, up to 15 minutes. Known sources (that have logged in
+before) are counted separately and have 50 failures in 15 minutes.
 """

@@ -1,4 +1,4 @@
-"""What proves who somebody is, beside the password."""
+"""Authenticators, codes and failed attempts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RECOVERY_CODES = 10
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """The failed tries of an account in the present window."""
+    """The failed attempts of an account in the current window."""
 
     window_started_at: datetime
     failures: int
@@ -30,7 +30,7 @@ class TotpFactor:
 
 @dataclass(frozen=True, slots=True)
 class SecondFactorCode:
-    """What is shown: a code of the authenticator, or a recovery code."""
+    """A code of the authenticator, or a recovery code."""
 
     code: str
     is_recovery: bool = False
@@ -38,7 +38,7 @@ class SecondFactorCode:
 
 @dataclass(frozen=True, slots=True)
 class TotpSetup:
-    """A setup that waits for its first code, until `expires_at`."""
+    """A setup that must be completed with a first code until `expires_at`."""
 
     provisioning_uri: str
     expires_at: datetime

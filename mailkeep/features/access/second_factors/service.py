@@ -1,7 +1,7 @@
-"""The use cases of second factors, and the counting of tries.
+"""Use cases of second factors, and the counting of attempts.
 
-Whatever concerns one account's factors holds that account until its transaction ends. A refused code is answered,
-not raised, within the transaction: its count must be committed.
+Every change of an account's factors locks the account until its transaction ends. A refusal of a code is returned, not
+raised, inside the transaction, because the counted failure must be committed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mailkeep.core.errors import Conflict, RateLimitExceeded, Refusal, SessionIn
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault, new_recovery_code
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.admins import service as admins
+from mailkeep.features.access.admins import rules as admin_rules, service as admins
 from mailkeep.features.access.second_factors import rules, store
 from mailkeep.features.access.second_factors.model import (
     ISSUER,
@@ -32,7 +32,7 @@ _PURPOSE = "totp"
 
 
 async def count_attempt(conn: Conn, key: str, at: datetime, *, known: bool) -> int:
-    """Count a try under `key` as a failure; the seconds it has to wait, 0 where it may go on. Held until the commit."""
+    """Count an attempt under `key` as a failure; returns the seconds to wait, 0 to go on. Locked until the commit."""
     seen = await store.lock_failures(conn, key, at)
     counted, wait = rules.count_attempt(seen, at, known=known)
     await store.save_failures(conn, key, counted)
@@ -41,31 +41,29 @@ async def count_attempt(conn: Conn, key: str, at: datetime, *, known: bool) -> i
 
 
 async def count_known_attempt(conn: Conn, key: str, at: datetime) -> int:
-    """The same of a source that has logged in before: it waits from the fiftieth failure on, and refused tries don't
-    count.
-    """
+    """`count_attempt` for a known source: it waits from the fiftieth failure on, and refused attempts don't count."""
     counted, wait = rules.count_known_attempt(await store.lock_failures(conn, key, at), at)
     await store.save_failures(conn, key, counted)
     return wait
 
 
 async def undo_failure(conn: Conn, key: str) -> None:
-    """A try that `count_try` counted was right."""
+    """Uncount an attempt of `count_attempt` that was right."""
     await store.decrement_failures(conn, key)
 
 
 def failures_key(admin_id: UUID, source: str | None = None) -> str:
-    """What an account's wrong codes are counted by: all together, or those of one source apart from the others."""
+    """The key under which an account's wrong codes are counted, for all sources together or one by itself."""
     return f"totp:{admin_id}" + (f":{source}" if source else "")
 
 
 async def verify_code(
     conn: Conn, vault: Vault, admin_id: UUID, proof: SecondFactorCode, at: datetime, key: str
 ) -> Refusal | None:
-    """Use up a code of the account, which the caller holds; its try is counted by `key`.
+    """Use up a code of the account, which the caller has locked; the attempt is counted under `key`.
 
-    None where it was right, else the refusal to be raised after the commit: TOTP_INVALID, or RATE_LIMIT_EXCEEDED
-    after many such. Where the account has no authenticator, every code of one is wrong.
+    None if it was right, else the refusal to raise after the commit: TOTP_INVALID, or RATE_LIMIT_EXCEEDED after many of
+    them. Without an authenticator every TOTP code is wrong.
     """
     factor = await store.find(conn, admin_id)
     enabled = factor if factor is not None and factor.enabled_at is not None else None
@@ -93,13 +91,13 @@ async def _verify_code(
 def _unseal(vault: Vault, admin_id: UUID, factor: TotpFactor) -> bytes:
     secret = vault.open(_PURPOSE, factor.secret, admin_id.bytes)
     if secret is None:
-        raise RuntimeError("a second factor was sealed with another master secret")
+        raise RuntimeError("a TOTP secret can't be unsealed: the master secret is another one")
     return secret
 
 
 async def begin_setup(app: App, who: Principal) -> TotpSetup:
-    """Make a secret for the caller, in place of one that waits; CONFLICT `totp_enabled`."""
-    admin_id, at = _own_id(who), app.clock()
+    """Create a secret for the caller, replacing a pending one; CONFLICT `totp_enabled`."""
+    admin_id, at = admin_rules.own_id(who), app.clock()
     secret = totp.new_secret()
     async with app.db.tx() as conn:
         await _lock(conn, admin_id)
@@ -111,11 +109,11 @@ async def begin_setup(app: App, who: Principal) -> TotpSetup:
 
 
 async def enable(app: App, who: Principal, code: str) -> list[str]:
-    """Complete the caller's enrolment by a first code; the recovery codes, which are shown this once.
+    """Complete the caller's enrolment with a first code; returns the recovery codes, which are shown only once.
 
     CONFLICT `no_setup`, `totp_enabled`; TOTP_INVALID; RATE_LIMIT_EXCEEDED after many wrong codes.
     """
-    admin_id, at = _own_id(who), app.clock()
+    admin_id, at = admin_rules.own_id(who), app.clock()
     async with app.db.tx() as conn:
         await _lock(conn, admin_id)
         factor = rules.require_pending(await store.find(conn, admin_id), at)
@@ -131,8 +129,8 @@ async def enable(app: App, who: Principal, code: str) -> list[str]:
 
 
 async def disable(app: App, who: Principal, proof: SecondFactorCode) -> None:
-    """Take the caller's second factor away, by a code; CONFLICT `totp_off`, TOTP_INVALID, RATE_LIMIT_EXCEEDED."""
-    admin_id, at = _own_id(who), app.clock()
+    """Disable the caller's authenticator with a code; CONFLICT `totp_off`, TOTP_INVALID, RATE_LIMIT_EXCEEDED."""
+    admin_id, at = admin_rules.own_id(who), app.clock()
     async with app.db.tx() as conn:
         await _lock(conn, admin_id)
         rules.require_enabled(await store.find(conn, admin_id))
@@ -146,8 +144,8 @@ async def disable(app: App, who: Principal, proof: SecondFactorCode) -> None:
 
 
 async def renew_recovery_codes(app: App, who: Principal, code: str) -> list[str]:
-    """New recovery codes for the caller in place of the old ones, by a code; refusals as of `disable`."""
-    admin_id, at = _own_id(who), app.clock()
+    """Replace the caller's recovery codes, with a code; refusals of `disable`."""
+    admin_id, at = admin_rules.own_id(who), app.clock()
     async with app.db.tx() as conn:
         await _lock(conn, admin_id)
         rules.require_enabled(await store.find(conn, admin_id))
@@ -161,7 +159,7 @@ async def renew_recovery_codes(app: App, who: Principal, code: str) -> list[str]
 
 
 async def reset(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
-    """Take an account's authenticator and recovery codes away without a code: for the operator. CONFLICT `totp_off`."""
+    """Delete an account's authenticator and recovery codes without a code, for the operator. CONFLICT `totp_off`."""
     await _lock(conn, admin_id)
     if await store.find(conn, admin_id) is None:
         raise Conflict("The account has no second factor.", reason="totp_off")
@@ -170,14 +168,14 @@ async def reset(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Non
 
 
 async def replace_recovery_codes(conn: Conn, admin_id: UUID) -> list[str]:
-    """Recovery codes in place of those that the account had; it is held by the caller."""
+    """Create recovery codes that replace the account's old ones; the caller has locked the account."""
     codes = [new_recovery_code() for _ in range(RECOVERY_CODES)]
     await store.replace_recovery_codes(conn, admin_id, [rules.hash_recovery_code(admin_id, code) for code in codes])
     return codes
 
 
 async def delete_recovery_codes(conn: Conn, admin_id: UUID) -> None:
-    """The account has no factor any more that they could stand for."""
+    """Delete the recovery codes of an account without any second factor."""
     await store.replace_recovery_codes(conn, admin_id, [])
 
 
@@ -187,13 +185,7 @@ async def _lock(conn: Conn, admin_id: UUID) -> None:
 
 
 async def _record_failure(conn: Conn, who: Principal, at: datetime, action: str, wrong: Refusal) -> None:
-    """A wrong code is an entry; one that came too early stands in the metrics, as every 429."""
+    """Write a wrong code to the audit log; attempts that came too early are in the metrics, like every 429."""
     if isinstance(wrong, TotpInvalid):
         audit_action = AuditAction(action, AuditTarget("admin", who.admin_id), outcome="failed", error_code=wrong.code)
         await audit.record(conn, who, at, audit_action)
-
-
-def _own_id(who: Principal) -> UUID:
-    if who.admin_id is None:
-        raise SessionInvalid
-    return who.admin_id

@@ -1,4 +1,4 @@
-"""The SQL of second factors and of failed tries."""
+"""SQL of second factors and failed attempts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def find(conn: Conn, admin_id: UUID) -> TotpFactor | None:
 
 
 async def replace(conn: Conn, admin_id: UUID, secret: bytes, at: datetime) -> None:
-    """A new pending secret, in place of one that was pending."""
+    """Store a new pending secret, replacing a pending one."""
     await conn.execute(
         """
         INSERT INTO totp_secrets (admin_id, secret, created_at) VALUES (%(admin_id)s, %(secret)s, %(at)s)
@@ -33,14 +33,14 @@ async def replace(conn: Conn, admin_id: UUID, secret: bytes, at: datetime) -> No
 
 
 async def enable(conn: Conn, admin_id: UUID, at: datetime) -> None:
-    """The pending secret is in force from now on."""
+    """Enable the pending secret."""
     await conn.execute(
         "UPDATE totp_secrets SET enabled_at = %(at)s WHERE admin_id = %(admin_id)s", {"admin_id": admin_id, "at": at}
     )
 
 
 async def delete(conn: Conn, admin_id: UUID) -> None:
-    """The account's authenticator; its recovery codes too, unless it has a passkey that they stand for."""
+    """Delete the account's authenticator, and its recovery codes unless it has a passkey."""
     await conn.execute(
         """
         DELETE FROM recovery_codes
@@ -52,7 +52,7 @@ async def delete(conn: Conn, admin_id: UUID) -> None:
 
 
 async def use_step(conn: Conn, admin_id: UUID, step: int) -> bool:
-    """Compare and set: take the code of a time step; False where it, or a later one, was taken before."""
+    """Compare and set: use the code of a time step; False if it or a later one was used before."""
     cursor = await conn.execute(
         """
         UPDATE totp_secrets SET last_step = %(step)s
@@ -64,7 +64,7 @@ async def use_step(conn: Conn, admin_id: UUID, step: int) -> bool:
 
 
 async def use_recovery_code(conn: Conn, admin_id: UUID, code_hash: bytes) -> bool:
-    """Use up a recovery code; False where the account has none like it (any more)."""
+    """Use up a recovery code; False if the account has no such code."""
     cursor = await conn.execute(
         "DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s AND code_hash = %(code_hash)s",
         {"admin_id": admin_id, "code_hash": code_hash},
@@ -73,7 +73,7 @@ async def use_recovery_code(conn: Conn, admin_id: UUID, code_hash: bytes) -> boo
 
 
 async def replace_recovery_codes(conn: Conn, admin_id: UUID, code_hashes: Sequence[bytes]) -> None:
-    """Make these the recovery codes of the account."""
+    """Replace the recovery codes of the account."""
     named = {"admin_id": admin_id, "code_hashes": list(code_hashes)}
     await conn.execute("DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s", named)
     await conn.execute(
@@ -86,7 +86,7 @@ async def replace_recovery_codes(conn: Conn, admin_id: UUID, code_hashes: Sequen
 
 
 async def lock_failures(conn: Conn, key: str, at: datetime) -> Failures | None:
-    """The failures counted by this key, held until the transaction ends; None where none were."""
+    """The failures counted under this key, locked until the transaction ends; None without any."""
     await conn.execute(
         """
         INSERT INTO login_failures (email_key, window_started_at, failures, last_failed_at)
@@ -107,7 +107,7 @@ async def lock_failures(conn: Conn, key: str, at: datetime) -> Failures | None:
 
 
 async def save_failures(conn: Conn, key: str, counted: Failures) -> None:
-    """The failures counted by this key."""
+    """Store the failures counted under this key."""
     await conn.execute(
         """
         INSERT INTO login_failures (email_key, window_started_at, failures, last_failed_at)
@@ -126,14 +126,14 @@ async def save_failures(conn: Conn, key: str, counted: Failures) -> None:
 
 
 async def decrement_failures(conn: Conn, key: str) -> None:
-    """A try that was counted as a failure was none."""
+    """Uncount an attempt that was right."""
     await conn.execute(
         "UPDATE login_failures SET failures = greatest(failures - 1, 0) WHERE email_key = %(key)s", {"key": key}
     )
 
 
 async def delete_old_failures(conn: Conn, before: datetime) -> None:
-    """Drop some counts that were last touched before then; those that others hold are left to the next call."""
+    """Delete some counts last changed before `before`; rows that others have locked are left to the next call."""
     await conn.execute(
         """
         DELETE FROM login_failures WHERE email_key IN (

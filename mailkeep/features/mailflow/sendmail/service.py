@@ -203,8 +203,8 @@ async def _key(app: App, raw: str) -> Principal:
         actor=ActorType.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
-        blocked_by=auth_rules.network_bar(_ADDRESS, networks, key.allowed_networks)
-        or auth_rules.second_factor_bar(key.role, key.second_factor, app.settings.auth.require_second_factor),
+        blocked_by=auth_rules.network_block(_ADDRESS, networks, key.allowed_networks)
+        or auth_rules.second_factor_block(key.role, key.second_factor, app.settings.auth.require_second_factor),
         key_id=key.id,
         ip_address=_ADDRESS,
     )

@@ -1,0 +1,96 @@
+"""Routes of logging in."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.errors import InvalidCredentials, SessionInvalid, TotpInvalid, WeakPassword
+from mailkeep.features.access.logins import service, wire
+from mailkeep.features.access.second_factors.model import SecondFactorCode
+from mailkeep.features.access.sessions import service as sessions
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
+from mailkeep.web.fields import OneOf
+
+
+async def _login(app: App, call: Call) -> HttpResponse:
+    match call.body:
+        case wire.LoginByCode(totp_session=token, totp_code=code):
+            done = await service.login_with_code(app, call, token, SecondFactorCode(code))
+        case wire.LoginByRecoveryCode(totp_session=token, recovery_code=code):
+            done = await service.login_with_code(app, call, token, SecondFactorCode(code, is_recovery=True))
+        case given:
+            done = await service.login(app, call, given.email, given.password)
+    return service.reply(app, done)
+
+
+async def _me(app: App, call: Call) -> HttpResponse:
+    async with app.db.autocommit() as conn:
+        admin = await sessions.get_own_account(conn, call.caller())
+    return HttpResponse(wire.to_account(admin, app.settings.auth.require_second_factor))
+
+
+async def _password(app: App, call: Call) -> HttpResponse:
+    ended = await service.change_password(app, call, call.body.current_password, call.body.new_password)
+    return HttpResponse(wire.PasswordChangeResponse("Your password was changed.", ended))
+
+
+_TAG = "Authentication"
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/auth/login",
+        handler=_login,
+        action=None,
+        summary="Log in",
+        description=(
+            "Sets the cookie `svc_session` and replaces the session of the call's cookie. For an account with a second "
+            "factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the login within "
+            "5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or "
+            "`recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists what the account has. "
+            "After 10 failures of an account in 15 minutes, sources that have never logged in to it must wait; known "
+            "sources after 50."
+        ),
+        tag=_TAG,
+        body=OneOf((wire.LoginByPassword, wire.LoginByCode, wire.LoginByRecoveryCode)),
+        data=OneOf((wire.LoginResponse, wire.SecondFactorResponse)),
+        login=True,
+        refusals=(InvalidCredentials, TotpInvalid, SessionInvalid),
+        examples=(
+            Example(body={"email": "sue@example.test", "password": "correct horse battery staple"}),
+            Example(body={"totp_session": "{totp_session}", "totp_code": "{totp_code}"}),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/auth/me",
+        handler=_me,
+        action="account.read",
+        summary="Show the own account",
+        description="With an API key: the account of its owner.",
+        tag=_TAG,
+        data=wire.OwnAccount,
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/password",
+        handler=_password,
+        action="account.change",
+        summary="Change the own password",
+        description="Ends the other sessions, not the current one.",
+        tag=_TAG,
+        body=wire.PasswordChange,
+        data=wire.PasswordChangeResponse,
+        audit="admin.password",
+        resource="admin",
+        refusals=(WeakPassword, InvalidCredentials),
+        examples=(
+            Example(
+                body={
+                    "current_password": "correct horse battery staple",
+                    "new_password": "incorrect pony charger clip",
+                }
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,259 @@
+"""Use cases of logging in."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.errors import Forbidden, InvalidCredentials, RateLimitExceeded, Refusal, SessionInvalid, TotpInvalid
+from mailkeep.core.password import MAX_LENGTH, check_password, prepare_password
+from mailkeep.core.principal import Role
+from mailkeep.core.secret import new_token, token_hash
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.admins import rules as admin_rules, service as admins
+from mailkeep.features.access.logins import rules, store, wire
+from mailkeep.features.access.logins.model import (
+    PENDING_ATTEMPTS,
+    PENDING_LIFETIME,
+    RECENT_LOGIN,
+    CompletedLogin,
+    LoginAccount,
+    SecondFactorChallenge,
+)
+from mailkeep.features.access.second_factors import service as second_factors
+from mailkeep.features.access.second_factors.model import SecondFactorCode
+from mailkeep.features.access.sessions import rules as session_rules, service as sessions
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.web.endpoint import Call, HttpResponse
+from mailkeep.web.limits import source_of
+
+_SOURCE_RETENTION = timedelta(days=180)
+
+
+async def login(app: App, call: Call, email: str, password: str) -> CompletedLogin | SecondFactorChallenge:
+    """Open a session with a password, or require the account's second factor first.
+
+    INVALID_CREDENTIALS for an unknown email and a wrong password alike; RATE_LIMIT_EXCEEDED for an unknown source after
+    many failures of the account; FORBIDDEN `network` outside `auth.allowed_networks`.
+    """
+    refuse_network(app, call)
+    key, label = rules.account_key(email)
+    account, right = await _verify_password(app, call, key, None, password)
+    at = app.clock()
+    async with app.db.tx() as conn:
+        done = await continue_login(app, conn, call, account, at) if account is not None and right else None
+        if done is None:
+            await record_failed_login(conn, call, at, label, account.id if account else None)
+    if done is None:
+        raise InvalidCredentials
+    if isinstance(done, CompletedLogin):
+        admins.remove_initial_password(app)
+    return done
+
+
+async def continue_login(
+    app: App, conn: Conn, call: Call, account: LoginAccount, at: datetime, method: str | None = None
+) -> CompletedLogin | SecondFactorChallenge | None:
+    """The next step after a right password or another first factor (`method`, for the audit log).
+
+    None where the account's credentials have changed since they were verified.
+    """
+    methods = rules.available_methods(account)
+    if not methods:
+        return await open_session(app, conn, call, account, at, method)
+    if not await admins.lock(conn, account.id):
+        return None
+    token, expires_at = new_token(), at + PENDING_LIFETIME
+    await store.delete_expired_pending(conn, at)
+    await store.insert_pending(conn, token_hash(token), account, expires_at)
+    return SecondFactorChallenge(token, expires_at, methods)
+
+
+async def login_with_code(app: App, call: Call, token: str, proof: SecondFactorCode) -> CompletedLogin:
+    """The second step of a login: open the session with a code.
+
+    SESSION_INVALID for a token that is unknown, older than 5 minutes or used 5 times, and after a change of
+    credentials; TOTP_INVALID; RATE_LIMIT_EXCEEDED after many wrong codes; FORBIDDEN as in `login`.
+    """
+    refuse_network(app, call)
+    at = app.clock()
+    async with app.db.tx() as conn:
+        # Refusals are returned and raised after the commit, which keeps the counted attempt.
+        opened = await _verify_second_step(app, conn, call, token, proof, at)
+    if isinstance(opened, Refusal):
+        raise opened
+    admins.remove_initial_password(app)
+    return opened
+
+
+async def _verify_second_step(
+    app: App, conn: Conn, call: Call, token: str, proof: SecondFactorCode, at: datetime
+) -> CompletedLogin | Refusal:
+    account = await use_attempt(conn, call, token, at)
+    if account is None:
+        return SessionInvalid()
+    # No source is exempt, but each known source is counted by itself: somebody who knows only the password can't make
+    # the account's owner wait.
+    key = second_factors.failures_key(account.id, source_of(call.ip_address) if account.known_source else None)
+    wrong = await second_factors.verify_code(conn, app.vault, account.id, proof, at, key)
+    if isinstance(wrong, TotpInvalid):
+        await record_failed_login(conn, call, at, account.email, account.id, TotpInvalid)
+    if wrong is not None:
+        return wrong
+    await end_pending(conn, token)
+    return await open_session(app, conn, call, account, at) or SessionInvalid()
+
+
+async def find_pending(conn: Conn, call: Call, token: str, at: datetime) -> LoginAccount | None:
+    """The account, locked, whose login with this token waits for a second factor; None if the login has expired."""
+    pending = await store.find_pending(conn, token_hash(token), at, PENDING_ATTEMPTS)
+    if pending is None or not await admins.lock(conn, pending.admin_id):
+        return None
+    account = await find_account(conn, call, pending.admin_id)
+    return account if account is not None and account.credentials_epoch == pending.credentials_epoch else None
+
+
+async def use_attempt(conn: Conn, call: Call, token: str, at: datetime) -> LoginAccount | None:
+    """`find_pending`, using up one of the login's attempts."""
+    account = await find_pending(conn, call, token, at)
+    tried = account is not None and await store.use_attempt(conn, token_hash(token), at, PENDING_ATTEMPTS)
+    return account if tried else None
+
+
+async def end_pending(conn: Conn, token: str) -> bool:
+    """End the pending login with this token; False if it was completed before."""
+    return await store.delete_pending(conn, token_hash(token))
+
+
+async def find_account(conn: Conn, call: Call, admin_id: UUID) -> LoginAccount | None:
+    """An account for a login from the call's source."""
+    return await store.find_account(conn, admin_id, source_of(call.ip_address))
+
+
+def refuse_network(app: App, call: Call) -> None:
+    """FORBIDDEN `network` outside `auth.allowed_networks`."""
+    if blocked := session_rules.network_block(call.ip_address, app.settings.auth.allowed_networks):
+        raise Forbidden("Logins are not allowed from this network.", reason=blocked.value)
+
+
+async def _verify_password(
+    app: App, call: Call, key: str, admin_id: UUID | None, password: str
+) -> tuple[LoginAccount | None, bool]:
+    """Count an attempt, then verify the password of the account with the email `key`, or of the own account."""
+    source = source_of(call.ip_address)
+    async with app.db.autocommit() as conn:
+        # A flood of logins delays unknown sources only.
+        ahead = admin_id is not None or await store.is_known_source(conn, key, source)
+    # Counted inside the limit, so that no more parallel attempts are counted than are hashed at the same time.
+    async with admins.hashing.acquire(priority=ahead):
+        at = app.clock()
+        async with app.db.tx() as conn:
+            if admin_id is None:
+                account = await store.find_account_by_email(conn, key, source)
+                familiar = account is not None and account.known_source
+            else:
+                account, familiar = await store.find_account(conn, admin_id, source), False
+            wait = await second_factors.count_attempt(conn, key, at, known=familiar)
+            known = None
+            if account is not None and (familiar or admin_id is not None):
+                # Known sources and sessions have a limit of their own, which no stranger can use up.
+                known = rules.known_source_key(account.email)
+                wait = wait or await second_factors.count_known_attempt(conn, known, at)
+        if wait:
+            raise RateLimitExceeded("Too many failed logins; try again later.", retry_after=wait)
+        possible = account.password_hash if account and len(password) <= MAX_LENGTH else None
+        right = await admins.verify_password(possible, prepare_password(password[:MAX_LENGTH]))
+        if right:
+            async with app.db.tx() as conn:
+                for each in (key, known) if known else (key,):
+                    await second_factors.undo_failure(conn, each)
+    return account, right
+
+
+async def open_session(
+    app: App, conn: Conn, call: Call, account: LoginAccount, at: datetime, method: str | None = None
+) -> CompletedLogin | None:
+    """Complete a login; None where the account's credentials have changed since they were verified.
+
+    `method` is written to the audit log. Call `admins.remove_initial_password` after the commit.
+    """
+    admin = await admins.record_login(conn, account.id, account.credentials_epoch, at)
+    if admin is None:
+        return None
+    session, cookie = await sessions.open_session(app, conn, call, account.id, account.credentials_epoch, at)
+    await store.record_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCE_RETENTION)
+    who = sessions.caller_principal(call, account.email, admin.role, account.id, session.id)
+    more = {"method": method} if method else {}
+    await audit.record(conn, who, at, AuditAction("auth.login", AuditTarget("session", session.id), more=more))
+    return CompletedLogin(admin, session, cookie)
+
+
+async def record_failed_login(
+    conn: Conn,
+    call: Call,
+    at: datetime,
+    label: str,
+    admin_id: UUID | None,
+    wrong: type[Refusal] = InvalidCredentials,
+    **more: str,
+) -> None:
+    """Write a failed login to the audit log; `label` is the name that was given, `admin_id` the account if known."""
+    target = AuditTarget("admin", admin_id)
+    failed = AuditAction("auth.login", target, more=more, outcome="failed", error_code=wrong.code)
+    await audit.record(conn, sessions.caller_principal(call, label, Role.DOMAIN_ADMIN, None, None), at, failed)
+
+
+LoginResponse = wire.LoginResponse
+"""The response to a completed login, for endpoints of other features that open sessions."""
+
+
+def reply(app: App, done: CompletedLogin | SecondFactorChallenge) -> HttpResponse:
+    """The response to a login or to its first step, with the session's cookie."""
+    data = wire.to_login_response(done, app.settings.auth.require_second_factor)
+    return HttpResponse(data, cookies=[done.cookie] if isinstance(done, CompletedLogin) else [])
+
+
+async def require_recent_login(app: App, call: Call, current: str | None, action: str) -> None:
+    """Refuse changes of how the account logs in, unless the session is recent or `current` is its password.
+
+    FORBIDDEN `login_again`; INVALID_CREDENTIALS where `current` is wrong, RATE_LIMIT_EXCEEDED after many of them.
+    """
+    if current is not None:
+        await verify_own_password(app, call, current, action)
+        return
+    async with app.db.autocommit() as conn:
+        opened_at = await sessions.find_login_time(conn, call.caller())
+    if opened_at is None or abs(app.clock() - opened_at) > RECENT_LOGIN:
+        raise Forbidden("Log in again, or give your current password.", reason="login_again")
+
+
+async def verify_own_password(app: App, call: Call, current: str, action: str) -> None:
+    """INVALID_CREDENTIALS (counted as a failed login) or RATE_LIMIT_EXCEEDED unless `current` is the own password."""
+    admin_id = admin_rules.own_id(call.caller())
+    _, right = await _verify_password(app, call, f"password:{admin_id}", admin_id, current)
+    if not right:
+        wrong = InvalidCredentials("The current password is wrong.")
+        failed = AuditAction(action, AuditTarget("admin", admin_id), outcome="failed", error_code=wrong.code)
+        async with app.db.tx() as conn:
+            await audit.record(conn, call.caller(), app.clock(), failed)
+        raise wrong
+
+
+async def change_password(app: App, call: Call, current: str, new: str) -> int:
+    """Change the caller's own password and end its other sessions; returns how many.
+
+    WEAK_PASSWORD; INVALID_CREDENTIALS where `current` is wrong, RATE_LIMIT_EXCEEDED after many of them.
+    """
+    who = call.caller()
+    admin_id = admin_rules.own_id(who)
+    chosen = check_password(new, who.label)
+    await verify_own_password(app, call, current, "admin.password")
+    password_hash = await admins.hash_password(chosen)
+    at = app.clock()
+    async with app.db.tx() as conn:
+        others = len(await sessions.list_sessions(conn, who, at)) - 1
+        await admins.set_password(conn, who, at, admin_id, password_hash)
+        await sessions.end_other_sessions(conn, who)
+    return max(0, others)

@@ -1,0 +1,103 @@
+"""Routes of second factors."""
+
+from __future__ import annotations
+
+from mailkeep.app import App
+from mailkeep.core.clock import iso
+from mailkeep.core.errors import Conflict, RateLimitExceeded, TotpInvalid
+from mailkeep.features.access.second_factors import service, wire
+from mailkeep.features.access.second_factors.model import SecondFactorCode
+from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
+from mailkeep.web.fields import OneOf
+
+
+async def _set_up_totp(app: App, call: Call) -> HttpResponse:
+    made = await service.begin_setup(app, call.caller())
+    return HttpResponse(wire.TotpSetupResponse(made.provisioning_uri, iso(made.expires_at)))
+
+
+async def _verify_totp(app: App, call: Call) -> HttpResponse:
+    codes = await service.enable(app, call.caller(), call.body.code)
+    return HttpResponse(wire.RecoveryCodes("Your second factor is enabled. Keep the recovery codes safe.", True, codes))
+
+
+async def _disable_totp(app: App, call: Call) -> HttpResponse:
+    given = call.body
+    by_recovery = isinstance(given, wire.RecoveryCodeRequest)
+    proof = SecondFactorCode(given.recovery_code, is_recovery=True) if by_recovery else SecondFactorCode(given.code)
+    await service.disable(app, call.caller(), proof)
+    return HttpResponse(wire.TotpState("Your second factor is disabled.", False))
+
+
+async def _renew_recovery_codes(app: App, call: Call) -> HttpResponse:
+    codes = await service.renew_recovery_codes(app, call.caller(), call.body.code)
+    return HttpResponse(wire.RecoveryCodes("The recovery codes that you had no longer work.", True, codes))
+
+
+_TAG = "Authentication"
+_WRONG_CODE = (TotpInvalid, Conflict, RateLimitExceeded)
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/auth/totp/setup",
+        handler=_set_up_totp,
+        action="factor.enrol",
+        summary="Set up an authenticator",
+        description=(
+            "Returns the secret for an authenticator. Logins require it only after POST /auth/totp/verify with a first "
+            "code, within 10 minutes. A pending setup is replaced."
+        ),
+        tag=_TAG,
+        data=wire.TotpSetupResponse,
+        audit="totp.setup",
+        resource="admin",
+        refusals=(Conflict,),
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/totp/verify",
+        handler=_verify_totp,
+        action="factor.enrol",
+        summary="Enable the second factor",
+        description="With a first code. Returns ten recovery codes, shown only once, and ends the other sessions.",
+        tag=_TAG,
+        body=wire.CodeRequest,
+        data=wire.RecoveryCodes,
+        audit="totp.enable",
+        resource="admin",
+        refusals=_WRONG_CODE,
+        examples=(Example(body={"code": "{totp_code}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/auth/totp/recovery-codes",
+        handler=_renew_recovery_codes,
+        action="factor.change",
+        summary="Renew the recovery codes",
+        description="The old ones no longer work. Ends the other sessions.",
+        tag=_TAG,
+        body=wire.CodeRequest,
+        data=wire.RecoveryCodes,
+        audit="totp.recovery_codes",
+        resource="admin",
+        refusals=_WRONG_CODE,
+        examples=(Example(body={"code": "{totp_code}"}),),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/auth/totp",
+        handler=_disable_totp,
+        action="factor.change",
+        summary="Disable the second factor",
+        description="With a code, or with a recovery code if the authenticator is lost. Ends the other sessions.",
+        tag=_TAG,
+        body=OneOf((wire.CodeRequest, wire.RecoveryCodeRequest)),
+        data=wire.TotpState,
+        audit="totp.disable",
+        resource="admin",
+        refusals=_WRONG_CODE,
+        examples=(Example(body={"code": "{totp_code}"}),),
+    ),
+)

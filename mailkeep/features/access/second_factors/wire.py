@@ -1,0 +1,52 @@
+"""JSON of second factors."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from mailkeep.web.fields import OWN_CODE, Body, Timestamp
+
+# No further validation: a malformed code is a wrong one, TOTP_INVALID.
+Code = Annotated[
+    str,
+    Meta(extra=OWN_CODE, extra_json_schema={"pattern": "^[0-9]{6}$"}, description="Six digits from the authenticator"),
+]
+RecoveryCode = Annotated[
+    str, Meta(extra=OWN_CODE, description="One of the account's recovery codes; hyphens and case don't matter")
+]
+
+
+class CodeRequest(Body, frozen=True):
+    """A currently valid code."""
+
+    code: Code
+
+
+class RecoveryCodeRequest(Body, frozen=True):
+    """A recovery code, which is used up."""
+
+    recovery_code: RecoveryCode
+
+
+class TotpSetupResponse(Struct, frozen=True):
+    """A secret for an authenticator, to show as a QR code; enable it with a first code until `expires_at`."""
+
+    provisioning_uri: str
+    expires_at: Timestamp
+
+
+class RecoveryCodes(Struct, frozen=True):
+    """Recovery codes, shown only once; each works once in place of a code of the authenticator."""
+
+    message: str
+    totp_enabled: bool
+    recovery_codes: list[str]
+
+
+class TotpState(Struct, frozen=True):
+    """Whether the account's authenticator is enabled."""
+
+    message: str
+    totp_enabled: bool
