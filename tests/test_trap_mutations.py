@@ -30,8 +30,8 @@ from mailkeep.net import guard
 from mailkeep.web import idempotency, listing, pipeline
 from mailkeep.web.memory_budget import MemoryBudget, MemoryReservation
 from tests import test_traps
-from tests.access.passkeys import test_login as passkeys
 from tests.access.logins import test_second_factor
+from tests.access.passkeys import test_login as passkeys
 from tests.directory.aliases import test_chains_and_loops as loops
 from tests.mail import test_headers, test_smtp_client, test_smtp_data
 from tests.mailflow.sending import test_idempotency
@@ -220,7 +220,7 @@ async def test_t12_a_session_that_outlives_the_next_login(api: Api, monkeypatch:
 
 
 async def test_t14_a_code_that_is_taken_twice(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(factor_store, "take_step", always)
+    monkeypatch.setattr(factor_store, "use_step", always)
     await fails("TOTP_INVALID", test_second_factor.test_of_two_logins_that_show_one_code_at_once_one_wins, api)
 
 

@@ -11,14 +11,14 @@ from mailkeep.core.principal import Role
 
 FIRST_ADMIN_EMAIL = "admin@localhost"
 NO_PASSWORD = ""
-"""The hash of an account that has no password: none verifies against it."""
+"""The hash of an account without a password: no password verifies against it."""
 INITIAL_ADMIN_FILE = "initial-admin"
-"""In the data directory, until the first login: the password that was made for the first administrator."""
+"""File in the data directory with the first administrator's generated password, until the first login."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """An account as it is shown. `domain_ids` are the assigned domains, which count for a domain_admin."""
+    """An administrator's account. `domain_ids` are the assigned domains, used for a domain_admin only."""
 
     id: UUID
     email: str
@@ -33,13 +33,13 @@ class Admin:
 
     @property
     def second_factor(self) -> bool:
-        """Whether it has one of any kind."""
+        """Whether it has a second factor of any kind."""
         return self.totp_enabled or self.passkeys > 0
 
 
 @dataclass(frozen=True, slots=True)
 class NewAdmin:
-    """An account to make; the password has been checked and hashed."""
+    """An account to create; the password is checked and hashed."""
 
     email: Address
     password_hash: str
@@ -49,7 +49,7 @@ class NewAdmin:
 
 @dataclass(frozen=True, slots=True)
 class AdminChanges:
-    """What is to change of an account; None leaves it as it is."""
+    """Changes of an account; None changes nothing."""
 
     email: Address | None = None
     password_hash: str | None = None
@@ -59,7 +59,7 @@ class AdminChanges:
 
 @dataclass(frozen=True, slots=True)
 class FirstAdmin:
-    """The first administrator, just made; `generated` where the password is ours and must be shown once."""
+    """The new first administrator; `generated`: the password must be shown once."""
 
     email: str
     password: str

@@ -1,4 +1,4 @@
-"""Paths of administrators."""
+"""Routes of administrators."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ ENDPOINTS = (
         action="admin.list",
         summary="List administrators",
         description=(
-            "Newest first. admin and super_admin see all, a domain_admin itself and those it shares a domain with, "
-            "a scoped key its owner."
+            "Newest first. admin and super_admin see all, a domain_admin its own account and those that share a domain "
+            "with it, a scoped key its owner."
         ),
         tag="Administrators",
         data=list[wire.AdminRecord],
@@ -148,9 +148,9 @@ ENDPOINTS = (
         action="admin.write",
         summary="Change an administrator",
         description=(
-            "A new password or role ends the administrator's sessions, but for the one that asks for it. The caller's "
-            "own email and password change only in a session (with an API key FORBIDDEN) and with `current_password` "
-            "(absent: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login)."
+            "A new password or role ends the administrator's sessions, except the caller's own. To change their own "
+            "email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: "
+            "MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login)."
         ),
         tag="Administrators",
         body=wire.AdminPatch,
@@ -166,7 +166,7 @@ ENDPOINTS = (
         handler=_delete,
         action="admin.write",
         summary="Delete an administrator",
-        description="Ends its sessions and revokes its keys. The last super_admin stays.",
+        description="Ends its sessions and revokes its keys. The last super_admin can't be deleted.",
         tag="Administrators",
         data=wire.AdminDeletion,
         audit="admin.delete",

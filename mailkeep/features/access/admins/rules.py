@@ -1,4 +1,4 @@
-"""Who sees which account, and what an account may not become."""
+"""Which accounts a caller may see, and which changes are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mailkeep.features.access.admins.model import Admin, AdminChanges
 
 
 def parse_email(text: str) -> Address:
-    """The email of an account (`admin@localhost` is one too), or INVALID_FIELD."""
+    """The email of an account (`admin@localhost` is valid), or INVALID_FIELD."""
     try:
         return parse_address(text)
     except AddressError as error:
@@ -19,12 +19,14 @@ def parse_email(text: str) -> Address:
 
 
 def can_see(who: Principal, admin: Admin) -> bool:
-    """Whether the account stands in the caller's list."""
+    """Whether the account is in the caller's list."""
     return admin.id == who.admin_id or (who.scope is None and _can_see_by_role(who, admin))
 
 
 def refuse_invisible(who: Principal, admin: Admin) -> None:
-    """FORBIDDEN where the role bars the account from view, API_KEY_DOMAIN_SCOPE where only the key's scope does."""
+    """FORBIDDEN where the caller's role may not see the account, API_KEY_DOMAIN_SCOPE where only the key's scope
+    prevents it.
+    """
     if not can_see(who, admin):
         raise ApiKeyDomainScope if _can_see_by_role(who, admin) else Forbidden
 
@@ -34,13 +36,15 @@ def _can_see_by_role(who: Principal, admin: Admin) -> bool:
 
 
 def visible_domains(who: Principal, admin: Admin) -> list[UUID]:
-    """Of the account's domains those that the caller sees."""
+    """Those of the account's domains that the caller may see."""
     seen = who.domains()
     return [domain_id for domain_id in admin.domain_ids if seen is None or domain_id in seen]
 
 
 def refuse_own_change(who: Principal, *, has_password: bool) -> None:
-    """Of an account's own email or password: FORBIDDEN with an API key, MISSING_FIELDS without the current password."""
+    """For the caller's own email or password: FORBIDDEN with an API key, MISSING_FIELDS without the current
+    password.
+    """
     if who.key_id is not None:
         raise Forbidden("An account's own email and password change only in a session, not with an API key.")
     if not has_password:
@@ -48,13 +52,13 @@ def refuse_own_change(who: Principal, *, has_password: bool) -> None:
 
 
 def refuse_last_super_admin(admin: Admin, others: int, role: Role | None) -> None:
-    """CONFLICT `last_super_admin` where the account is the last one, `others` being 0, and gets `role` (None: goes)."""
+    """CONFLICT `last_super_admin` if there are no `others` and the account gets `role` (None: is deleted)."""
     if admin.role is Role.SUPER_ADMIN and role is not Role.SUPER_ADMIN and others == 0:
         raise Conflict("The last super_admin can't be deleted or demoted.", reason="last_super_admin")
 
 
 def has_changes(admin: Admin, wanted: AdminChanges) -> bool:
-    """Whether the change would change anything; a password given is always a new one."""
+    """Whether the change would change anything; a new password always does."""
     return (
         wanted.password_hash is not None
         or (wanted.email is not None and wanted.email.text != admin.email)

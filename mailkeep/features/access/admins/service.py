@@ -1,4 +1,4 @@
-"""The use cases of administrators. Passwords are hashed outside of transactions, a few at a time."""
+"""Use cases of administrators. Passwords are hashed outside of transactions, a few at a time."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 log = structlog.get_logger("mailkeep.admins")
 
-# OWASP's second choice for Argon2id: 19 MiB, two passes, about 25 ms.
+# OWASP's second recommendation for Argon2id: 19 MiB, two passes, about 25 ms.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-# Of a random password that nobody knows: what an unknown account's attempt is measured against.
+# The hash of an unknown random password, verified for unknown accounts so that they take as long.
 _DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$vffo+TurZnMSlB4oAFJnww$Lf2yMM9+3kGQj/K7erjrrBHCmVnshhIDbBdTXSqDeWA"
 
 _CONCURRENT_HASHES = min(4, os.cpu_count() or 1)
 _MAX_QUEUED = 400  # about 5 s on two cores
 
 hashing = ConcurrencyLimit(_CONCURRENT_HASHES, _MAX_QUEUED)
-"""Whoever hashes or verifies a password has a turn: bounds memory and CPU over all callers."""
+"""Limit on concurrent hashing and verifying of passwords, which bounds memory and CPU over all callers."""
 
 
 def _lower_priority() -> None:
-    """Of the threads of a process Linux lets each be nice by itself: hashing leaves the others their time."""
+    """Hashing runs at a lower priority than other threads: on Linux each thread has its own nice value."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
 
 
@@ -64,7 +64,9 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(stored: str | None, password: str) -> bool:
-    """Whether the prepared password is the stored hash's; None takes as long and is never. Who asks has a turn."""
+    """Whether the prepared password matches the hash. None never matches but takes as long. Call it inside
+    `hashing`.
+    """
     return await asyncio.get_running_loop().run_in_executor(_THREADS, _verify, stored, password)
 
 
@@ -76,32 +78,32 @@ def _verify(stored: str | None, password: str) -> bool:
 
 
 async def list_visible(conn: Conn, who: Principal) -> list[Admin]:
-    """The accounts that the caller sees, the newest first."""
+    """The accounts that the caller may see, newest first."""
     return [admin for admin in await store.list_all(conn) if rules.can_see(who, admin)]
 
 
 async def get(conn: Conn, who: Principal, admin_id: UUID) -> Admin:
-    """The account; NOT_FOUND where there is none, FORBIDDEN or API_KEY_DOMAIN_SCOPE where it is out of sight."""
+    """The account; NOT_FOUND, or FORBIDDEN or API_KEY_DOMAIN_SCOPE where the caller may not see it."""
     admin = await _require(conn, admin_id)
     rules.refuse_invisible(who, admin)
     return admin
 
 
 async def find_by_email(conn: Conn, email: Address) -> Admin | None:
-    """The account with this email, None where there is none."""
+    """The account with this email, None if there is none."""
     return await store.find_by_email(conn, email.key)
 
 
 async def find_owner_role(conn: Conn, address: Address) -> Role | None:
-    """The role of the administrator that an address belongs to, with or without its tag: the highest where there are
-    several, None where there is none.
+    """The role of the administrator that owns an address, with or without its tag; the highest of several, None
+    without any.
     """
     rank = await store.find_address_rank(conn, address.key)
     return None if rank is None else list(Role)[rank]
 
 
 async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Admin:
-    """Make an account; DOMAIN_NOT_FOUND for an unknown domain, CONFLICT `email_taken`."""
+    """Create an account; DOMAIN_NOT_FOUND for an unknown domain, CONFLICT `email_taken`."""
     await refuse_unknown_domains(conn, new.domain_ids)
     admin_id = uuid7(at)
     await store.insert(conn, admin_id, new, at)
@@ -112,7 +114,7 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Adm
 
 
 async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: AdminChanges) -> Admin:
-    """Change an account, and answer it as it is then. A new password or role ends its other sessions.
+    """Change an account and return the result. A new password or role ends its other sessions.
 
     NOT_FOUND, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`.
     """
@@ -120,7 +122,7 @@ async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wante
 
 
 async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str) -> Admin:
-    """Set an account's password, by its owner or from the command line; ends its other sessions. NOT_FOUND."""
+    """Set an account's password, for its owner or the command line; ends its other sessions. NOT_FOUND."""
     return await _change(conn, who, at, admin_id, AdminChanges(password_hash=password_hash), "admin.password")
 
 
@@ -135,25 +137,25 @@ async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, want
         return before
     if wanted.domain_ids is not None:
         await store.assign(conn, admin_id, wanted.domain_ids)
-    # The caller's own session outlives what the caller changes of its own account.
+    # A change of the caller's own account does not end the current session.
     survivor = who.session_id if who.admin_id == admin_id else None
     ends_sessions = wanted.password_hash is not None or wanted.role not in (None, before.role)
     await store.update(conn, admin_id, wanted, at, ends_sessions=ends_sessions, survivor=survivor)
     after = await _require(conn, admin_id)
     was, now = wire.audit_fields(before), wire.audit_fields(after)
     if wanted.password_hash is not None:
-        now["password"] = "changed"  # struck out by the audit, but the field stays to be seen
+        now["password"] = "changed"  # the audit log redacts the value but shows the field
     await audit.record_change(conn, who, at, action, _target(after), (was, now))
     return after
 
 
 async def lock(conn: Conn, admin_id: UUID) -> bool:
-    """Keep the account as it is until the transaction ends; False where it is gone."""
+    """Lock the account until the transaction ends; False if it does not exist."""
     return await store.lock(conn, admin_id)
 
 
 async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, action: str, *, enabled: bool) -> None:
-    """Write down that an account has, or has not, a second factor of one-time passwords; ends its other sessions."""
+    """Record whether an account has an authenticator (audit action `action`); ends its other sessions."""
     before = await _require(conn, admin_id)
     survivor = who.session_id if who.admin_id == admin_id else None
     await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=survivor)
@@ -162,12 +164,12 @@ async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, act
 
 
 async def end_sessions(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
-    """End an account's sessions, and logins under way, but for the caller's own: how it logs in has changed."""
+    """End an account's sessions and pending logins, except the caller's session, after a change of how it logs in."""
     await store.end_sessions(conn, admin_id, at, who.session_id if who.admin_id == admin_id else None)
 
 
 async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
-    """Write down at which provider the account has an identity; the caller audits it."""
+    """Set the provider of the account's identity; the caller writes the audit log."""
     await store.set_oidc_provider(conn, admin_id, provider, at)
 
 
@@ -185,14 +187,14 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Ad
 
 
 async def refuse_unknown_domains(conn: Conn, domain_ids: Sequence[UUID]) -> None:
-    """DOMAIN_NOT_FOUND unless every id names a domain; those stay until the transaction ends."""
+    """DOMAIN_NOT_FOUND unless every id is a domain; these can't be deleted before the transaction ends."""
     unknown = set(domain_ids) - (await store.lock_domains(conn, domain_ids) if domain_ids else set())
     if unknown:
         raise DomainNotFound(domain_ids=sorted(str(domain_id) for domain_id in unknown))
 
 
 async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> Admin | None:
-    """Write the time of a login with these credentials; None where they are no longer the account's."""
+    """Store the time of a login with these credentials; None if they have changed."""
     if not await store.record_login(conn, admin_id, credentials_epoch, at):
         return None
     return await store.find(conn, admin_id)
@@ -201,10 +203,10 @@ async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: d
 async def ensure_first_admin(
     app: App, email: str | None, password: str | None, save_password: Callable[[str], None]
 ) -> FirstAdmin | None:
-    """Make a super_admin while there is no account at all; None where there is one.
+    """Create a super_admin if there is no account at all; None otherwise.
 
-    Without `email` it is admin@localhost; without `password` one is made, and handed to `keep` just before the
-    commit, so that no account exists whose password is nowhere. INVALID_FIELD, WEAK_PASSWORD for what was given.
+    `email` defaults to admin@localhost. Without `password` one is generated and passed to `save_password` just before
+    the commit, so that no account exists whose password is lost. INVALID_FIELD, WEAK_PASSWORD for the given values.
     """
     async with app.db.autocommit() as conn:
         if await store.exists_any(conn):
@@ -224,13 +226,13 @@ async def ensure_first_admin(
 
 
 def remove_initial_password(app: App) -> None:
-    """The first administrator's password stands in a file until somebody has logged in."""
+    """Remove the file with the first administrator's password, after the first login."""
     path = app.data_dir / INITIAL_ADMIN_FILE
     try:
         try:
             path.unlink(missing_ok=True)
         except PermissionError:
-            # In the full profile the folder is root's, and the file ours to empty; the node's agent removes it then.
+            # In the full profile root owns the folder and this process only the file; the node's agent removes it.
             os.truncate(path, 0)
     except OSError as error:
         log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))

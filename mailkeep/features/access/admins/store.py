@@ -1,4 +1,4 @@
-"""The SQL of administrators."""
+"""SQL of administrators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SELECT = """
 
 
 async def lock_roles(conn: Conn) -> None:
-    """One at a time until the transaction ends: what is counted of roles stays true."""
+    """Serialize changes of roles until the transaction ends, so that counts of roles stay correct."""
     await conn.execute("SELECT pg_advisory_xact_lock(hashtext('mailkeep.admin_roles'))")
 
 
@@ -40,13 +40,13 @@ async def find_by_email(conn: Conn, email_key: str) -> Admin | None:
 
 
 async def list_all(conn: Conn) -> list[Admin]:
-    """Every account, the newest first."""
+    """Every account, newest first."""
     cursor = await conn.execute(_SELECT + " ORDER BY a.id DESC")
     return [Admin(**_convert(row)) for row in await cursor.fetchall()]
 
 
 async def count_other_super_admins(conn: Conn, admin_id: UUID) -> int:
-    """How many super_admins there are beside this account."""
+    """Number of super_admins besides this account."""
     cursor = await conn.execute(
         "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND id <> %(but)s", {"but": admin_id}
     )
@@ -62,7 +62,7 @@ async def exists_any(conn: Conn) -> bool:
 
 
 async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> None:
-    """A new account without its domains; CONFLICT where the email is taken."""
+    """Insert an account without its domains; CONFLICT where the email is taken."""
     try:
         await conn.execute(
             """
@@ -86,9 +86,9 @@ async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> Non
 async def update(
     conn: Conn, admin_id: UUID, wanted: AdminChanges, at: datetime, *, ends_sessions: bool, survivor: UUID | None
 ) -> None:
-    """Change an account but for its domains; CONFLICT where the email is taken.
+    """Change an account except its domains; CONFLICT where the email is taken.
 
-    `ends_sessions` raises the epoch that sessions carry; the session `survivor` outlives that.
+    `ends_sessions` increments the epoch of its sessions; the session `survivor` stays valid.
     """
     try:
         await conn.execute(
@@ -121,13 +121,13 @@ async def update(
 
 
 async def lock(conn: Conn, admin_id: UUID) -> bool:
-    """Lock the account until the transaction ends; False where there is none."""
+    """Lock the account until the transaction ends; False if it does not exist."""
     cursor = await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR NO KEY UPDATE", {"id": admin_id})
     return await cursor.fetchone() is not None
 
 
 async def set_totp(conn: Conn, admin_id: UUID, at: datetime, *, enabled: bool, survivor: UUID | None) -> None:
-    """Whether the account has a second factor; ends its sessions but for `survivor`."""
+    """Set whether the account has an authenticator; ends its sessions except `survivor`."""
     await conn.execute(
         """
         UPDATE admins
@@ -140,7 +140,7 @@ async def set_totp(conn: Conn, admin_id: UUID, at: datetime, *, enabled: bool, s
 
 
 async def end_sessions(conn: Conn, admin_id: UUID, at: datetime, survivor: UUID | None) -> None:
-    """Raise the epoch that the account's sessions carry: but for `survivor` they are over."""
+    """Increment the epoch of the account's sessions, which ends all except `survivor`."""
     await conn.execute(
         """
         UPDATE admins
@@ -152,7 +152,7 @@ async def end_sessions(conn: Conn, admin_id: UUID, at: datetime, survivor: UUID 
 
 
 async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
-    """The provider at which the account has an identity, None where it has none."""
+    """Set the provider of the account's identity, None without one."""
     await conn.execute(
         "UPDATE admins SET oidc_provider = %(provider)s, updated_at = %(at)s WHERE id = %(id)s",
         {"id": admin_id, "provider": provider, "at": at},
@@ -160,9 +160,11 @@ async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at
 
 
 async def delete(conn: Conn, admin_id: UUID) -> list[UUID]:
-    """The account, with its sessions and keys; which keys these were."""
+    """Delete the account with its sessions and keys; returns the ids of these keys."""
     named = {"id": admin_id}
-    await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR UPDATE", named)  # no more keys are made for it
+    await conn.execute(
+        "SELECT id FROM admins WHERE id = %(id)s FOR UPDATE", named
+    )  # so that no more keys are created for it
     cursor = await conn.execute("SELECT id FROM api_keys WHERE admin_id = %(id)s ORDER BY id", named)
     keys = [row["id"] for row in await cursor.fetchall()]
     await conn.execute("DELETE FROM admins WHERE id = %(id)s", named)
@@ -170,7 +172,7 @@ async def delete(conn: Conn, admin_id: UUID) -> list[UUID]:
 
 
 async def assign(conn: Conn, admin_id: UUID, domain_ids: Sequence[UUID]) -> None:
-    """Make these the domains of the account."""
+    """Replace the domains of the account."""
     named = {"id": admin_id, "domain_ids": list(domain_ids)}
     await conn.execute("DELETE FROM admin_domains WHERE admin_id = %(id)s", named)
     await conn.execute(
@@ -190,7 +192,7 @@ async def find_address_rank(conn: Conn, key: str) -> int | None:
 
 
 async def lock_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that name a domain; none of these goes before the transaction ends."""
+    """Which of the ids are domains; those can't be deleted before the transaction ends."""
     cursor = await conn.execute(
         "SELECT id FROM domains WHERE id = ANY(%(ids)s) ORDER BY id FOR KEY SHARE", {"ids": list(domain_ids)}
     )
@@ -198,7 +200,7 @@ async def lock_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> bool:
-    """Write the time of a login; False where the account is gone or its credentials have changed meanwhile."""
+    """Store the time of a login; False if the account is deleted or its credentials have changed meanwhile."""
     cursor = await conn.execute(
         """
         UPDATE admins SET last_login_at = %(at)s

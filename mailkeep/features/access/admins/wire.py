@@ -13,16 +13,16 @@ from mailkeep.core.principal import Role
 from mailkeep.features.access.admins.model import Admin
 from mailkeep.web.fields import Body, Email, Patch, Timestamp
 
-# No bounds here: what a password must be is WEAK_PASSWORD's to say.
+# Not bounded here: a bad password is WEAK_PASSWORD.
 Password = Annotated[
-    str, Meta(description="8 to 256 characters, not a common password, not the email. Never answered.")
+    str, Meta(description="8 to 256 characters, not a common password, not the email. Never returned.")
 ]
-OwnPassword = Annotated[str, Meta(description="The caller's own password, as it is now.")]
+OwnPassword = Annotated[str, Meta(description="The caller's current password.")]
 DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
 
 
 class AdminRecord(Struct, frozen=True):
-    """An administrator. `domain_ids` are the assigned domains, as far as the caller sees them."""
+    """An administrator. `domain_ids` are the assigned domains that the caller may see."""
 
     id: UUID
     email: str
@@ -37,7 +37,7 @@ class AdminRecord(Struct, frozen=True):
 
 
 class AdminCreate(Body, frozen=True):
-    """An administrator to make; `domain_ids` count for a domain_admin."""
+    """An administrator to create; `domain_ids` are used for a domain_admin."""
 
     email: Email
     password: Password
@@ -46,8 +46,8 @@ class AdminCreate(Body, frozen=True):
 
 
 class AdminPatch(Patch, frozen=True):
-    """What is to change; a new password or role ends the administrator's other sessions. `current_password` is needed
-    for the caller's own email or password.
+    """Changes; a new password or role ends the administrator's other sessions. `current_password` is required for
+    the caller's own email or password.
     """
 
     email: Email | UnsetType = UNSET
@@ -65,7 +65,7 @@ class AdminDeletion(Struct, frozen=True):
 
 
 def to_record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
-    """An administrator as it is answered, with those of its domains that the caller sees."""
+    """The response for an administrator, with those of its domains that the caller may see."""
     return AdminRecord(
         id=admin.id,
         email=admin.email,
@@ -81,7 +81,7 @@ def to_record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
 
 
 def audit_fields(admin: Admin) -> dict[str, Any]:
-    """What the audit log keeps of an account."""
+    """The audit log's fields of an account."""
     return {
         "email": admin.email,
         "role": admin.role.value,

@@ -1,11 +1,11 @@
-"""API keys: what programs show instead of a session.
+"""API keys: how programs authenticate instead of with a session.
 
-A key acts for the administrator who owns it, with the rights that this one has at the moment; a scope narrows it to
-some domains, and a scope whose domains are all gone reaches nothing. `svc_sk_` and 43 random characters; only the
-SHA-256 is stored, the key itself is answered once.
+A key acts for the administrator who owns it, with that account's current rights. A scope restricts it to some domains;
+if all of them are deleted, it has no access. A key is `svc_sk_` and 43 random characters; only its SHA-256 is stored,
+and the key itself is shown once.
 
-A key may make keys unless it is scoped. Such a child is never longer-lived, faster or usable from more networks than
-its parent, and goes with it. In any 60 seconds at most `rate_limit` requests are accepted: the window slides in steps
-of a second. One statement counts and authenticates: all processes share the count, and it belongs to no transaction of
-the request. The hashes of revoked keys are kept, so that whoever shows one is told (`details.reason` revoked).
+A key may create keys unless it is scoped. Such a child can't live longer, have a higher rate limit or more networks
+than its parent, and is revoked with it. In any 60 seconds at most `rate_limit` requests are accepted; the window slides
+in steps of a second. One statement authenticates and counts: all processes share the count, and it is outside the
+request's transaction. The hashes of revoked keys are kept, so that a request with one gets `details.reason` revoked.
 """

@@ -1,4 +1,4 @@
-"""An API key."""
+"""API keys."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from mailkeep.core.principal import Role
 
 KEY_PREFIX = "svc_sk_"
 PREFIX_LENGTH = 12
-"""Of a key these first characters are kept, to tell keys apart: five of the random ones."""
+"""Number of first characters of a key that are stored, to identify it: the last five are random."""
 
 DEFAULT_RATE_LIMIT = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is shown. `is_scoped` with no `scoped_domain_ids` reaches nothing: its domains are gone.
+    """A key without its secret. `is_scoped` with no `scoped_domain_ids`: its domains are deleted, it has no access.
 
-    `allowed_networks`: where it may be used from; none: from everywhere.
+    `allowed_networks`: where it may be used from; empty: everywhere.
     """
 
     id: UUID
@@ -38,7 +38,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class NewApiKey:
-    """A key as it is asked for: no `scoped_domain_ids` is no scope, `rate_limit` None what is usual.
+    """A key to create: no `scoped_domain_ids` is no scope, `rate_limit` None the default.
 
     `allowed_networks` are in their shortest form.
     """
@@ -52,8 +52,8 @@ class NewApiKey:
 
 @dataclass(frozen=True, slots=True)
 class RateUsage:
-    """A request counted against its key's rate: whether it is accepted, how many were in the last 60 s (with it), and
-    the seconds until the next one is (0: at once).
+    """The rate of a key after a request: whether it is accepted, the requests in the last 60 s (this one included),
+    and the seconds until the next is accepted (0: at once).
     """
 
     accepted: bool
@@ -63,10 +63,10 @@ class RateUsage:
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedKey:
-    """A valid key that was shown with a request: its owner as it is now, and its rate.
+    """The valid key of a request, its owner as of now, and its rate.
 
-    `assigned` are the owner's domains, `scope` those of the key (None: unscoped). `rate` is None where the request was
-    not counted, or the key is unlimited.
+    `assigned` are the owner's domains, `scope` those of the key (None: unscoped). `rate` is None if the request was not
+    counted or the key is unlimited.
     """
 
     id: UUID

@@ -1,4 +1,4 @@
-"""Paths of API keys."""
+"""Routes of API keys."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ENDPOINTS = (
         handler=_list,
         action="api_key.list",
         summary="List API keys",
-        description="Newest first. A super_admin sees all keys, others their own, a scoped key itself.",
+        description="Newest first. A super_admin sees all keys, others their own, a scoped key only itself.",
         tag="API keys",
         data=list[wire.ApiKeyRecord],
         examples=(Example(),),
@@ -68,9 +68,9 @@ ENDPOINTS = (
         action="api_key.write",
         summary="Create an API key",
         description=(
-            "The key is shown once. It has the rights of its owner, narrowed to `scoped_domain_ids`, and works from "
-            "`allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that a key makes is never "
-            "longer-lived, faster or more widely usable than that one, and is revoked with it."
+            "The key is shown once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works from "
+            "`allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key created with a key can't "
+            "live longer, have a higher rate or more networks than that key, and is revoked with it."
         ),
         tag="API keys",
         body=wire.ApiKeyCreate,
@@ -98,7 +98,7 @@ ENDPOINTS = (
         handler=_delete,
         action="api_key.write",
         summary="Revoke an API key",
-        description="At once, with the keys that it made. A super_admin may revoke any key, others their own.",
+        description="At once, with the keys that it created. A super_admin may revoke any key, others their own.",
         tag="API keys",
         data=wire.ApiKeyDeletion,
         audit="api_key.delete",

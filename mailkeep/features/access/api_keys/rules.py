@@ -1,4 +1,4 @@
-"""What a key may be, who sees it, who may revoke it."""
+"""Validation of keys, who may see and who may revoke them."""
 
 from __future__ import annotations
 
@@ -22,28 +22,30 @@ def is_raw_key(text: str) -> bool:
 
 
 def apply_parent_limits(wanted: NewApiKey, parent: ApiKey | None) -> NewApiKey:
-    """The key as it will be: what is left open takes the usual, or what the key that makes it has, if that is less.
+    """The key with defaults: the usual values, or those of the key that creates it if they are lower.
 
-    FORBIDDEN where it asks for more than its parent has (`details.reason` longer_lived, faster, more_networks).
+    FORBIDDEN where it exceeds its parent (`details.reason` longer_lived, faster, more_networks).
     """
     if parent is None:
         return replace(wanted, rate_limit=DEFAULT_RATE_LIMIT if wanted.rate_limit is None else wanted.rate_limit)
     expires_at = wanted.expires_at or parent.expires_at
     if parent.expires_at is not None and expires_at is not None and expires_at > parent.expires_at:
-        raise Forbidden("A key can't make a key that outlives it.", reason="longer_lived")
+        raise Forbidden("A key can't create a key that expires later than itself.", reason="longer_lived")
     rate_limit = wanted.rate_limit
     if rate_limit is None:
         rate_limit = min(DEFAULT_RATE_LIMIT, parent.rate_limit or DEFAULT_RATE_LIMIT)
     if _is_faster(rate_limit, parent.rate_limit):
-        raise Forbidden("A key can't make a key with a higher rate.", reason="faster")
+        raise Forbidden("A key can't create a key with a higher rate limit.", reason="faster")
     networks = wanted.allowed_networks or parent.allowed_networks
     if parent.allowed_networks and not all(covers(parent.allowed_networks, network) for network in networks):
-        raise Forbidden("A key can't make a key that is used from elsewhere.", reason="more_networks")
+        raise Forbidden("A key can't create a key that is allowed in more networks.", reason="more_networks")
     return replace(wanted, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
 
 
 def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
-    """Networks in CIDR form, or single addresses, in their shortest form, each once; INVALID_FIELD with all faults."""
+    """Networks in CIDR form or single addresses, in their shortest form, without duplicates; INVALID_FIELD with all
+    faults.
+    """
     parsed = [parse_network(text) for text in texts]
     faults: list[FieldError] = [
         {"field": f"allowed_networks[{index}]", "reason": "must be a network in CIDR form, as 192.0.2.0/24"}
@@ -56,7 +58,7 @@ def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def strip_zone(address: str) -> str | None:
-    """An address without its zone; None for what is none."""
+    """An address without its zone; None if it is invalid."""
     try:
         return str(ipaddress.ip_address(address.partition("%")[0]))
     except ValueError:
@@ -64,17 +66,17 @@ def strip_zone(address: str) -> str | None:
 
 
 def _is_faster(rate_limit: int, than: int) -> bool:
-    """0 is unlimited, and faster than any other."""
+    """0 is unlimited and faster than any other."""
     return than != 0 and (rate_limit == 0 or rate_limit > than)
 
 
 def visible_owner(who: Principal) -> UUID | None:
-    """Whose keys the caller's list shows; None: everybody's."""
+    """The owner whose keys the caller may list; None: all."""
     return None if who.role is Role.SUPER_ADMIN else who.admin_id
 
 
 def visible_key(who: Principal) -> UUID | None:
-    """The one key that the caller's list shows; None: it is not bound to one. A scoped key sees itself only."""
+    """The only key that the caller may list, itself, for a scoped key; otherwise None."""
     return who.key_id if who.scope is not None else None
 
 

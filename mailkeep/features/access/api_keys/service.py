@@ -1,4 +1,4 @@
-"""The use cases of API keys."""
+"""Use cases of API keys."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 
 async def list_visible(conn: Conn, who: Principal) -> list[ApiKey]:
-    """The keys that the caller sees, the newest first."""
+    """The keys that the caller may see, newest first."""
     return await store.list_visible(conn, rules.visible_owner(who), rules.visible_key(who))
 
 
 async def get(conn: Conn, key_id: UUID) -> ApiKey:
-    """The key with this id, whoever asks; NOT_FOUND."""
+    """The key with this id, for any caller; NOT_FOUND."""
     key = await store.find(conn, key_id)
     if key is None:
         raise NotFound
@@ -31,10 +31,10 @@ async def get(conn: Conn, key_id: UUID) -> ApiKey:
 
 
 async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wanted: NewApiKey) -> tuple[ApiKey, str]:
-    """Make a key for an administrator: its record, and the key itself, which is shown once.
+    """Create a key for an administrator; returns its record and the key itself, which is shown only once.
 
-    DOMAIN_NOT_FOUND for an unknown domain; FORBIDDEN for one outside the caller's, or for more than the key that
-    makes it has.
+    DOMAIN_NOT_FOUND for an unknown domain; FORBIDDEN for one outside the caller's, or where it exceeds the key that
+    creates it.
     """
     await admins.refuse_unknown_domains(conn, wanted.scoped_domain_ids)
     for domain_id in wanted.scoped_domain_ids:
@@ -71,7 +71,7 @@ async def _parent(conn: Conn, who: Principal) -> ApiKey | None:
 
 
 async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiKey:
-    """Revoke a key, and those that it made, from this moment on; NOT_FOUND, FORBIDDEN."""
+    """Revoke a key and those that it created, at once; NOT_FOUND, FORBIDDEN."""
     key = await store.find(conn, key_id)
     if key is None:
         raise NotFound
@@ -88,11 +88,11 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiK
 
 
 async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, count: bool) -> AuthenticatedKey:
-    """The key that a request from this address shows; API_KEY_INVALID, with `details.reason` expired or revoked where
-    the whole key was one. `conn` in autocommit.
+    """The key of a request from this address; API_KEY_INVALID, with `details.reason` expired or revoked for a former
+    key.
 
-    The request is not counted where the key may not be used from the address, also where asked: who has only the key
-    does not use up its owner's requests.
+    `conn` is in autocommit. A request from an address where the key is not allowed is never counted, so that somebody
+    who only has the key can't use up its owner's requests.
     """
     if not rules.is_raw_key(raw):
         raise ApiKeyInvalid

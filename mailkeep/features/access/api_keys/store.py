@@ -1,4 +1,4 @@
-"""The SQL of API keys."""
+"""SQL of API keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LAST_USED_INTERVAL = timedelta(minutes=1)
 
 
 async def list_visible(conn: Conn, admin_id: UUID | None, key_id: UUID | None) -> list[ApiKey]:
-    """The keys of an administrator, or of all; or the one key. The newest first."""
+    """The keys of an administrator, or of all; or the one key. Newest first."""
     cursor = await conn.execute(
         _SELECT
         + """
@@ -46,7 +46,9 @@ async def find(conn: Conn, key_id: UUID) -> ApiKey | None:
 
 
 async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
-    """A new key with its domains. NOT_FOUND where its owner is gone, API_KEY_INVALID where the key that makes it is."""
+    """Insert a key with its domains. NOT_FOUND where its owner is deleted, API_KEY_INVALID where the key that
+    creates it is.
+    """
     named = {name: getattr(key, name) for name in ApiKey.__slots__} | {
         "token_hash": token_hash,
         "domain_ids": list(key.scoped_domain_ids),
@@ -80,7 +82,7 @@ async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
 
 
 async def lock_descendants(conn: Conn, key_id: UUID) -> list[UUID]:
-    """The keys that a key made, and those that they made; all are locked, so that no more are made."""
+    """The keys that a key created, and those that they created; all are locked, so that no more are created."""
     await conn.execute("SELECT id FROM api_keys WHERE id = %(id)s FOR UPDATE", {"id": key_id})
     found, makers = list[UUID](), [key_id]
     while makers:
@@ -93,13 +95,13 @@ async def lock_descendants(conn: Conn, key_id: UUID) -> list[UUID]:
 
 
 async def delete(conn: Conn, key_id: UUID) -> bool:
-    """The key, with those that it made; False where it is gone already."""
+    """Delete the key with its descendants; False if it does not exist."""
     cursor = await conn.execute("DELETE FROM api_keys WHERE id = %(id)s", {"id": key_id})
     return cursor.rowcount == 1
 
 
 async def delete_old_rates(conn: Conn, before: datetime) -> None:
-    """Drop the counts of keys that are gone. Not of one just going: its requests still hold their rows."""
+    """Delete the rates of deleted keys last used before `before`. Later ones may be locked by running requests."""
     await conn.execute(
         """
         DELETE FROM api_key_rates r
@@ -113,10 +115,10 @@ async def delete_old_rates(conn: Conn, before: datetime) -> None:
 async def authenticate(
     conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
 ) -> AuthenticatedKey | None:
-    """The valid key with this hash; None for one that is unknown or expired. This request is counted where asked and
-    the key may be used from the address: None is one that lies in no network.
+    """The valid key with this hash; None for an unknown or expired one. The request is counted if `count` is set and
+    the key may be used from the address; None is in no network.
 
-    One statement, to be run in autocommit; the database's `count_api_call` counts.
+    One statement, to run in autocommit; the database's `count_api_call` counts.
     """
     cursor = await conn.execute(
         """
@@ -158,7 +160,7 @@ async def authenticate(
 
 
 async def find_invalid_reason(conn: Conn, token_hash: bytes) -> Literal["expired", "revoked"] | None:
-    """Why the key with this hash is not valid any more; None where there never was one."""
+    """Why the key with this hash is no longer valid; None if there never was one."""
     cursor = await conn.execute(
         """
         SELECT CASE WHEN EXISTS (SELECT FROM api_keys k WHERE k.token_hash = %(token_hash)s) THEN 'expired'

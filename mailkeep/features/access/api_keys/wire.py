@@ -16,13 +16,13 @@ Name = Annotated[str, Meta(max_length=200)]
 DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
 RateLimit = Annotated[int, Meta(ge=0, le=1_000_000, description="Requests accepted in any 60 seconds; 0 is unlimited")]
 Networks = Annotated[
-    list[Text], Meta(max_length=100, description="Where the key may be used from, in CIDR form; empty: from everywhere")
+    list[Text], Meta(max_length=100, description="Where the key may be used from, in CIDR form; empty: everywhere")
 ]
 Days = Annotated[int, Meta(ge=0, le=36_500, description="0 is no expiry")]
 
 
 class ApiKeyRecord(Struct, frozen=True):
-    """An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are gone: it reaches nothing."""
+    """An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access."""
 
     id: UUID
     admin_id: UUID
@@ -39,7 +39,7 @@ class ApiKeyRecord(Struct, frozen=True):
 
 
 class ApiKeyCreate(Body, frozen=True):
-    """A key to make. What is left out is as usual, or as the key that makes it has it, if that is less."""
+    """A key to create. Defaults are the usual values, or those of the key that creates it if they are lower."""
 
     name: Name
     scoped_domain_ids: DomainIds = []
@@ -49,7 +49,7 @@ class ApiKeyCreate(Body, frozen=True):
 
 
 class ApiKeyCreateResponse(Struct, frozen=True):
-    """A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key."""
+    """A new key: `key` is shown only once, and null when the response is repeated for an Idempotency-Key."""
 
     key: str | None
     api_key: ApiKeyRecord
@@ -63,7 +63,7 @@ class ApiKeyDeletion(Struct, frozen=True):
 
 
 def to_record(key: ApiKey) -> ApiKeyRecord:
-    """A key as it is answered."""
+    """The response for a key."""
     return ApiKeyRecord(
         id=key.id,
         admin_id=key.admin_id,
@@ -81,5 +81,5 @@ def to_record(key: ApiKey) -> ApiKeyRecord:
 
 
 def audit_fields(key: ApiKey) -> dict[str, Any]:
-    """What the audit log keeps of a key."""
+    """The audit log's fields of a key."""
     return msgspec.to_builtins(to_record(key))

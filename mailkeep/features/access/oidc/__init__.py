@@ -1,28 +1,28 @@
-"""Single sign-on: logging in with an account of an identity provider, by OpenID Connect.
+"""Single sign-on: logging in with an account at an identity provider (OpenID Connect).
 
-Providers stand in the settings (`oidc.providers`). A login is the authorization code flow with PKCE, state and nonce:
-the browser goes to the provider and comes back with a code, which we exchange for an ID token over TLS, and check. An
-identity is (issuer, subject), nothing else: emails change hands.
+Providers are configured in the settings (`oidc.providers`). A login is the authorization code flow with PKCE, state and
+nonce: the browser goes to the provider and comes back with a code, which the server exchanges for an ID token over TLS
+and verifies. An identity is (issuer, subject) and nothing else, because email addresses change owners.
 
-A login under way is a row, used once, good for 10 minutes. It belongs to the browser that began it: a Lax cookie of
-256 random bits, sent when the provider redirects back, must be the row's. Verifier and nonce are derived from the state
-with the master secret and stored nowhere. Each provider has a callback of its own, and an answer must name its issuer
-where the provider says that it does (RFC 9207), so that no provider's answer passes for another's.
+A login in progress is a row, valid once, for 10 minutes. It belongs to the browser that began it: a Lax cookie of 256
+random bits, sent with the provider's redirect, must match the row. Verifier and nonce are derived from the state with
+the master secret and stored nowhere. Each provider has its own callback, and its response must contain the issuer if
+the provider announces that (RFC 9207), so that no provider's response is accepted for another's.
 
-Who an identity is:
+The account of an identity is, in this order:
 
 - the account that is linked to it;
-- where the provider has `trust_email`: the account with the email that it calls verified, which is linked by that;
-- where it has `auto_create_role`: a new account with that email and role, which has no password;
-- nobody else: FORBIDDEN (`no_account`).
+- with `trust_email`: the account with the email that the provider calls verified, which is then linked;
+- with `auto_create_role`: a new account with that email and role, without a password;
+- none: FORBIDDEN (`no_account`).
 
-An account has one identity at most. A person links one from a session not older than 15 minutes
-(`/auth/oidc/login/{provider}?link=1`); who that was stands in the row, since the session's Strict cookie does not come
-along when the provider redirects back. Linking and disconnecting end the account's other sessions. What is the last
-way in is not disconnected: CONFLICT (`last_way_in`).
+An account has at most one identity. It is linked from a session at most 15 minutes old
+(`/auth/oidc/login/{provider}?link=1`); the row stores that session, because its Strict cookie does not come with the
+provider's redirect. Linking and disconnecting end the account's other sessions. The last way to log in can't be
+disconnected: CONFLICT (`last_way_in`).
 
-After the provider an account's second factor is asked for, unless the provider has `trusted_mfa` and the token's `amr`
-says `mfa` (RFC 8176). The browser ends at `/`, or at a path of ours that the login began with (`next`); where a factor
-is asked for at `/login#totp_session=…`, and with a refusal at `/login?error=CODE&reason=…`. Every refusal is an entry
-of the audit log, with the reason that only operators are told.
+After the provider, the account's second factor is required, unless the provider has `trusted_mfa` and the token's `amr`
+contains `mfa` (RFC 8176). The browser ends at `/` or at the local path given in `next`; at `/login#totp_session=…` if a
+second factor is required; at `/login?error=CODE&reason=…` after a refusal. Every refusal is in the audit log, with a
+reason that only operators see.
 """

@@ -1,4 +1,4 @@
-"""Identities, logins under way, and what comes back from a provider."""
+"""Identities, logins in progress, and responses of a provider."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mailkeep.core.address import Address
 
 COOKIE = "svc_oidc"
 FLOW_LIFETIME = timedelta(minutes=10)
-"""Of a login under way."""
+"""Of a login in progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginFlow:
-    """A login under way. `link_session_id`: the session that wants the identity for its account, None for a login."""
+    """A login in progress. `link_session_id`: the session that links the identity to its account, None for a login."""
 
     provider: str
     next: str
@@ -25,7 +25,7 @@ class LoginFlow:
 
 @dataclass(frozen=True, slots=True)
 class LinkingSession:
-    """Who links an identity: an account with a session that still is."""
+    """The active session, and its account, that an identity is linked from."""
 
     admin_id: UUID
     email: str
@@ -35,7 +35,7 @@ class LinkingSession:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationResponse:
-    """What the browser brings back from the provider."""
+    """The provider's response in the browser's redirect (RFC 6749 §4.1.2)."""
 
     state: str
     code: str
@@ -45,7 +45,7 @@ class AuthorizationResponse:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedIdentity:
-    """Whom the provider has vouched for; `email` only where it calls it verified."""
+    """An identity that the provider has verified; `email` only if the provider calls it verified."""
 
     provider: str
     issuer: str
@@ -56,7 +56,7 @@ class VerifiedIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ProviderRedirect:
-    """Where a login begins: the provider's page, and the cookie that ties the login to the browser."""
+    """The provider's page, and the cookie that binds the login to the browser."""
 
     location: str
     cookie: str
@@ -64,7 +64,7 @@ class ProviderRedirect:
 
 @dataclass(frozen=True, slots=True)
 class LocalRedirect:
-    """Where a login ends: a page of ours, with the session's cookie where one was opened."""
+    """The local page where a login ends, with the session's cookie if one was opened."""
 
     location: str
     cookie: str | None = None

@@ -1,4 +1,4 @@
-"""Paths of single sign-on."""
+"""Routes of single sign-on."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ENDPOINTS = (
         handler=_providers,
         action=None,
         summary="List identity providers",
-        description="Those of the settings (`oidc.providers`), in their order.",
+        description="The settings' `oidc.providers`, in their order.",
         tag=_TAG,
         data=list[wire.ProviderRecord],
         examples=(Example(),),
@@ -59,7 +59,7 @@ ENDPOINTS = (
         summary="Log in with an identity provider",
         description=(
             "For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity "
-            "is linked to the account of the session, which must not be older than 15 minutes. What is refused ends at "
+            "is linked to the account of the session, which must be at most 15 minutes old. A refusal redirects to "
             "`/login?error=CODE`."
         ),
         tag=_TAG,
@@ -76,11 +76,11 @@ ENDPOINTS = (
         path="/auth/oidc/callback/{provider}",
         handler=_callback,
         action=None,
-        summary="Come back from an identity provider",
+        summary="Return from an identity provider",
         description=(
-            "Sets the cookie `svc_session` and redirects to `/`, or to where the login was to end. An account with a "
-            "second factor ends at `/login#totp_session=…&methods=…&next=…`; what is refused at `/login?error=CODE`, "
-            "where for FORBIDDEN, CONFLICT and UNAVAILABLE `reason` says more."
+            "Sets the cookie `svc_session` and redirects to `/` or to the login's `next`. An account with a second "
+            "factor is redirected to `/login#totp_session=…&methods=…&next=…`, a refusal to `/login?error=CODE`, with "
+            "`reason` for FORBIDDEN, CONFLICT and UNAVAILABLE."
         ),
         tag=_TAG,
         query=wire.CallbackQuery,
@@ -104,7 +104,7 @@ ENDPOINTS = (
         handler=_disconnect,
         action="account.change",
         summary="Disconnect the own identity",
-        description="Ends the other sessions. The last way in stays: CONFLICT `last_way_in`.",
+        description="Ends the other sessions. The last way to log in can't be removed: CONFLICT `last_way_in`.",
         tag=_TAG,
         data=wire.Disconnected,
         audit="oidc.disconnect",

@@ -1,4 +1,4 @@
-"""What of a provider's answer counts, whom it names, and where the browser goes."""
+"""Validation of a provider's response, identities, and redirects."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _LOGIN_PAGE = "/login"
 _MAX_STATE, _MAX_CODE, _MAX_ISSUER = 200, 8192, 2048
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _EXPLAINED_REFUSALS = (Forbidden, Conflict, Unavailable)
-# A path of ours: not `//host`, not `/\host`, nothing that a browser would strip or a header can't hold.
+# A local path: not `//host`, not `/\host`, no characters that browsers strip or headers can't contain.
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%-][A-Za-z0-9._~!$&'()*+,;=:@%/?#-]{0,499})?")
 
-# The provider's own words that are told to people, as `reason`.
+# Errors of the provider that users see, as `reason`.
 _PUBLIC_ERRORS = frozenset(
     {"access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required"}
 )
 
 
 def refuse(reason: str) -> InvalidCredentials:
-    """What the provider's answer is refused with, whatever is wrong: people are told no more."""
+    """The refusal of an invalid response; users get no details."""
     return InvalidCredentials("The identity provider's answer is not valid.", reason=reason)
 
 
 def read_response(pairs: Sequence[tuple[str, str]]) -> AuthorizationResponse:
-    """The callback's parameters; INVALID_CREDENTIALS where one stands twice (RFC 6749 §3.1), or is absent or too long.
+    """The callback's parameters; INVALID_CREDENTIALS where one is repeated (RFC 6749 §3.1), missing or too long.
 
-    Parameters that we don't know are the provider's own business.
+    Unknown parameters are ignored.
     """
     ours = [pair for pair in pairs if pair[0] in ("state", "code", "iss", "error")]
     given = dict(ours)
@@ -53,7 +53,7 @@ def read_response(pairs: Sequence[tuple[str, str]]) -> AuthorizationResponse:
 
 
 def refuse_error(answer: AuthorizationResponse) -> None:
-    """FORBIDDEN where the provider, or the person there, said no."""
+    """FORBIDDEN where the provider, or the user there, refused the login."""
     if answer.error is None:
         if not answer.code:
             raise refuse("no_code")
@@ -63,7 +63,9 @@ def refuse_error(answer: AuthorizationResponse) -> None:
 
 
 def refuse_foreign_issuer(answer: AuthorizationResponse, provider: OidcProvider, *, says_issuer: bool) -> None:
-    """An answer of another provider, or one that doesn't say whose it is although it should (RFC 9207 §2.4)."""
+    """Refuse the response of another provider, or one without an issuer where the provider announces it (RFC 9207
+    §2.4).
+    """
     if answer.issuer is None and not says_issuer:
         return
     if answer.issuer != provider.issuer:
@@ -71,9 +73,7 @@ def refuse_foreign_issuer(answer: AuthorizationResponse, provider: OidcProvider,
 
 
 def read_identity(provider: OidcProvider, claims: Mapping[str, Any]) -> VerifiedIdentity:
-    """Whom verified claims name. An email counts where it is called verified, lies in a domain that is allowed, and is
-    one.
-    """
+    """The identity of verified claims, with its email if that is verified, valid and in an allowed domain."""
     methods: object = claims.get("amr")
     multi_factor = isinstance(methods, list) and "mfa" in cast(list[object], methods)
     return VerifiedIdentity(
@@ -95,59 +95,63 @@ def _read_email(provider: OidcProvider, claims: Mapping[str, Any]) -> Address | 
 
 
 def needs_email(provider: OidcProvider, claims: Mapping[str, Any]) -> bool:
-    """Whether an unknown identity could be let in by an email that the ID token doesn't have."""
+    """Whether an unknown identity could be accepted by an email that the ID token lacks."""
     return bool(provider.trust_email or provider.auto_create_role) and "email" not in claims
 
 
 def skips_second_factor(provider: OidcProvider, person: VerifiedIdentity) -> bool:
-    """Whether the provider has asked for a second factor in our place."""
+    """Whether the provider is trusted with the second factor and has verified one."""
     return provider.trusted_mfa and person.multi_factor
 
 
 def derive_secret(vault: Vault, purpose: str, state: str) -> str:
-    """The `nonce` or `verifier` of a login: 43 characters of base64url that only we can make of its state."""
+    """The `nonce` or `verifier` of a login: 43 characters of base64url, derived from its state with the master
+    secret.
+    """
     return vault.sign(f"oidc {purpose}", state.encode())
 
 
 def next_path(given: str | None) -> str:
-    """Where a login ends: a path of our own site, else the start page."""
+    """The local path where a login ends; `/` unless `given` is one."""
     return given if given is not None and _PATH.fullmatch(given) else "/"
 
 
 def browser_token(shown: str | None) -> str | None:
-    """The token in a browser's cookie, None where it has none of the right form."""
+    """The token in a browser's cookie, None if it is missing or malformed."""
     return shown if shown is not None and _TOKEN.fullmatch(shown) else None
 
 
 def set_cookie(token: str) -> str:
-    """Set-Cookie for a login under way: Lax, since the provider's redirect must bring it along."""
+    """Set-Cookie for a login in progress: Lax, because it must come with the provider's redirect."""
     seconds = int(FLOW_LIFETIME.total_seconds())
     return f"{COOKIE}={token}; Max-Age={seconds}; Path={_COOKIE_PATH}; HttpOnly; Secure; SameSite=Lax"
 
 
 def callback_url(public_url: str, provider: OidcProvider) -> str:
-    """The redirect URI that the provider has to know."""
+    """The redirect URI to configure at the provider."""
     return f"{public_url.removesuffix('/')}{CALLBACK_PATH}{provider.id}"
 
 
 def authorization_url(endpoint: str, parameters: Mapping[str, str]) -> str:
-    """The provider's page with our question; its endpoint may have a query already (RFC 6749 §3.1)."""
+    """The provider's page with the request's parameters; its endpoint may already have a query (RFC 6749 §3.1)."""
     return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
 
 def unavailable(cause: str) -> Unavailable:
-    """The provider is at fault; `cause` is for the audit log."""
-    return Unavailable("The identity provider does not answer as it should.", reason="provider", cause=cause)
+    """The refusal for a failure of the provider; `cause` is for the audit log."""
+    return Unavailable(
+        "The identity provider is unavailable or its response is malformed.", reason="provider", cause=cause
+    )
 
 
 def audit_reason(wrong: Refusal) -> str:
-    """Why a login was refused, for the audit log, in one word."""
+    """Why a login was refused, in one word, for the audit log."""
     details = wrong.details or {}
     return str(details.get("cause") or details.get("reason") or "unspecified")
 
 
 def error_location(wrong: Refusal) -> str:
-    """The login page with what went wrong; a reason only where it tells people what they can do."""
+    """The login page with the error's code; with a reason only if users can act on it."""
     reason = (wrong.details or {}).get("reason")
     told = {"error": wrong.code} | (
         {"reason": str(reason)} if isinstance(wrong, _EXPLAINED_REFUSALS) and reason else {}
@@ -156,5 +160,5 @@ def error_location(wrong: Refusal) -> str:
 
 
 def factor_location(token: str, methods: Sequence[str], next_: str) -> str:
-    """The login page, to ask for a second factor: behind `#`, which goes to no server and into no log."""
+    """The login page for the second factor; parameters are behind `#`, so that they reach no server and no log."""
     return f"{_LOGIN_PAGE}#{urlencode({'totp_session': token, 'methods': ','.join(methods), 'next': next_})}"

@@ -1,4 +1,4 @@
-"""The use cases of single sign-on. No transaction is held while a provider is waited for."""
+"""Use cases of single sign-on. No transaction is held during requests to a provider."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _UNKNOWN = "(unknown)"
 
 @dataclass(slots=True)
 class _OidcAttempt:
-    """What is known of a login that may fail: for its entry in the audit log."""
+    """What the audit log records if the login fails."""
 
     provider: OidcProvider
     linking: LinkingSession | None = None
@@ -73,7 +73,7 @@ def list_providers(app: App) -> tuple[OidcProvider, ...]:
 async def begin_login(
     app: App, call: Call, provider_id: str, next_path: str | None, *, link: bool
 ) -> ProviderRedirect | LocalRedirect:
-    """Begin a login, or a linking by the session that calls; with a refusal the browser ends at the login page.
+    """Begin a login, or linking from the caller's session; a refusal redirects to the login page.
 
     NOT_FOUND for an unknown provider.
     """
@@ -127,7 +127,7 @@ async def _redirect_to_provider(app: App, call: Call, attempt: _OidcAttempt, nex
 
 
 async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
-    """End a login with what the browser brings back; NOT_FOUND for an unknown provider, else a page of ours."""
+    """Complete a login with the provider's response; NOT_FOUND for an unknown provider, otherwise a local page."""
     attempt = _OidcAttempt(_provider(app, provider_id))
     try:
         logins.refuse_network(app, call)
@@ -149,7 +149,7 @@ async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
 
 
 async def _use_flow(app: App, call: Call, attempt: _OidcAttempt, answer: AuthorizationResponse) -> LoginFlow:
-    """The login under way, used up; SESSION_INVALID where it isn't this browser's, or over, or its session is."""
+    """Use up the login in progress; SESSION_INVALID if it isn't this browser's, or it or its session has expired."""
     browser, at = rules.browser_token(call.cookies.get(COOKIE)), app.clock()
     if browser is None:
         raise SessionInvalid(reason="no_cookie")
@@ -167,7 +167,7 @@ async def _use_flow(app: App, call: Call, attempt: _OidcAttempt, answer: Authori
 
 
 async def _verify_identity(app: App, provider: OidcProvider, answer: AuthorizationResponse) -> VerifiedIdentity:
-    """Whom the provider vouches for; INVALID_CREDENTIALS where it doesn't, UNAVAILABLE where it is at fault."""
+    """The identity of a response; INVALID_CREDENTIALS if it is invalid, UNAVAILABLE if the provider fails."""
     reach, at = _reach(app), app.clock()
     metadata = await _translate_failures(app.openid.get_metadata(provider, reach, at))
     rules.refuse_foreign_issuer(answer, provider, says_issuer=metadata.says_issuer)
@@ -208,7 +208,9 @@ async def _log_in(
 async def _link_by_email_or_create(
     conn: Conn, call: Call, provider: OidcProvider, person: VerifiedIdentity, at: datetime
 ) -> UUID:
-    """The account for an identity that has none yet: found by its email, or made; FORBIDDEN where neither may be."""
+    """The account for an identity that is not linked: the one with its email, or a new one; FORBIDDEN if neither is
+    allowed.
+    """
     known = await admins.find_by_email(conn, person.email) if person.email else None
     who = Principal(
         None,
@@ -231,7 +233,7 @@ async def _link_by_email_or_create(
 
 
 async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: VerifiedIdentity) -> None:
-    """Link the identity to the account that asked for it; its other sessions end."""
+    """Link the identity to the account of the linking session; the account's other sessions end."""
     if not await admins.lock(conn, admin_id):
         raise SessionInvalid(reason="session_over")
     await _write_link(conn, who, at, admin_id, person)
@@ -247,7 +249,7 @@ async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, 
 
 
 async def disconnect(app: App, call: Call) -> None:
-    """Unlink the caller's identity; NOT_FOUND where there is none, CONFLICT `last_way_in`. Other sessions end."""
+    """Unlink the caller's identity and end its other sessions; NOT_FOUND without one, CONFLICT `last_way_in`."""
     who, at = call.caller(), app.clock()
     if who.admin_id is None:
         raise SessionInvalid
@@ -264,7 +266,7 @@ async def disconnect(app: App, call: Call) -> None:
 
 
 async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
-    """Unlink an account, and end its sessions but for the caller's own. CONFLICT `not_linked`."""
+    """Unlink an account, and end its sessions except the caller's own. CONFLICT `not_linked`."""
     before = await admins.get(conn, who, admin_id)
     if not await store.delete(conn, admin_id):
         raise Conflict("The account is not linked to any identity.", reason="not_linked")
@@ -275,7 +277,7 @@ async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> No
 
 
 async def _translate_failures(request: Awaitable[T]) -> T:
-    """What a provider answers; its faults as refusals."""
+    """Await a request to a provider; its failures become refusals."""
     try:
         return await request
     except ProviderError as failed:
@@ -287,7 +289,7 @@ async def _translate_failures(request: Awaitable[T]) -> T:
 
 
 async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, wrong: Refusal) -> None:
-    """Write the entry of a login, or of a linking, that was refused. A visitor without a session is none."""
+    """Write a refused login or linking to the audit log, except for callers without a session."""
     at, reason = app.clock(), rules.audit_reason(wrong)
     try:
         async with app.db.tx() as conn:
@@ -302,7 +304,7 @@ async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, wrong: Re
                     conn, call, at, attempt.label, attempt.admin_id, type(wrong), method=method, reason=reason
                 )
     except Unavailable:
-        log.warning("a refused login could not be written down", provider=attempt.provider.id, reason=reason)
+        log.warning("refused login not recorded in the audit log", provider=attempt.provider.id, reason=reason)
 
 
 def _principal(call: Call, linking: LinkingSession) -> Principal:

@@ -1,4 +1,4 @@
-"""The SQL of identities and of logins under way."""
+"""SQL of identities and of logins in progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mailkeep.features.access.oidc.model import LinkingSession, LoginFlow, Verif
 
 
 async def insert_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, flow: LoginFlow) -> None:
-    """A login under way."""
+    """Insert a login in progress."""
     await conn.execute(
         """
         INSERT INTO oidc_logins (state_hash, browser_hash, provider, next_path, link_session_id, expires_at)
@@ -31,7 +31,7 @@ async def insert_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, flow: 
 
 
 async def use_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, at: datetime) -> LoginFlow | None:
-    """Use up the login under way that this browser began with this state; None where there is none (any more)."""
+    """Use up the login in progress that this browser began with this state; None if there is none."""
     cursor = await conn.execute(
         """
         DELETE FROM oidc_logins
@@ -45,7 +45,7 @@ async def use_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, at: datet
 
 
 async def delete_expired_flows(conn: Conn, at: datetime) -> None:
-    """Drop some of the logins that were never finished; those that others hold are left to the next call."""
+    """Delete some expired logins; rows that others have locked are left to the next call."""
     await conn.execute(
         """
         DELETE FROM oidc_logins WHERE state_hash IN (
@@ -57,7 +57,7 @@ async def delete_expired_flows(conn: Conn, at: datetime) -> None:
 
 
 async def find_linking_session(conn: Conn, session_id: UUID, at: datetime) -> LinkingSession | None:
-    """The account of a session, where that is still active."""
+    """The session and its account, if it is still active."""
     cursor = await conn.execute(
         """
         SELECT a.id AS admin_id, a.email, a.role, s.id AS session_id
@@ -108,7 +108,7 @@ async def insert(conn: Conn, admin_id: UUID, person: VerifiedIdentity, at: datet
 
 
 def already_linked_conflict() -> Conflict:
-    """The account has another identity."""
+    """The refusal for an account that has an identity."""
     return Conflict("The account is linked to an identity already: disconnect it first.", reason="already_linked")
 
 

@@ -1,4 +1,4 @@
-"""JSON of single sign-on, and the queries of the browser's way."""
+"""JSON and query parameters of single sign-on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mailkeep.web.fields import Query
 
 
 class ProviderRecord(Struct, frozen=True):
-    """An identity provider: a browser that goes to `login_path` comes back with a session."""
+    """An identity provider; open `login_path` in the browser to log in with it."""
 
     id: str
     name: str
@@ -27,17 +27,17 @@ class LoginQuery(Query, frozen=True):
     ] = 0
     next: (
         Annotated[
-            str, Meta(max_length=500, description="The path of this site where the browser ends; any other is ignored")
+            str, Meta(max_length=500, description="The local path where the browser ends; anything else is ignored")
         ]
         | UnsetType
     ) = UNSET
 
 
 class CallbackQuery(Query, frozen=True):
-    """What the provider has the browser bring; whatever else it adds is passed over."""
+    """The provider's response; other parameters are ignored."""
 
-    state: Annotated[str, Meta(description="What the login began with")] | UnsetType = UNSET
-    code: Annotated[str, Meta(description="What we exchange for the ID token")] | UnsetType = UNSET
+    state: Annotated[str, Meta(description="The state of the login")] | UnsetType = UNSET
+    code: Annotated[str, Meta(description="The code that is exchanged for the ID token")] | UnsetType = UNSET
     iss: Annotated[str, Meta(description="The provider's issuer (RFC 9207)")] | UnsetType = UNSET
     error: Annotated[str, Meta(description="Why there is no code (RFC 6749 §4.1.2.1)")] | UnsetType = UNSET
 
@@ -50,5 +50,5 @@ class Disconnected(Struct, frozen=True):
 
 
 def provider(found: OidcProvider) -> ProviderRecord:
-    """A provider as it is answered."""
+    """The response for a provider."""
     return ProviderRecord(found.id, found.label, f"{LOGIN_PATH}{found.id}")

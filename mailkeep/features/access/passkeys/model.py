@@ -1,4 +1,4 @@
-"""A passkey, and what is offered to a browser."""
+"""Passkeys and challenges."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mailkeep.core.passkey import RelyingParty
 
 CHALLENGE_LIFETIME = timedelta(minutes=5)
 MAX_PASSKEYS = 20
-"""Passkeys of one account."""
+"""Maximum number of passkeys of an account."""
 
 
 class Purpose(StrEnum):
-    """What a challenge was made for; it is good for nothing else."""
+    """The only ceremony that a challenge is valid for."""
 
     REGISTER = "register"
     LOGIN = "login"
@@ -43,7 +43,9 @@ class Passkey:
 
 @dataclass(frozen=True, slots=True)
 class PasskeyChallenge:
-    """A challenge for a browser, until `expires_at`; `passkeys` are the account's (of a login alone: none)."""
+    """A challenge for a browser, valid until `expires_at`, with the account's `passkeys` (none if the passkey is to
+    log in alone).
+    """
 
     party: RelyingParty
     challenge: bytes
@@ -53,7 +55,7 @@ class PasskeyChallenge:
 
 @dataclass(frozen=True, slots=True)
 class PasskeyOwner:
-    """For whom a passkey is made."""
+    """The account that a passkey is created for."""
 
     id: UUID
     email: str
@@ -61,7 +63,7 @@ class PasskeyOwner:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A new passkey; `recovery_codes` where it is the account's first factor, else None."""
+    """A new passkey; `recovery_codes` only if it is the account's first second factor."""
 
     passkey: Passkey
     recovery_codes: list[str] | None

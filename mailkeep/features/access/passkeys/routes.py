@@ -1,4 +1,4 @@
-"""Paths of passkeys."""
+"""Routes of passkeys."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def _login(app: App, call: Call) -> HttpResponse:
 
 
 def _credential(prefix: str, **members: str) -> dict[str, Any]:
-    """A credential of an example; what it holds is made by an authenticator, for this call alone."""
+    """A credential of an example; its values are placeholders for what an authenticator creates."""
     response = {name: f"{{{prefix}_{sample}}}" for name, sample in members.items()}
     return {"id": f"{{{prefix}_id}}", "rawId": f"{{{prefix}_id}}", "type": "public-key", "response": response}
 
@@ -71,8 +71,8 @@ ENDPOINTS = (
         handler=_begin_registration,
         action="factor.enrol",
         summary="Begin to register a passkey",
-        description=f"Answers what `navigator.credentials.create()` takes, good once and for 5 minutes. {_FRESH} "
-        "UNAVAILABLE (`public_url`) where `http.public_url` is no https address with a name, nor localhost.",
+        description=f"Returns the options for `navigator.credentials.create()`, valid once, for 5 minutes. {_FRESH} "
+        "UNAVAILABLE (`public_url`) unless `http.public_url` is https with a host name, or localhost.",
         tag=_TAG,
         body=wire.CurrentPasswordRequest,
         data=wire.RegistrationOptionsResponse,
@@ -87,8 +87,8 @@ ENDPOINTS = (
         handler=_register,
         action="factor.enrol",
         summary="Register a passkey",
-        description="By what the browser answered. From now on a password alone opens nothing. The first factor of an "
-        "account comes with ten recovery codes. Ends the other sessions.",
+        description="With the browser's result. From then on the password alone opens no session. The first second "
+        "factor of an account comes with ten recovery codes. Ends the other sessions.",
         tag=_TAG,
         body=wire.PasskeyRegistration,
         data=wire.PasskeyRegistrationResponse,
@@ -104,7 +104,7 @@ ENDPOINTS = (
         handler=_list,
         action="passkey.list",
         summary="List own passkeys",
-        description="The newest first. With an API key: its owner's.",
+        description="Newest first. With an API key: those of its owner.",
         tag=_TAG,
         data=list[wire.PasskeyRecord],
         examples=(Example(),),
@@ -129,9 +129,9 @@ ENDPOINTS = (
         handler=_delete,
         action="factor.change",
         summary="Delete a passkey",
-        description="Ends the other sessions. The recovery codes go with the last factor. CONFLICT (`last_factor`) "
-        "where the role needs a second factor and this is the last; (`last_way_in`) where the account has no password "
-        f"and no identity beside it. {_FRESH}",
+        description="Ends the other sessions. With the last second factor, the recovery codes are deleted. CONFLICT "
+        "`last_factor` if the role requires a second factor and this is the last one; `last_way_in` if the account has "
+        f"no password, no identity and no other passkey. {_FRESH}",
         tag=_TAG,
         body=wire.CurrentPasswordRequest,
         data=wire.PasskeyDeletion,
@@ -160,9 +160,9 @@ ENDPOINTS = (
         path="/auth/passkeys/login/options",
         handler=_begin_login,
         action=None,
-        summary="Begin to log in by a passkey",
-        description="Alone, or with the `totp_session` of a login whose password was right, as its second factor. "
-        "Answers what `navigator.credentials.get()` takes, good once and for 5 minutes.",
+        summary="Begin to log in with a passkey",
+        description="Alone, or as second factor with the `totp_session` of a login whose password was right. "
+        "Returns the options for `navigator.credentials.get()`, valid once, for 5 minutes.",
         tag=_TAG,
         body=wire.PasskeyLoginStart,
         data=wire.LoginOptionsResponse,
@@ -175,10 +175,10 @@ ENDPOINTS = (
         path="/auth/passkeys/login/verify",
         handler=_login,
         action=None,
-        summary="Log in by a passkey",
-        description="Answers as POST /auth/login, cookie and all. Alone it asks for user verification: a PIN, a finger "
-        "or a face. A passkey that is unknown, or whose counter has not risen, is INVALID_CREDENTIALS; a challenge "
-        "that is unknown, used or over 5 minutes old is SESSION_INVALID.",
+        summary="Log in with a passkey",
+        description="Returns and sets the same as POST /auth/login. A passkey alone needs user verification: PIN, "
+        "fingerprint or face. INVALID_CREDENTIALS for an unknown passkey, or one whose counter has not increased; "
+        "SESSION_INVALID for a challenge that is unknown, used or over 5 minutes old.",
         tag=_TAG,
         body=wire.PasskeyLogin,
         data=logins.LoginResponse,

@@ -1,4 +1,4 @@
-"""Registering passkeys, and logging in by them."""
+"""Use cases of registering passkeys and logging in with them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NOBODY = UUID(int=0)
 async def begin_registration(
     app: App, call: Call, current_password: str | None
 ) -> tuple[PasskeyChallenge, PasskeyOwner]:
-    """A challenge to make a passkey for the caller with, and the caller; the offer has the passkeys that are there.
+    """A challenge for registering a passkey, and its owner.
 
     CONFLICT `limit_reached`; refusals of `logins.require_recent_login`; UNAVAILABLE without a usable `http.public_url`.
     """
@@ -60,16 +60,16 @@ async def begin_registration(
 
 
 async def register(app: App, call: Call, name: str, credential: Mapping[str, Any]) -> Registration:
-    """Keep what an authenticator made for the caller; ends the account's other sessions.
+    """Store a new credential of the caller; ends the account's other sessions.
 
-    INVALID_FIELD where it was made for another site, or is damaged; CONFLICT `no_challenge`, `limit_reached`,
+    INVALID_FIELD for a credential of another site or a malformed one; CONFLICT `no_challenge`, `limit_reached`,
     `credential_taken`.
     """
     party, who, at = _relying_party(app), call.caller(), app.clock()
     shown = webauthn.parse_registration(credential)
     async with app.db.autocommit() as conn:
         if not await store.use_challenge(conn, _hash(shown), Purpose.REGISTER, _session_of(who), at):
-            raise Conflict("No registration waits for this answer: begin again.", reason="no_challenge")
+            raise Conflict("The challenge is unknown or has expired: begin again.", reason="no_challenge")
     made = await asyncio.to_thread(webauthn.verify_registration, shown, party)
     async with app.db.tx() as conn:
         admin_id = await _lock_own(conn, who)
@@ -100,12 +100,12 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
 
 
 async def list_own(conn: Conn, who: Principal) -> list[Passkey]:
-    """The caller's passkeys, the newest first."""
+    """The caller's passkeys, newest first."""
     return await store.list_for(conn, (await sessions.get_own_account(conn, who)).id)
 
 
 async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passkey:
-    """Give one of the caller's passkeys another name; NOT_FOUND for any other."""
+    """Rename one of the caller's passkeys; NOT_FOUND for any other."""
     async with app.db.tx() as conn:
         admin_id = await _lock_own(conn, who)
         before = await _require_own(conn, admin_id, passkey_id)
@@ -117,7 +117,7 @@ async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passk
 
 
 async def delete(app: App, call: Call, passkey_id: UUID, current_password: str | None) -> Passkey:
-    """Delete one of the caller's passkeys, and end its other sessions; the recovery codes go with the last factor.
+    """Delete one of the caller's passkeys and end its other sessions; with the last factor also the recovery codes.
 
     NOT_FOUND; CONFLICT `last_factor`, `last_way_in`; refusals of `logins.require_recent_login`.
     """
@@ -143,7 +143,7 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
 
 
 async def delete_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> int:
-    """Delete an account's passkeys, for the operator; how many there were. The recovery codes stay."""
+    """Delete an account's passkeys, for the operator; returns how many. The recovery codes stay."""
     removed = await store.delete_all(conn, admin_id)
     if removed:
         await admins.end_sessions(conn, who, at, admin_id)
@@ -155,7 +155,7 @@ async def delete_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -
 
 
 async def renew_recovery_codes(app: App, call: Call, current_password: str | None) -> list[str]:
-    """New recovery codes for the caller in place of the old ones; ends its other sessions.
+    """Replace the caller's recovery codes and end its other sessions.
 
     CONFLICT `no_passkey`; refusals of `logins.require_recent_login`.
     """
@@ -173,9 +173,9 @@ async def renew_recovery_codes(app: App, call: Call, current_password: str | Non
 
 
 async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallenge:
-    """A challenge to log in with: alone, or where `token` of a waiting login is given as its second factor.
+    """A challenge for logging in: alone, or with `token` as the second factor of that pending login.
 
-    SESSION_INVALID where that login is over; FORBIDDEN `network`; UNAVAILABLE as of `offer_registration`.
+    SESSION_INVALID where that login has expired; FORBIDDEN `network`; UNAVAILABLE as in `begin_registration`.
     """
     logins.refuse_network(app, call)
     party, at = _relying_party(app), app.clock()
@@ -191,7 +191,7 @@ async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallen
 
 @dataclass(frozen=True, slots=True)
 class _PasskeyAttempt:
-    """A use of a passkey, its challenge taken; `passkey` and `account` where the credential is known."""
+    """A use of a passkey after its challenge was used up; `passkey` and `account` if the credential is known."""
 
     shown: CredentialResponse
     token: str | None
@@ -200,10 +200,10 @@ class _PasskeyAttempt:
 
 
 async def login(app: App, call: Call, credential: Mapping[str, Any], token: str | None) -> CompletedLogin:
-    """Open a session by a passkey: alone, with the user verified, or as second factor of a waiting login.
+    """Open a session with a passkey: alone, with user verification, or as second factor of a pending login.
 
-    SESSION_INVALID where the challenge, or that login, is unknown, used or over; INVALID_CREDENTIALS for a passkey
-    that is unknown, of another account or site, or whose counter has not risen; FORBIDDEN `network`.
+    SESSION_INVALID where the challenge or that login is unknown, used or expired; INVALID_CREDENTIALS for a passkey
+    that is unknown, of another account or site, or whose counter has not increased; FORBIDDEN `network`.
     """
     logins.refuse_network(app, call)
     party, at = _relying_party(app), app.clock()
@@ -211,12 +211,12 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
     async with app.db.tx() as conn:
         tried = await _use_challenge(conn, call, shown, token, at)
     if tried is None:
-        raise SessionInvalid("This login is over, or its challenge was used: begin again.")
+        raise SessionInvalid("The login has expired, or its challenge was used: begin again.")
     key = tried.passkey.public_key if tried.passkey else rules.DUMMY_PUBLIC_KEY
     alone = token is None
     used = await asyncio.to_thread(webauthn.verify_assertion, shown, party, key, user_verified=alone)
     async with app.db.tx() as conn:
-        # What is wrong is answered, not raised, until it is written down.
+        # Refusals are returned and raised after the commit, which keeps their entry in the audit log.
         opened = await _open_session(app, conn, call, tried, used, at)
     if isinstance(opened, Refusal):
         raise opened
@@ -227,7 +227,7 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
 async def _use_challenge(
     conn: Conn, call: Call, shown: CredentialResponse, token: str | None, at: datetime
 ) -> _PasskeyAttempt | None:
-    """Use up the challenge, and one of a waiting login's tries; None where either is over."""
+    """Use up the challenge and an attempt of the pending login; None if either has expired."""
     account = None
     if token is not None:
         account = await logins.use_attempt(conn, call, token, at)
@@ -237,7 +237,7 @@ async def _use_challenge(
     if not await store.use_challenge(conn, _hash(shown), purpose, bound_to, at):
         return None
     passkey = await store.find_by_credential(conn, shown.credential_id)
-    if account is None:  # asked for in any case: an unknown passkey takes as long as a known one
+    if account is None:  # also for an unknown passkey, so that it takes as long as a known one
         account = await logins.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
     foreign = passkey is not None and account is not None and passkey.admin_id != account.id
     return _PasskeyAttempt(shown, token, account, None if foreign else passkey)
@@ -289,7 +289,7 @@ def _relying_party(app: App) -> RelyingParty:
 
 
 def _session_of(who: Principal) -> bytes:
-    assert who.session_id is not None  # the action is barred for keys
+    assert who.session_id is not None  # the policy refuses this action with a key
     return who.session_id.bytes
 
 

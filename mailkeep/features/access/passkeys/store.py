@@ -1,4 +1,4 @@
-"""The SQL of passkeys and their challenges."""
+"""SQL of passkeys and challenges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SELECT = """
 
 
 async def list_for(conn: Conn, admin_id: UUID) -> list[Passkey]:
-    """The passkeys of an account, the newest first."""
+    """The passkeys of an account, newest first."""
     cursor = await conn.execute(_SELECT + " WHERE p.admin_id = %(admin_id)s ORDER BY p.id DESC", {"admin_id": admin_id})
     return [_passkey(row) for row in await cursor.fetchall()]
 
@@ -36,7 +36,7 @@ async def find(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey | None:
 
 
 async def find_by_credential(conn: Conn, credential_id: bytes) -> Passkey | None:
-    """Whosever passkey has this credential id."""
+    """The passkey with this credential id, of any account."""
     cursor = await conn.execute(
         _SELECT + " WHERE p.credential_id = %(credential_id)s", {"credential_id": credential_id}
     )
@@ -45,7 +45,7 @@ async def find_by_credential(conn: Conn, credential_id: bytes) -> Passkey | None
 
 
 async def insert(conn: Conn, passkey: Passkey) -> None:
-    """A new passkey; CONFLICT `credential_taken` where the credential is registered, to whomever."""
+    """Insert a passkey; CONFLICT `credential_taken` where the credential is registered, also for another account."""
     try:
         await conn.execute(
             """
@@ -63,25 +63,25 @@ async def insert(conn: Conn, passkey: Passkey) -> None:
 
 
 async def rename(conn: Conn, passkey_id: UUID, name: str) -> None:
-    """Give a passkey another name."""
+    """Rename a passkey."""
     await conn.execute("UPDATE passkeys SET name = %(name)s WHERE id = %(id)s", {"id": passkey_id, "name": name})
 
 
 async def delete(conn: Conn, passkey_id: UUID) -> None:
-    """The passkey with this id."""
+    """Delete a passkey."""
     await conn.execute("DELETE FROM passkeys WHERE id = %(id)s", {"id": passkey_id})
 
 
 async def delete_all(conn: Conn, admin_id: UUID) -> int:
-    """The passkeys of an account; how many there were."""
+    """Delete the passkeys of an account; returns how many."""
     cursor = await conn.execute("DELETE FROM passkeys WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
     return cursor.rowcount
 
 
 async def record_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: datetime) -> bool:
-    """Compare and set the counter, and write the use; False where it has not risen (§7.2, step 22).
+    """Compare and set the counter, and record the use; False if the counter has not increased (§7.2, step 22).
 
-    Authenticators that don't count say 0 for ever.
+    Authenticators that don't count always send 0.
     """
     cursor = await conn.execute(
         """
@@ -96,7 +96,7 @@ async def record_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: 
 async def insert_challenge(
     conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, expires_at: datetime
 ) -> None:
-    """A challenge that waits for one answer."""
+    """Insert a challenge, valid for one response."""
     await conn.execute(
         """
         INSERT INTO passkey_challenges (challenge_hash, purpose, bound_to, expires_at)
@@ -112,7 +112,7 @@ async def insert_challenge(
 
 
 async def use_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, at: datetime) -> bool:
-    """Use up a challenge; False where none such waits (any more)."""
+    """Use up a challenge; False if there is none such."""
     cursor = await conn.execute(
         """
         DELETE FROM passkey_challenges
@@ -125,7 +125,7 @@ async def use_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bou
 
 
 async def delete_expired_challenges(conn: Conn, at: datetime) -> None:
-    """Drop some challenges that are over; those that others hold are left to the next call."""
+    """Delete some expired challenges; rows that others have locked are left to the next call."""
     await conn.execute(
         """
         DELETE FROM passkey_challenges WHERE challenge_hash IN (

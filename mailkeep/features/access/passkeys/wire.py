@@ -1,4 +1,4 @@
-"""JSON of passkeys. What goes to a browser and comes back has the names of Web Authentication Level 3 (§5.1.8)."""
+"""JSON of passkeys. Messages from and to the browser have the names of Web Authentication Level 3 (§5.1.8)."""
 
 from __future__ import annotations
 
@@ -34,54 +34,53 @@ Credential = Annotated[
     dict[str, Any],
     Meta(
         max_length=20,
-        description="What the browser answered, as `PublicKeyCredential.toJSON()` writes it; members that we don't use "
-        "are not looked at",
+        description="The browser's result in the form of `PublicKeyCredential.toJSON()`; unused members are ignored",
     ),
 ]
 Base64Url = Annotated[str, Meta(description="Base64url without padding")]
 
 
 class CurrentPasswordRequest(Body, frozen=True):
-    """A change of how one logs in."""
+    """A change of how the account logs in."""
 
     current_password: Password | UnsetType = UNSET
 
 
 class PasskeyRegistration(Body, frozen=True):
-    """What `navigator.credentials.create()` answered, and what its owner calls it."""
+    """The result of `navigator.credentials.create()`, and a name for the passkey."""
 
     credential: Credential
     name: Name = "Passkey"
 
 
 class PasskeyRename(Body, frozen=True):
-    """Another name."""
+    """A new name."""
 
     name: Name
 
 
 class PasskeyLoginStart(Body, frozen=True):
-    """Nothing to log in by a passkey alone; `totp_session` of a login that waits for its second factor."""
+    """Empty to log in with a passkey alone; `totp_session` to complete a login that waits for its second factor."""
 
     totp_session: Text | UnsetType = UNSET
 
 
 class PasskeyLogin(Body, frozen=True):
-    """What `navigator.credentials.get()` answered; `totp_session` as it was with the options."""
+    """The result of `navigator.credentials.get()`; `totp_session` as in the request for the options."""
 
     credential: Credential
     totp_session: Text | UnsetType = UNSET
 
 
 class RpEntity(Struct, frozen=True):
-    """For whom a passkey is made: the domain of `http.public_url`."""
+    """The relying party: the domain of `http.public_url`."""
 
     id: str
     name: str
 
 
 class UserEntity(Struct, frozen=True, rename="camel"):
-    """Whose passkey it is; `id` is the account's, in base64url."""
+    """The passkey's owner; `id` is the account's id in base64url."""
 
     id: str
     name: str
@@ -89,14 +88,14 @@ class UserEntity(Struct, frozen=True, rename="camel"):
 
 
 class CredentialParameters(Struct, frozen=True):
-    """A kind of key that is taken: an algorithm of COSE."""
+    """An accepted COSE algorithm."""
 
     type: Literal["public-key"]
     alg: int
 
 
 class CredentialDescriptor(Struct, frozen=True):
-    """A passkey that is there."""
+    """A registered passkey."""
 
     type: Literal["public-key"]
     id: Base64Url
@@ -104,7 +103,7 @@ class CredentialDescriptor(Struct, frozen=True):
 
 
 class AuthenticatorSelection(Struct, frozen=True, rename="camel"):
-    """Which authenticators are wanted."""
+    """Which authenticators are preferred."""
 
     resident_key: Literal["preferred"]
     require_resident_key: bool
@@ -125,7 +124,7 @@ class CreationOptions(Struct, frozen=True, rename="camel"):
 
 
 class RequestOptions(Struct, frozen=True, rename="camel"):
-    """For `PublicKeyCredential.parseRequestOptionsFromJSON()`; no `allowCredentials`: any passkey of this site."""
+    """For `PublicKeyCredential.parseRequestOptionsFromJSON()`; empty `allowCredentials`: any passkey of this site."""
 
     challenge: Base64Url
     timeout: int
@@ -135,14 +134,14 @@ class RequestOptions(Struct, frozen=True, rename="camel"):
 
 
 class RegistrationOptionsResponse(Struct, frozen=True):
-    """What to make a passkey with, once and until `expires_at`."""
+    """Options for creating a passkey; valid once, until `expires_at`."""
 
     options: CreationOptions
     expires_at: Timestamp
 
 
 class LoginOptionsResponse(Struct, frozen=True):
-    """What to log in with, once and until `expires_at`."""
+    """Options for logging in; valid once, until `expires_at`."""
 
     options: RequestOptions
     expires_at: Timestamp
@@ -151,8 +150,8 @@ class LoginOptionsResponse(Struct, frozen=True):
 class PasskeyRecord(Struct, frozen=True):
     """A passkey.
 
-    `backup_eligible` ones may be on several devices of their owner, `backed_up` ones are. `aaguid` tells the make of
-    the authenticator, all zeros where it doesn't tell.
+    `backup_eligible` passkeys can be on several devices of their owner, `backed_up` ones are. `aaguid` identifies the
+    model of the authenticator; all zeros if unknown.
     """
 
     id: UUID
@@ -166,14 +165,14 @@ class PasskeyRecord(Struct, frozen=True):
 
 
 class PasskeyRegistrationResponse(Struct, frozen=True):
-    """A new passkey. `recovery_codes` where it is the account's first factor: shown this once."""
+    """A new passkey. `recovery_codes`, shown only once, if it is the account's first second factor."""
 
     passkey: PasskeyRecord
     recovery_codes: list[str] | None
 
 
 class PasskeyRecoveryCodes(Struct, frozen=True):
-    """Recovery codes, shown this once: each works once, in place of the second factor."""
+    """Recovery codes, shown only once; each works once in place of the second factor."""
 
     message: str
     recovery_codes: list[str]
@@ -187,7 +186,7 @@ class PasskeyDeletion(Struct, frozen=True):
 
 
 def to_record(passkey: Passkey) -> PasskeyRecord:
-    """A passkey as it is answered."""
+    """The response for a passkey."""
     return PasskeyRecord(
         id=passkey.id,
         name=passkey.name,
@@ -201,12 +200,12 @@ def to_record(passkey: Passkey) -> PasskeyRecord:
 
 
 def to_registration(registered: Registration) -> PasskeyRegistrationResponse:
-    """A new passkey as it is answered."""
+    """The response for a new passkey."""
     return PasskeyRegistrationResponse(to_record(registered.passkey), registered.recovery_codes)
 
 
 def audit_fields(passkey: Passkey) -> dict[str, Any]:
-    """What the audit log keeps of a passkey."""
+    """The audit log's fields of a passkey."""
     return {
         "name": passkey.name,
         "credential_id": encode_base64url(passkey.credential_id),
@@ -216,7 +215,7 @@ def audit_fields(passkey: Passkey) -> dict[str, Any]:
 
 
 def to_registration_options(offer: PasskeyChallenge, owner: PasskeyOwner) -> RegistrationOptionsResponse:
-    """What a browser makes a passkey with."""
+    """The options with which a browser creates a passkey."""
     options = CreationOptions(
         rp=RpEntity(offer.party.id, _SERVICE_NAME),
         user=UserEntity(encode_base64url(owner.id.bytes), owner.email, owner.email),
@@ -231,7 +230,7 @@ def to_registration_options(offer: PasskeyChallenge, owner: PasskeyOwner) -> Reg
 
 
 def to_login_options(offer: PasskeyChallenge, *, alone: bool) -> LoginOptionsResponse:
-    """What a browser logs in with; `alone`: without a password before it."""
+    """The options with which a browser logs in; `alone`: without a password before."""
     options = RequestOptions(
         challenge=encode_base64url(offer.challenge),
         timeout=_TIMEOUT,

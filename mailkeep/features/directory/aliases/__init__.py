@@ -1,27 +1,29 @@
-"""Aliases: addresses of a managed domain whose mail goes to one or more destinations.
+"""Aliases: addresses of a managed domain whose mail is delivered to one or more destinations.
 
-`source_local_part` is unique in its domain, compared folded; empty it is the domain's catch-all. `destination` is one
-address or several with commas between them, trimmed, each once, at most `limits.alias_destinations`. An
-alias may share a mailbox's address: the mailbox wins (`features.routing` has the order). Changes hold for the next
-message; nothing is reloaded.
+`source_local_part` is unique in its domain, compared folded; empty, it is the domain's catch-all. `destination` is one
+address or several, separated by commas, trimmed, without duplicates, at most `limits.alias_destinations`. An alias may
+have a mailbox's address; the mailbox takes precedence (see `routing` for the order). Changes apply to the next message;
+nothing is reloaded.
 
-Aliases do not chain: a destination may not be the source of another alias of the same domain. Refused from both
-sides (`alias_chain`): my destination is a source, my source is a destination. An exact source counts to the letter,
-even where a mailbox shares its address, since the mailbox may go. Otherwise what counts is where mail would go: to the
-source without the tag when nothing matches exactly, to the catch-all when nothing else answers.
+Aliases do not chain within a domain: a destination must not be the source of another alias of the same domain. This is
+refused in both directions (`alias_chain`), whether the new alias leads to an existing one or an existing one leads to
+it. An exact source always counts, even if a mailbox has the same address, because the mailbox may be deleted. Otherwise
+the alias counts to which mail would be routed: the source without the tag if nothing matches exactly, the catch-all if
+nothing else matches.
 
-Nothing leads in a circle (`alias_loop`): not to itself, not over several aliases, domains or a mailbox's forward.
-Over domains an alias may lead to an alias.
+No alias leads back to itself (`alias_loop`), neither directly nor through other aliases, domains or a mailbox's
+forward. Across domains, an alias may lead to an alias.
 
-Both are checked after the write, in its transaction, under the one lock that all writers of aliases and forwards
-take: on create, on change and on activation. An inactive alias counts as absent; deactivated domains and mailboxes
-count, since they may come back. Removing is never refused: where a mailbox or an alias goes, or a domain's delimiter
-changes, an address may begin to match another alias. Routing is safe from what comes of that, and tells it.
+Both are checked after the write, in its transaction, under the lock that all writers of aliases and forwards take: when
+an alias is created, changed or activated. Inactive aliases are ignored; deactivated domains and mailboxes count,
+because they may be activated again. Removals are never refused: when a mailbox or an alias is deleted, or a domain's
+delimiter changes, an address may begin to match another alias. Routing handles the resulting chains and loops, and
+reports them.
 
-A destination that leads nowhere is no fault: the domain's mail may be set up in any order. It stands in `warnings`,
-as far as it can be told to the caller without telling the insides of foreign domains.
+A destination that leads nowhere is accepted, so that a domain can be set up in any order. It is listed in `warnings`,
+except for details of domains that the caller may not see.
 
-The address of an administrator belongs to its rank, with or without a tag: a lower rank makes, changes and deletes no
-alias for it, and a catch-all that a lower rank changed last does not match it (`route_match`; postmaster and abuse
-excepted). A later promotion leaves aliases as they are.
+The address of an administrator belongs to its rank, with or without a tag: a lower rank can't create, change or delete
+an alias for it, and a catch-all last changed by a lower rank does not match it (`route_match`; except postmaster and
+abuse). A later promotion does not change aliases.
 """

@@ -15,7 +15,7 @@ MAX_DESTINATIONS = 10
 class Alias(Struct, frozen=True):
     """An alias; `source_local_part` in NFC, empty for the catch-all; destinations as written, and their keys.
 
-    A Struct, since lists make hundreds of them: a frozen dataclass takes four times as long.
+    A Struct, because lists create hundreds of them, and a frozen dataclass takes four times as long.
     """
 
     id: UUID
@@ -30,7 +30,7 @@ class Alias(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class NewAlias:
-    """An alias to make, as it was asked for: nothing is parsed yet."""
+    """An alias to create, not parsed yet."""
 
     domain_id: UUID
     source_local_part: str
@@ -40,7 +40,7 @@ class NewAlias:
 
 @dataclass(frozen=True, slots=True)
 class AliasChanges:
-    """What to change of an alias; None leaves a thing as it is. `destination` is not parsed yet."""
+    """Changes of an alias; None changes nothing. `destination` is not parsed yet."""
 
     destination: str | None = None
     active: bool | None = None

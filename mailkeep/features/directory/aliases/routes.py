@@ -1,4 +1,4 @@
-"""Paths of aliases."""
+"""Routes of aliases."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ ENDPOINTS = (
         handler=_list,
         action="alias.list",
         summary="List aliases",
-        description="Of one domain, or of all that the caller may see; a domain_admin must name the domain.",
+        description="Of one domain, or of all that the caller may see; a domain_admin must give `domain_id`.",
         tag="Aliases",
         query=wire.AliasQuery,
         listing=Listing(("created_at", "updated_at", "source_local_part")),
@@ -88,11 +88,12 @@ ENDPOINTS = (
         path="/aliases",
         handler=_create,
         action="alias.write",
-        summary="Make an alias",
+        summary="Create an alias",
         description=(
-            "An empty `source_local_part` is the catch-all. CONFLICT tells in `details.reason` why: `source_taken`,"
-            " `alias_chain`, `alias_loop` or `limit_reached`. More external destinations, nested ones included, than"
-            " `limits.external_expansion` are accepted with a warning; mail for the alias is rejected then."
+            "An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, "
+            "`alias_chain`, `alias_loop` or `limit_reached`. More external destinations than "
+            "`limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is "
+            "then rejected."
         ),
         tag="Aliases",
         body=wire.AliasCreate,
@@ -142,7 +143,7 @@ ENDPOINTS = (
         handler=_delete,
         action="alias.write",
         summary="Delete an alias",
-        description="It holds for the next message.",
+        description="Applies to the next message.",
         tag="Aliases",
         data=wire.AliasDeletion,
         audit="alias.delete",

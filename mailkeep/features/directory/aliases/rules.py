@@ -1,4 +1,4 @@
-"""What an alias may be."""
+"""Validation of aliases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS
 def parse_new(
     source: str, destination: str, max_destinations: int = MAX_DESTINATIONS
 ) -> tuple[str, tuple[Address, ...]]:
-    """Source (in NFC) and at most `most` destinations of an alias to make; INVALID_FIELD with all faults."""
+    """The source (in NFC) and at most `max_destinations` destinations of a new alias; INVALID_FIELD with all faults."""
     faults: list[FieldError] = []
     parsed = (_parse_source(source, faults), _parse_destinations(destination, max_destinations, faults))
     if faults:
@@ -23,7 +23,9 @@ def parse_new(
 
 
 def parse_destinations(text: str, max_destinations: int = MAX_DESTINATIONS) -> tuple[Address, ...]:
-    """The addresses in `text`, trimmed, each once, in their order, at most `most`; INVALID_FIELD with all faults."""
+    """The addresses in `text`, trimmed, without duplicates, in order, at most `max_destinations`; INVALID_FIELD with
+    all faults.
+    """
     faults: list[FieldError] = []
     parsed = _parse_destinations(text, max_destinations, faults)
     if faults:
@@ -46,7 +48,7 @@ def _parse_source(text: str, faults: list[FieldError]) -> str:
 def _parse_destinations(text: str, max_destinations: int, faults: list[FieldError]) -> tuple[Address, ...]:
     found: dict[str, Address] = {}
     written = dict.fromkeys(one.strip() for one in text.split(","))
-    # More cannot be as few addresses but for the case of their letters: nothing of them is parsed.
+    # Variants in upper and lower case count as one; a list that is far too long is not parsed at all.
     if len(written) > 2 * max_destinations:
         faults.append({"field": "destination", "reason": f"must have at most {max_destinations} different addresses"})
         return ()
@@ -73,18 +75,20 @@ def check_length(source: str, domain_name: str) -> None:
 
 
 def require_domain(who: Principal) -> None:
-    """MISSING_FIELDS for a domain_admin that lists aliases without saying of which domain."""
+    """MISSING_FIELDS for a domain_admin that lists aliases without `domain_id`."""
     if who.role is Role.DOMAIN_ADMIN:
         raise MissingFields(["domain_id"])
 
 
 def refuse_loop(destinations: Collection[str]) -> None:
-    """CONFLICT `alias_loop` where some of an alias's destinations lead back to it."""
+    """CONFLICT `alias_loop` where destinations of an alias lead back to it."""
     if destinations:
         raise Conflict("A destination leads back to the alias.", reason="alias_loop", destinations=sorted(destinations))
 
 
 def refuse_chain(sources: Collection[str]) -> None:
-    """CONFLICT `alias_chain` where an alias would lead to other aliases of its domain (`sources`), or they to it."""
+    """CONFLICT `alias_chain` where the alias leads to other aliases of its domain (`sources`), or they to it."""
     if sources:
-        raise Conflict("Aliases of a domain do not lead to one another.", reason="alias_chain", aliases=sorted(sources))
+        raise Conflict(
+            "An alias can't lead to another alias of the same domain.", reason="alias_chain", aliases=sorted(sources)
+        )

@@ -1,6 +1,6 @@
-"""The use cases of aliases.
+"""Use cases of aliases.
 
-Locks are taken in one order: routes, then the domain.
+Locks are taken in one order: routes, domain.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _READ, _WRITE = "alias.read", "alias.write"
 async def page(
     conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, page_request: PageRequest
 ) -> Page[Alias]:
-    """A page of the aliases of a domain, or of all that the caller may see; `part`: whose address or destinations
-    contain it.
+    """A page of the aliases of a domain, or of all that the caller may see; `part`: a substring of address or
+    destinations.
 
-    MISSING_FIELDS for a domain_admin that names no domain; DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
+    MISSING_FIELDS for a domain_admin without a domain; DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
     """
     if domain_id is None:
         rules.require_domain(who)
@@ -55,17 +55,17 @@ async def get(conn: Conn, who: Principal, alias_id: UUID) -> Alias:
 
 
 async def list_warnings(conn: Conn, who: Principal, alias: Alias) -> list[str]:
-    """A sentence for each dead end behind an alias, as far as `who` may see."""
+    """A sentence for each destination that leads nowhere, as far as `who` may see."""
     return await store.list_warnings(conn, alias, who.domains())
 
 
 async def create(
     conn: Conn, who: Principal, at: datetime, new: NewAlias, *, max_destinations: int = MAX_DESTINATIONS
 ) -> Alias:
-    """Make an alias with at most `most` destinations.
+    """Create an alias with at most `max_destinations` destinations.
 
-    INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT
-    `limit_reached`, `source_taken`, `alias_loop`, `alias_chain`. Roll back where it refuses.
+    INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `limit_reached`,
+    `source_taken`, `alias_loop`, `alias_chain`. Roll back after a refusal.
     """
     source, destinations = await _parse(rules.parse_new, new.source_local_part, new.destination, max_destinations)
     await store.lock_routes(conn)
@@ -101,10 +101,10 @@ async def change(
     *,
     max_destinations: int = MAX_DESTINATIONS,
 ) -> Alias:
-    """Change an alias, to at most `most` destinations; answers it as it is then.
+    """Change an alias, to at most `max_destinations` destinations, and return the result.
 
     INVALID_FIELD; then NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `alias_loop`,
-    `alias_chain`. Roll back where it refuses.
+    `alias_chain`. Roll back after a refusal.
     """
     destinations = None
     if wanted.destination is not None:
@@ -131,7 +131,7 @@ async def change(
 
 
 async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Alias:
-    """End an alias, also in a deactivated domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    """Delete an alias, also in a deactivated domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
     await store.lock_routes(conn)
     alias = await _require(conn, who, _WRITE, alias_id)
     domain = await domains.get(conn, who, _WRITE, alias.domain_id)
@@ -144,24 +144,24 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Al
 
 
 async def _parse(parse: Callable[..., T], *given: str | int) -> T:
-    """What `parse` finds; a long list is parsed in a thread, since it may take longer than the event loop may."""
+    """Run `parse`; for a long list in a thread, because it could block the event loop for too long."""
     long = any(isinstance(text, str) and len(text) > _LONG for text in given)
     return await asyncio.to_thread(parse, *given) if long else parse(*given)
 
 
 async def _refuse_lower_rank(conn: Conn, who: Principal, source: str, domain: Domain) -> None:
     """FORBIDDEN for the address of an administrator of higher rank, with or without a tag."""
-    if source:  # a catch-all is limited where mail is routed
+    if source:  # routing applies the rule to catch-alls
         mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, Address(source, domain.name)))
 
 
 async def _refuse_loops(conn: Conn, alias: Alias, before: Alias | None) -> None:
-    """Refuse the loops and chains that an alias makes, as it stands written."""
+    """Refuse loops and chains of an alias that has been written."""
     if not alias.active:
         return
     rules.refuse_loop(await store.find_loop(conn, alias.id))
     rules.refuse_chain(await store.find_chain_ahead(conn, alias.id))
-    if before is None or not before.active:  # who leads to me does not change with where I lead
+    if before is None or not before.active:  # a change of destinations can't create chains from other aliases
         rules.refuse_chain(await store.find_chain_behind(conn, alias))
 
 

@@ -1,4 +1,4 @@
-"""The SQL of aliases."""
+"""SQL of aliases."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ _CONTAINS = """
 
 
 async def lock_routes(conn: Conn) -> None:
-    """Wait for all other writers of aliases and forwards; ends with the transaction."""
+    """Take the lock of all writers of aliases and forwards until the transaction ends."""
     await conn.execute("SELECT lock_routes()")
 
 
 async def insert(conn: Conn, alias: Alias, rank: int) -> None:
-    """A new alias, made by somebody of this rank; CONFLICT `source_taken` where its domain has one with this source."""
+    """Insert an alias, changed by a caller of this rank; CONFLICT `source_taken` where the domain has one with this
+    source.
+    """
     try:
         await conn.execute(
             """
@@ -52,7 +54,7 @@ async def insert(conn: Conn, alias: Alias, rank: int) -> None:
 
 
 async def update(conn: Conn, alias: Alias, rank: int) -> None:
-    """The writable columns of an alias, as they are in `alias`, changed by somebody of this rank."""
+    """Update the writable columns from `alias`, changed by a caller of this rank."""
     await conn.execute(
         """
         UPDATE aliases
@@ -65,7 +67,7 @@ async def update(conn: Conn, alias: Alias, rank: int) -> None:
 
 
 async def delete(conn: Conn, alias_id: UUID) -> None:
-    """End an alias."""
+    """Delete an alias."""
     await conn.execute("DELETE FROM aliases WHERE id = %(id)s", {"id": alias_id})
 
 
@@ -79,9 +81,9 @@ async def find(conn: Conn, alias_id: UUID) -> Alias | None:
 async def page(
     conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, part: str | None, page_request: PageRequest
 ) -> Page[Alias]:
-    """A page of the aliases of one domain, or of all that the caller sees (`domains`; None: all).
+    """A page of the aliases of one domain, or of all that the caller may see (`domains`; None: all).
 
-    `part` is a folded part of the address or of a destination.
+    `part` is a folded substring of the address or of a destination.
     """
     found = await fetch_page(
         conn,
@@ -103,7 +105,7 @@ async def page(
 
 
 async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
-    """How many aliases a domain has."""
+    """Number of aliases of a domain."""
     cursor = await conn.execute(
         "SELECT count(*) AS present FROM aliases a WHERE a.domain_id = %(domain_id)s", {"domain_id": domain_id}
     )
@@ -112,19 +114,19 @@ async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
 
 
 async def find_loop(conn: Conn, alias_id: UUID) -> list[str]:
-    """The destinations of an active alias that lead back to it; asked after the write."""
+    """The destinations of an active alias that lead back to it; call it after the write."""
     cursor = await conn.execute("SELECT l.key FROM route_loop(%(id)s) l", {"id": alias_id})
     return [row["key"] for row in await cursor.fetchall()]
 
 
 async def find_chain_ahead(conn: Conn, alias_id: UUID) -> list[str]:
-    """Sources of other aliases of the domain that an active alias leads to; asked after the write."""
+    """Sources of other aliases of the domain that an active alias leads to; call it after the write."""
     cursor = await conn.execute("SELECT c.source FROM route_chain_ahead(%(id)s) c", {"id": alias_id})
     return [row["source"] for row in await cursor.fetchall()]
 
 
 async def find_chain_behind(conn: Conn, alias: Alias) -> list[str]:
-    """Sources of other aliases of the domain that lead to an active alias; asked after the write."""
+    """Sources of other aliases of the domain that lead to an active alias; call it after the write."""
     if alias.source_local_part:
         cursor = await conn.execute("SELECT c.source FROM route_chain_behind(%(id)s) c", {"id": alias.id})
     else:
@@ -133,7 +135,7 @@ async def find_chain_behind(conn: Conn, alias: Alias) -> list[str]:
 
 
 async def list_warnings(conn: Conn, alias: Alias, visible: list[UUID] | None) -> list[str]:
-    """A sentence for each dead end behind the alias; the insides of `visible` domains only (None: of all)."""
+    """A sentence for each destination that leads nowhere; details of `visible` domains only (None: all)."""
     cursor = await conn.execute(
         "SELECT route_warnings_of(%(destinations)s, %(destination_keys)s, %(visible)s::uuid[]) AS told",
         _columns(alias) | {"visible": visible},

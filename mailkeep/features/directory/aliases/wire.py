@@ -36,13 +36,13 @@ class AliasRecord(Struct, frozen=True):
 
 
 class AliasDetail(AliasRecord, frozen=True):
-    """An alias by itself; `warnings`: destinations that lead nowhere at present, limits that reject its mail."""
+    """An alias with `warnings`: destinations that currently lead nowhere, limits that reject its mail."""
 
     warnings: list[str]
 
 
 class AliasCreate(Body, frozen=True):
-    """An alias to make."""
+    """An alias to create."""
 
     domain_id: UUID
     source_local_part: Source
@@ -51,28 +51,30 @@ class AliasCreate(Body, frozen=True):
 
 
 class AliasPatch(Patch, frozen=True):
-    """What may change of an alias; its source is fixed."""
+    """Changes of an alias; its source can't change."""
 
     destination: Destination | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
 class AliasQuery(Query, frozen=True):
-    """Filters of the list; a domain_admin must name the domain. `q` is a part of the address or of a destination."""
+    """Filters of the list; a domain_admin must give `domain_id`. `q` is a substring of the address or of a
+    destination.
+    """
 
     domain_id: UUID | None = None
     q: Text | None = None
 
 
 class AliasDeletion(Struct, frozen=True):
-    """That an alias is deleted."""
+    """An alias was deleted."""
 
     message: str
     id: UUID
 
 
 def to_record(alias: Alias) -> AliasRecord:
-    """An alias as a list shows it."""
+    """The response for an alias in a list."""
     created_at = iso(alias.created_at)
     return AliasRecord(
         id=alias.id,
@@ -86,7 +88,7 @@ def to_record(alias: Alias) -> AliasRecord:
 
 
 def to_detail(alias: Alias, warnings: list[str]) -> AliasDetail:
-    """An alias as it is answered by itself."""
+    """The response for a single alias."""
     return AliasDetail(
         id=alias.id,
         domain_id=alias.domain_id,
@@ -100,7 +102,7 @@ def to_detail(alias: Alias, warnings: list[str]) -> AliasDetail:
 
 
 def audit_fields(alias: Alias) -> dict[str, Any]:
-    """What the audit log keeps of an alias."""
+    """The audit log's fields of an alias."""
     return {
         "source_local_part": alias.source_local_part,
         "destination": ",".join(alias.destinations),
@@ -109,12 +111,12 @@ def audit_fields(alias: Alias) -> dict[str, Any]:
 
 
 def read_new(given: AliasCreate) -> NewAlias:
-    """A body as an alias to make."""
+    """The new alias of a body."""
     return NewAlias(given.domain_id, given.source_local_part, given.destination, given.active)
 
 
 def read_changes(given: AliasPatch) -> AliasChanges:
-    """A PATCH as changes."""
+    """The changes of a PATCH."""
     return AliasChanges(
         destination=None if given.destination is UNSET else given.destination,
         active=None if given.active is UNSET else given.active,

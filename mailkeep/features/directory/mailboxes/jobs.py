@@ -1,7 +1,6 @@
-"""What is done in the background: the trash is emptied, and the mail of mailboxes that are gone is removed.
+"""Background jobs: emptying the trash, and removing the mail of deleted mailboxes.
 
-Both may run in any number of processes at once, and be cut off anywhere: what was not finished is found
-again.
+Any number of processes may run them at once. If one is interrupted, the next run does the rest.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ _SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def purge_trash(app: App) -> int:
-    """End mailboxes that have been in the trash for 30 days, then remove mail; how many ended. Run it hourly.
+    """Delete mailboxes that have been in the trash for 30 days and remove their mail; returns how many. Runs hourly.
 
-    By a clock that `confirm_prune_time` confirms.
+    Uses a time that `confirm_prune_time` confirms.
     """
     async with app.db.tx() as conn:
         confirmed = await confirm_prune_time(conn, "audit_entries", app.clock())
@@ -52,8 +51,9 @@ async def purge_trash(app: App) -> int:
 
 
 async def remove_mail(app: App) -> int:
-    """Remove the folders of mailboxes that are gone; how many. What can't be removed now is tried the next
-    time. Where mail is another account's, whoever runs as root does it.
+    """Remove the folders of deleted mailboxes; returns how many. Failures are retried by the next run.
+
+    Where another account owns the mail (full profile), a process that runs as root does it.
     """
     removed, last = 0, None
     if not _is_ours(app):
@@ -69,7 +69,7 @@ async def remove_mail(app: App) -> int:
 
 
 async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
-    """Remove the folder of a mailbox that is gone; False, and logged, where that fails."""
+    """Remove the folder of a deleted mailbox; False, with a log entry, if that fails."""
     if not _is_ours(app):
         return False
     try:
@@ -83,7 +83,7 @@ async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
 
 
 def _is_ours(app: App) -> bool:
-    """Whether we may remove mail; a folder that is absent is as good as ours."""
+    """Whether this process may remove mail; True if the folder does not exist."""
     root = mail_root(app.data_dir)
     return not root.exists() or os.access(root, os.W_OK | os.X_OK)
 
@@ -92,6 +92,6 @@ def _remove(folder: Path) -> None:
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:
-        # Mail may be moved by a client while we look: only a folder that is gone is done.
+        # A client may move mail meanwhile, which also raises this error; done only if the folder itself is gone.
         if folder.exists():
             raise

@@ -1,4 +1,4 @@
-"""Paths of mailboxes."""
+"""Routes of mailboxes."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ ENDPOINTS = (
         path="/mailboxes",
         handler=_create,
         action="mailbox.write",
-        summary="Make a mailbox",
-        description="With `password`, or with `password_hash` in any scheme that Dovecot knows.",
+        summary="Create a mailbox",
+        description="With `password`, or with `password_hash` in any scheme of Dovecot.",
         tag="Mailboxes",
         body=wire.MailboxCreate,
         data=wire.MailboxRecord,
@@ -153,7 +153,7 @@ ENDPOINTS = (
         handler=_delete,
         action="mailbox.write",
         summary="Delete a mailbox",
-        description="Into the trash for 30 days, or with `purge` at once and for ever. Its address is free.",
+        description="Into the trash for 30 days, or with `purge` permanently. Its address is free at once.",
         tag="Mailboxes",
         query=wire.DeleteQuery,
         data=wire.MailboxDeletion,

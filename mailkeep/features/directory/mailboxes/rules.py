@@ -1,4 +1,4 @@
-"""What a mailbox may be."""
+"""Validation of mailboxes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MAX_DESTINATIONS = 10
 
 
 def parse_local_part(text: str, *, ascii_only: bool = False) -> str:
-    """A local part in NFC, or INVALID_FIELD; the length of the whole address is `address_in`'s to check.
+    """A local part in NFC, or INVALID_FIELD; `address_in` checks the length of the whole address.
 
-    `ascii_alone`: for Dovecot, which has no SMTPUTF8 (RFC 6531) and could be handed no mail for another one.
+    `ascii_only`: for Dovecot, which has no SMTPUTF8 (RFC 6531) and accepts no mail for other addresses.
     """
     if ascii_only and not text.isascii():
         raise invalid_field("local_part", "must be of ASCII characters in the full profile")
@@ -31,7 +31,7 @@ def parse_local_part(text: str, *, ascii_only: bool = False) -> str:
 
 
 def address_in(local_part: str, domain_name: str) -> Address:
-    """The address of a local part in a domain; INVALID_FIELD where the two together are too long."""
+    """The address of a local part in a domain; INVALID_FIELD if it is too long."""
     address = Address(local_part, domain_name)
     try:
         return parse_address(address.text)
@@ -40,7 +40,7 @@ def address_in(local_part: str, domain_name: str) -> Address:
 
 
 def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
-    """The addresses of a forward, trimmed, each once, at most ten; INVALID_FIELD with every fault."""
+    """The addresses of a forward, trimmed, without duplicates, at most ten; INVALID_FIELD with every fault."""
     faults: list[FieldError] = []
     found: dict[str, Address] = {}
     for index, text in enumerate(texts):
@@ -65,11 +65,11 @@ def forward_to(addresses: Sequence[Address], keep_copy: bool) -> MailboxForward:
 
 
 def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
-    """INVALID_FIELD where both, or a hash that is malformed or costs too much, are given; MISSING_FIELDS where one is
-    required and none is.
+    """INVALID_FIELD for both a password and a hash, or a hash that is malformed or too expensive; MISSING_FIELDS if
+    one is required.
     """
     if secret.password is not None and secret.password_hash is not None:
-        raise invalid_field("password_hash", "must not stand beside password")
+        raise invalid_field("password_hash", "can't be given together with password")
     if secret.password_hash is not None:
         if fault := check_password_hash(secret.password_hash):
             raise invalid_field("password_hash", fault)
@@ -78,7 +78,7 @@ def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
 
 
 def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
-    """FORBIDDEN where the mailbox, or address, belongs to an administrator of a higher rank than the caller's."""
+    """FORBIDDEN where the mailbox or address belongs to an administrator of higher rank than the caller."""
     if owner is not None and owner.rank > who.role.rank:
         raise Forbidden("The address belongs to an administrator of higher rank.", reason="higher_rank")
 
@@ -90,14 +90,14 @@ def refuse_loop(keys: Sequence[str]) -> None:
 
 
 def refuse_not_in_trash(mailbox: Mailbox) -> None:
-    """CONFLICT where there is nothing to restore."""
+    """CONFLICT where the mailbox is not in the trash."""
     if mailbox.deleted_at is None:
         raise Conflict("The mailbox is not in the trash.", reason="not_trashed")
 
 
 def display_suspender(who: Principal, label: str, rank: int | None) -> str:
-    """Who suspended an address, as this caller sees it: an administrator's name (None for the rules' rank) only to who
-    sees all administrators in GET /admins, and to that one itself; to others the role.
+    """Who suspended an address, as this caller may know it: the label for the rules (`rank` None), for callers that
+    see all administrators (GET /admins) and for that administrator; for others the role.
     """
     sees_all = who.scope is None and who.role is not Role.DOMAIN_ADMIN
     itself = who.actor is ActorType.SESSION and label == who.label

@@ -1,4 +1,4 @@
-"""The SQL of mailboxes."""
+"""SQL of mailboxes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SELECT = """
 
 
 async def insert(conn: Conn, mailbox: Mailbox, password_hash: str) -> None:
-    """A new mailbox; CONFLICT where the address is taken."""
+    """Insert a mailbox; CONFLICT where the address is taken."""
     try:
         await conn.execute(
             """
@@ -55,7 +55,7 @@ async def insert(conn: Conn, mailbox: Mailbox, password_hash: str) -> None:
 
 
 async def update(conn: Conn, mailbox: Mailbox) -> None:
-    """The writable columns of a mailbox, as they are in `mailbox`; CONFLICT where the address is taken."""
+    """Update the writable columns from `mailbox`; CONFLICT where the address is taken."""
     try:
         await conn.execute(
             """
@@ -74,7 +74,7 @@ async def update(conn: Conn, mailbox: Mailbox) -> None:
 
 
 async def set_password_hash(conn: Conn, mailbox_id: UUID, password_hash: str) -> None:
-    """What the mailbox is opened with from now on, in Dovecot's format."""
+    """Set the password, in Dovecot's format."""
     await conn.execute(
         "UPDATE mailboxes SET password_hash = %(password_hash)s WHERE id = %(id)s",
         {"id": mailbox_id, "password_hash": password_hash},
@@ -82,7 +82,7 @@ async def set_password_hash(conn: Conn, mailbox_id: UUID, password_hash: str) ->
 
 
 async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int) -> None:
-    """Count mail that came into (or, negative, went out of) a mailbox."""
+    """Add mail to the mailbox's usage; negative numbers remove it."""
     await conn.execute(
         """
         UPDATE mailboxes
@@ -94,12 +94,12 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int) -> No
 
 
 async def delete(conn: Conn, mailbox_id: UUID) -> None:
-    """The row; a trigger notes that its mail is to be removed."""
+    """Delete the row; a trigger records that its mail must be removed."""
     await conn.execute("DELETE FROM mailboxes WHERE id = %(id)s", {"id": mailbox_id})
 
 
 async def delete_trash(conn: Conn, before: datetime, limit: int) -> list[Mailbox]:
-    """Delete at most `most` mailboxes that came into the trash before `before`, the oldest first."""
+    """Delete at most `limit` mailboxes put in the trash before `before`, oldest first."""
     cursor = await conn.execute(
         _SELECT
         + """
@@ -121,14 +121,14 @@ async def find(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
 
 
 async def find_for_update(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
-    """The mailbox with this id, also from the trash, held until the transaction ends."""
+    """The mailbox with this id, also from the trash, locked until the transaction ends."""
     cursor = await conn.execute(_SELECT + " WHERE m.id = %(id)s FOR UPDATE OF m", {"id": mailbox_id})
     row = await cursor.fetchone()
     return _mailbox(row) if row else None
 
 
 async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
-    """The mailbox that has this address (by its key), not from the trash."""
+    """The mailbox with this address key, not from the trash."""
     cursor = await conn.execute(_SELECT + " WHERE m.address_key = %(key)s AND m.deleted_at IS NULL", {"key": key})
     row = await cursor.fetchone()
     return _mailbox(row) if row else None
@@ -154,7 +154,7 @@ async def page(conn: Conn, wanted: MailboxFilter, page_request: PageRequest) -> 
 
 
 async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
-    """How many mailboxes a domain has, without the trash."""
+    """Number of mailboxes of a domain, without the trash."""
     cursor = await conn.execute(
         "SELECT count(*) AS present FROM mailboxes WHERE domain_id = %(id)s AND deleted_at IS NULL",
         {"id": domain_id},
@@ -165,18 +165,18 @@ async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
 
 
 async def lock_routes(conn: Conn) -> None:
-    """The lock of all writers of aliases and forwards, until the transaction ends."""
+    """Take the lock of all writers of aliases and forwards until the transaction ends."""
     await conn.execute("SELECT lock_routes()")
 
 
 async def find_loop(conn: Conn, mailbox_id: UUID) -> list[str]:
-    """The forwards of a mailbox that lead back to it; asked after the write, under `lock_routes`."""
+    """The forwards of a mailbox that lead back to it; call it after the write, under `lock_routes`."""
     cursor = await conn.execute("SELECT c.key FROM route_loop(%(id)s) c", {"id": mailbox_id})
     return [row["key"] for row in await cursor.fetchall()]
 
 
 async def list_removals(conn: Conn, limit: int, after: UUID | None) -> list[UUID]:
-    """Mailboxes that are gone whose mail is still to be removed, at most `most`, beyond `after`."""
+    """Deleted mailboxes whose mail must still be removed, at most `limit`, after the id `after`."""
     cursor = await conn.execute(
         """
         SELECT mailbox_id FROM mail_removals
@@ -188,7 +188,7 @@ async def list_removals(conn: Conn, limit: int, after: UUID | None) -> list[UUID
 
 
 async def finish_removal(conn: Conn, mailbox_id: UUID) -> None:
-    """The mail of this mailbox is removed."""
+    """Record that the mail of this mailbox is removed."""
     await conn.execute("DELETE FROM mail_removals WHERE mailbox_id = %(id)s", {"id": mailbox_id})
 
 

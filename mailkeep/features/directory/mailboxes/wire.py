@@ -16,13 +16,13 @@ from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 LocalPart = Annotated[str, Meta(max_length=64)]
 Name = Annotated[str, Meta(max_length=200)]
 Password = Annotated[str, Meta(max_length=1000, extra_json_schema={"format": "password", "writeOnly": True})]
-Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Bytes; 0 is no limit")]
+Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Bytes; 0 is unlimited")]
 Destination = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"})]
 Destinations = Annotated[list[Destination], Meta(max_length=50)]
 
 
 class ProtocolsRecord(Struct, frozen=True):
-    """By which protocols the mailbox may be used; `smtp` is submission."""
+    """The protocols that may be used with the mailbox; `smtp` is submission."""
 
     imap: bool
     pop3: bool
@@ -31,7 +31,7 @@ class ProtocolsRecord(Struct, frozen=True):
 
 
 class ForwardRecord(Struct, frozen=True):
-    """Where mail is sent on to; `keep_copy`: the mailbox gets it too."""
+    """Forwarding destinations; `keep_copy`: the mailbox gets the mail too."""
 
     destinations: list[str]
     keep_copy: bool
@@ -40,7 +40,8 @@ class ForwardRecord(Struct, frozen=True):
 class SuspendedRecord(Struct, frozen=True):
     """Why, by whom (`rules` or an administrator) and since when sending is suspended for the address.
 
-    `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+    `by` is the administrator's name for callers that see all administrators; for a domain_admin or a scoped key it is
+    the role.
     """
 
     reason: str
@@ -49,7 +50,7 @@ class SuspendedRecord(Struct, frozen=True):
 
 
 class LastLoginRecord(Struct, frozen=True):
-    """The last login to the mailbox, by imap, pop3, sieve or smtp (submission); all null when there was none."""
+    """The last login to the mailbox with imap, pop3, sieve or smtp (submission); all null if there was none."""
 
     at: Timestamp | None
     protocol: str | None
@@ -57,7 +58,7 @@ class LastLoginRecord(Struct, frozen=True):
 
 
 class MailboxRecord(Struct, frozen=True):
-    """A mailbox. `used_bytes` and `message_count` are of all its folders; `deleted_at` is set in the trash only."""
+    """A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only."""
 
     id: UUID
     domain_id: UUID
@@ -78,7 +79,7 @@ class MailboxRecord(Struct, frozen=True):
 
 
 class ProtocolsRequest(Patch, frozen=True):
-    """Protocols to switch; those left out stay as they are, or on in a new mailbox."""
+    """Protocols to enable or disable; others stay unchanged, or enabled in a new mailbox."""
 
     imap: bool | UnsetType = UNSET
     pop3: bool | UnsetType = UNSET
@@ -94,7 +95,7 @@ class ForwardRequest(Patch, frozen=True):
 
 
 class MailboxCreate(Body, frozen=True):
-    """A mailbox to make, with `password` or, to migrate one, `password_hash` in Dovecot's format ({SCHEME}…)."""
+    """A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…)."""
 
     one_of: ClassVar[tuple[str, ...]] = ("password", "password_hash")
 
@@ -110,7 +111,7 @@ class MailboxCreate(Body, frozen=True):
 
 
 class MailboxPatch(Patch, frozen=True):
-    """What may change of a mailbox."""
+    """Changes of a mailbox."""
 
     domain_id: UUID | UnsetType = UNSET
     local_part: LocalPart | UnsetType = UNSET
@@ -124,7 +125,7 @@ class MailboxPatch(Patch, frozen=True):
 
 
 class MailboxQuery(Query, frozen=True):
-    """Filters of the list; `q` is a part of the address, `trashed` shows the trash instead."""
+    """Filters of the list; `q` is a substring of the address, `trashed` lists the trash instead."""
 
     domain_id: UUID | None = None
     active: bool | None = None
@@ -133,13 +134,13 @@ class MailboxQuery(Query, frozen=True):
 
 
 class DeleteQuery(Query, frozen=True):
-    """`purge`: at once, with its mail, rather than into the trash."""
+    """`purge`: delete the mailbox and its mail at once, without the trash."""
 
     purge: bool = False
 
 
 class MailboxDeletion(Struct, frozen=True):
-    """What became of a deleted mailbox; `kept_until`: as long as it can be restored."""
+    """A mailbox was deleted; it can be restored until `kept_until`."""
 
     message: str
     id: UUID
@@ -148,7 +149,7 @@ class MailboxDeletion(Struct, frozen=True):
 
 
 def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
-    """A mailbox as it is answered to this caller."""
+    """The response for a mailbox, to this caller."""
     suspension, login = mailbox.suspension, mailbox.last_login
     return MailboxRecord(
         id=mailbox.id,
@@ -174,7 +175,7 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
 
 
 def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
-    """What the audit log keeps of a mailbox: its writable fields, without the password."""
+    """The audit log's fields of a mailbox: its writable fields, without the password."""
     return {
         "domain_id": mailbox.domain_id,
         "address": str(mailbox.address),
@@ -190,12 +191,12 @@ def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
 
 
 def read_password(given: MailboxCreate | MailboxPatch) -> PasswordOrHash:
-    """The password, or hash of one, in a body."""
+    """The password, or its hash, of a body."""
     return PasswordOrHash(_or_none(given.password), _or_none(given.password_hash))
 
 
 def read_changes(given: MailboxPatch) -> MailboxChanges:
-    """A PATCH as changes; its destinations are not parsed yet."""
+    """The changes of a PATCH; destinations are not parsed yet."""
     sealed, forward = read_password(given), given.forward
     protocols = None if given.protocols is UNSET else read_protocols(given.protocols)
     destinations = keep_copy = None
@@ -216,7 +217,7 @@ def read_changes(given: MailboxPatch) -> MailboxChanges:
 
 
 def read_protocols(given: ProtocolsRequest) -> dict[str, bool]:
-    """The protocols that a body names."""
+    """The protocols named in a body."""
     return {name: value for name, value in structs.asdict(given).items() if value is not UNSET}
 
 

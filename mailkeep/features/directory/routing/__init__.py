@@ -1,41 +1,41 @@
-"""Routing: where mail for an address goes. One SQL function (`route_address`) answers all who ask.
+"""Routing: where mail for an address is delivered. One SQL function (`route_address`) decides for all callers.
 
-In a managed domain that is active and receives, what matches first answers:
+In a managed domain that is active and receives mail, the first match counts:
 
 1. a mailbox with exactly this address,
 2. an alias with exactly this address,
 3. the mailbox, then the alias, whose name is the local part without its `+tag` (docs/decisions/0003),
 4. the domain's catch-all,
-5. of `postmaster` and `abuse` the domain's administrators, else the super_admins (RFC 5321 §4.5.1, RFC 2142), at those
-   of their addresses that mail can be delivered to. A deactivated mailbox or an alias that leads nowhere does not stop
-   this step. `postmaster` without a domain, and both at `server.hostname`, are the super_admins'.
+5. for `postmaster` and `abuse` the domain's administrators, else the super_admins (RFC 5321 §4.5.1, RFC 2142), at those
+   of their addresses that can receive mail. A deactivated mailbox or an alias that leads nowhere does not prevent this
+   step. `postmaster` without a domain, and both at `server.hostname`, go to the super_admins.
 
-Local parts compare folded (`core.address.fold_local`). What is in the trash and inactive aliases do not exist. A
-deactivated mailbox still answers for its address, by refusing: its mail goes to nobody else.
+Local parts are compared folded (`core.address.fold_local`). Mailboxes in the trash and inactive aliases are ignored. A
+deactivated mailbox still matches its address and refuses its mail: nobody else gets it.
 
-An alias is followed to the end, over managed domains and through the forwards of mailboxes, each source once, so that
-no loop holds it. What comes out are mailboxes (once each, with the tag in the address) and addresses outside. What
-leads nowhere is dropped with a warning while something is left. A mailbox that forwards without keeping a copy keeps
-it all the same when nothing is left.
+Aliases are followed to the end, across managed domains and through the forwards of mailboxes, each source once, so that
+loops end. The result is a list of mailboxes (each once, with the tag in the address) and external addresses.
+Destinations that lead nowhere are dropped with a warning if others remain. A mailbox that forwards without keeping a
+copy keeps one if nothing else remains.
 
-Decisions, and what SMTP answers:
+Decisions, and the SMTP reply:
 
 - `deliver`: 250
-- `unknown_user`: 550 5.1.1; nothing matches, or all that the match leads to is a dead end
+- `unknown_user`: 550 5.1.1; nothing matches, or the match leads nowhere
 - `mailbox_inactive`: 550 5.2.1
-- `receiving_disabled`: 550 5.7.1; the domain takes no mail
-- `domain_inactive`: 450; the domain is deactivated, or what is left stands in one that is
-- `no_administrator`: 451 4.3.5; postmaster or abuse, and no administrator has an address that receives mail: it is
-  never unknown, the sender tries again, and `explain` says why
+- `receiving_disabled`: 550 5.7.1; the domain receives no mail
+- `domain_inactive`: 450; the domain, or that of all remaining destinations, is deactivated
+- `no_administrator`: 451 4.3.5; no administrator for postmaster or abuse has an address that receives mail: these
+  addresses are never unknown, the sender retries, and `explain` gives the reason
 - `expansion_limit`: 550 5.7.1; more than `limits.external_expansion` external destinations
 - `too_many_destinations`: 550 5.7.1; more than 1,000 destinations of all kinds
-- `not_managed`: 554 5.7.1; not ours, and nothing is relayed
+- `not_managed`: 554 5.7.1; not a domain of this server, which does not relay
 
-At RCPT two more follow from the room in mailboxes (`service.recipient`), where no destination has any:
+At RCPT there are two more (`service.route_recipient`), when no destination has room:
 
 - `mailbox_full`: 452 4.2.2
 - `message_too_large`: 552 5.2.2; the message is larger than the whole quota
 
-An explanation tells a caller the insides of its own domains only: what lies behind an address in a foreign domain
-shows as that address.
+An explanation shows a caller details of its own domains only: what an address in another domain leads to is shown as
+that address.
 """

@@ -1,4 +1,4 @@
-"""Where an address goes, and the way there."""
+"""Routes, and the steps that led to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Decision = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RouteDestination:
-    """Where mail ends: a mailbox, its address with any tag, or (`mailbox_id` None) an address outside."""
+    """Where mail is delivered: a mailbox, with any tag in its address, or (`mailbox_id` None) an external address."""
 
     type: Literal["mailbox", "external"]
     address: str
@@ -33,9 +33,10 @@ class RouteDestination:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What is decided for an address; `deliveries` only with `deliver`, each place once.
+    """The decision for an address; `deliveries` only with `deliver`, each destination once.
 
-    `external` counts the places outside. `depends_on_size`: a message may be too large for the quota of all places.
+    `external` is the number of external destinations. `depends_on_size`: a larger message might exceed the quota of all
+    destinations.
     """
 
     decision: Decision
@@ -46,7 +47,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class RouteStep:
-    """One look-up: what was looked for under which address, what came of it, and the row that answered.
+    """One lookup: what was looked up under which address, the result, and the row that matched.
 
     `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject.
     """
@@ -59,7 +60,7 @@ class RouteStep:
 
 @dataclass(frozen=True, slots=True)
 class RouteExplanation:
-    """A route with the steps that led to it, and a sentence for each dead end on the way."""
+    """A route with its steps, and a sentence for each destination that leads nowhere."""
 
     route: Route
     steps: tuple[RouteStep, ...]

@@ -1,4 +1,4 @@
-"""Paths of routing."""
+"""Routes of routing."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ENDPOINTS = (
         path="/routing/explain",
         handler=_explain,
         action="routing.explain",
-        summary="Explain where an address goes",
-        description="By the very SQL that incoming mail takes. What lies in foreign domains is not told.",
+        summary="Explain the routing of an address",
+        description="Uses the same SQL as incoming mail. Details of other callers' domains are not shown.",
         tag="Routing",
         query=wire.ExplainQuery,
         data=wire.RouteExplanationRecord,

@@ -1,4 +1,4 @@
-"""How an address is read before it is looked up."""
+"""Parsing of addresses before they are looked up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def parse(text: str) -> Address:
 
 
 def normalize_recipient(recipient: str) -> str:
-    """A recipient as it came by SMTP, its domain as A-labels where it is a domain name; never refused."""
+    """An SMTP recipient with its domain in A-labels if it is a domain name; never refused."""
     local_part, at, domain = recipient.rpartition("@")
     try:
         return f"{local_part}@{normalize_domain(domain)}" if at else recipient

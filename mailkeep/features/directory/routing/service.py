@@ -1,4 +1,4 @@
-"""Asking where an address goes."""
+"""Use cases of routing."""
 
 from __future__ import annotations
 
@@ -14,40 +14,41 @@ from mailkeep.settings.tree import LimitsSettings
 
 
 async def route(conn: Conn, recipient: str) -> Route:
-    """Where mail for a recipient goes, for those who deliver it; any text is taken."""
+    """The route of a recipient, for delivery; accepts any text."""
     return await store.route(conn, rules.normalize_recipient(recipient))
 
 
 async def list_visible_destinations(conn: Conn, address: str, domain_id: UUID) -> frozenset[str]:
-    """Where mail for an address goes, as far as those may see who administer this domain alone: the addresses, in
-    lower case. What lies behind another domain is not among them, but the address in that domain is.
+    """The destinations of an address, in lower case, as far as administrators of only this domain may see them.
+
+    For an address in another domain, the address itself is returned and not what it leads to.
     """
     found = await store.explain(conn, rules.normalize_recipient(address), [domain_id])
     return frozenset(place.address.lower() for place in found.route.deliveries)
 
 
 async def route_recipient(conn: Conn, address: str, size: int = 0) -> Route:
-    """`route` for a message of this many bytes (0: not known) that is offered by SMTP: with the room in mailboxes."""
+    """`route` for a message of `size` bytes (0: unknown) offered by SMTP; considers the room in mailboxes."""
     return await store.route_recipient(conn, rules.normalize_recipient(address), size)
 
 
 async def apply_settings(conn: Conn, hostname: str, limits: LimitsSettings) -> None:
-    """Give the database the settings that routing depends on; at every start, before mail is accepted.
+    """Store the settings that routing uses, at every start before mail is accepted.
 
-    `hostname` is the name by which the server knows itself, also where `server.hostname` is not set.
+    `hostname` is the name by which the server knows itself, also if `server.hostname` is not set.
     """
     await store.apply_settings(conn, hostname.lower(), limits.external_expansion, limits.largest_message_bytes)
 
 
 async def list_sender_logins(conn: Conn, address: Address) -> frozenset[str]:
-    """The logins that may send from an address, by their keys: as the MTA asks about an envelope's sender."""
+    """The keys of the logins that may send from an address; Postfix asks this for the envelope sender."""
     return await store.list_sender_logins(conn, address.local_part, address.domain)
 
 
 async def explain(conn: Conn, who: Principal, text: str) -> RouteExplanation:
-    """Where mail for an address goes and why, as far as `who` may see.
+    """The route of an address with its steps, as far as `who` may see.
 
-    INVALID_FIELD; FORBIDDEN or API_KEY_DOMAIN_SCOPE for an address in a foreign domain.
+    INVALID_FIELD; FORBIDDEN or API_KEY_DOMAIN_SCOPE for an address in a domain that the caller may not see.
     """
     address = rules.parse(text)
     domain = await domains.find_by_name(conn, address.domain)

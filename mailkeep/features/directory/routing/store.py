@@ -1,4 +1,4 @@
-"""The SQL of routing: the one function that all ask."""
+"""SQL of routing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mailkeep.features.directory.routing.model import Route, RouteDestination, R
 
 
 async def route(conn: Conn, address: str) -> Route:
-    """Where `local@domain` (A-labels) goes."""
+    """The route of `local@domain` (A-labels)."""
     cursor = await conn.execute(
         "SELECT r.decision, r.deliveries, r.external FROM route_address(%(address)s) r", {"address": address}
     )
@@ -19,7 +19,7 @@ async def route(conn: Conn, address: str) -> Route:
 
 
 async def route_recipient(conn: Conn, address: str, size: int) -> Route:
-    """The same for a message of this many bytes that is offered by SMTP: with the room in mailboxes."""
+    """The route of a message of `size` bytes offered by SMTP; considers the room in mailboxes."""
     cursor = await conn.execute(
         """
         SELECT r.decision, r.deliveries, r.external, r.depends_on_size
@@ -31,7 +31,7 @@ async def route_recipient(conn: Conn, address: str, size: int) -> Route:
 
 
 async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> RouteExplanation:
-    """The way too, with the insides of the `visible` domains (None: of all)."""
+    """The route with its steps, with details of the `visible` domains (None: all)."""
     cursor = await conn.execute(
         """
         SELECT r.decision, r.deliveries, r.external, r.steps, r.warnings
@@ -45,7 +45,7 @@ async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Route
 
 
 async def apply_settings(conn: Conn, hostname: str, external_expansion: int, message_size: int) -> None:
-    """Write the settings that the database's functions depend on."""
+    """Store the settings that the database's functions use."""
     await conn.execute(
         """
         UPDATE routing_settings

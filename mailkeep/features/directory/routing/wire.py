@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from mailkeep.features.directory.routing.model import RouteExplanation
 from mailkeep.web.fields import Query
 
-AddressField = Annotated[str, Meta(max_length=320, description="local@domain, tag and all")]
+AddressField = Annotated[str, Meta(max_length=320, description="local@domain, with any tag")]
 DecisionField = Annotated[
     str,
     Meta(
@@ -23,7 +23,7 @@ DecisionField = Annotated[
 
 
 class RouteStepRecord(Struct, frozen=True):
-    """One look-up: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match."""
+    """One lookup: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match."""
 
     step: str
     result: str
@@ -32,7 +32,7 @@ class RouteStepRecord(Struct, frozen=True):
 
 
 class RouteDeliveryRecord(Struct, frozen=True):
-    """Where mail ends: `type` mailbox, or external (outside, or in a domain that the caller may not see)."""
+    """Where mail is delivered: `type` mailbox, or external (also for domains that the caller may not see)."""
 
     type: str
     address: str
@@ -40,7 +40,7 @@ class RouteDeliveryRecord(Struct, frozen=True):
 
 
 class RouteExplanationRecord(Struct, frozen=True):
-    """Where an address goes, and why."""
+    """Where mail for an address is delivered, and why."""
 
     decision: DecisionField
     steps: list[RouteStepRecord]
@@ -49,13 +49,13 @@ class RouteExplanationRecord(Struct, frozen=True):
 
 
 class ExplainQuery(Query, frozen=True):
-    """What to explain."""
+    """The address to explain."""
 
     address: AddressField
 
 
 def to_record(found: RouteExplanation) -> RouteExplanationRecord:
-    """An explanation as it is answered."""
+    """The response for an explanation."""
     return RouteExplanationRecord(
         decision=found.route.decision,
         steps=[RouteStepRecord(s.step, s.result, s.address, dict(s.row) if s.row else None) for s in found.steps],
