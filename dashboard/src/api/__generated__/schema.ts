@@ -70,7 +70,7 @@ export interface paths {
         };
         /**
          * List administrators
-         * @description Newest first. admin and super_admin see all, a domain_admin itself and those it shares a domain with, a scoped key its owner.
+         * @description Newest first. admin and super_admin see all, a domain_admin its own account and those that share a domain with it, a scoped key its owner.
          */
         get: operations["getAdmins"];
         put?: never;
@@ -95,14 +95,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an administrator
-         * @description Ends its sessions and revokes its keys. The last super_admin stays.
+         * @description Ends its sessions and revokes its keys. The last super_admin can't be deleted.
          */
         delete: operations["deleteAdminsById"];
         options?: never;
         head?: never;
         /**
          * Change an administrator
-         * @description A new password or role ends the administrator's sessions, but for the one that asks for it. The caller's own email and password change only in a session (with an API key FORBIDDEN) and with `current_password` (absent: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login).
+         * @description A new password or role ends the administrator's sessions, except the caller's own. To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login).
          */
         patch: operations["patchAdminsById"];
         trace?: never;
@@ -116,13 +116,13 @@ export interface paths {
         };
         /**
          * List aliases
-         * @description Of one domain, or of all that the caller may see; a domain_admin must name the domain.
+         * @description Of one domain, or of all that the caller may see; a domain_admin must give `domain_id`.
          */
         get: operations["getAliases"];
         put?: never;
         /**
-         * Make an alias
-         * @description An empty `source_local_part` is the catch-all. CONFLICT tells in `details.reason` why: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`. More external destinations, nested ones included, than `limits.external_expansion` are accepted with a warning; mail for the alias is rejected then.
+         * Create an alias
+         * @description An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`. More external destinations than `limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is then rejected.
          */
         post: operations["postAliases"];
         delete?: never;
@@ -144,7 +144,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an alias
-         * @description It holds for the next message.
+         * @description Applies to the next message.
          */
         delete: operations["deleteAliasesById"];
         options?: never;
@@ -165,13 +165,13 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Newest first. A super_admin sees all keys, others their own, a scoped key itself.
+         * @description Newest first. A super_admin sees all keys, others their own, a scoped key only itself.
          */
         get: operations["getApiKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown once. It has the rights of its owner, narrowed to `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that a key makes is never longer-lived, faster or more widely usable than that one, and is revoked with it.
+         * @description The key is shown once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key created with a key can't live longer, have a higher rate or more networks than that key, and is revoked with it.
          */
         post: operations["postApiKeys"];
         delete?: never;
@@ -192,7 +192,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description At once, with the keys that it made. A super_admin may revoke any key, others their own.
+         * @description At once, with the keys that it created. A super_admin may revoke any key, others their own.
          */
         delete: operations["deleteApiKeysById"];
         options?: never;
@@ -345,8 +345,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Come back from an identity provider
-         * @description Sets the cookie `svc_session` and redirects to `/`, or to where the login was to end. An account with a second factor ends at `/login#totp_session=…&methods=…&next=…`; what is refused at `/login?error=CODE`, where for FORBIDDEN, CONFLICT and UNAVAILABLE `reason` says more.
+         * Return from an identity provider
+         * @description Sets the cookie `svc_session` and redirects to `/` or to the login's `next`. An account with a second factor is redirected to `/login#totp_session=…&methods=…&next=…`, a refusal to `/login?error=CODE`, with `reason` for FORBIDDEN, CONFLICT and UNAVAILABLE.
          */
         get: operations["getAuthOidcCallbackByProvider"];
         put?: never;
@@ -369,7 +369,7 @@ export interface paths {
         post?: never;
         /**
          * Disconnect the own identity
-         * @description Ends the other sessions. The last way in stays: CONFLICT `last_way_in`.
+         * @description Ends the other sessions. The last way to log in can't be removed: CONFLICT `last_way_in`.
          */
         delete: operations["deleteAuthOidcDisconnect"];
         options?: never;
@@ -386,7 +386,7 @@ export interface paths {
         };
         /**
          * Log in with an identity provider
-         * @description For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity is linked to the account of the session, which must not be older than 15 minutes. What is refused ends at `/login?error=CODE`.
+         * @description For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity is linked to the account of the session, which must be at most 15 minutes old. A refusal redirects to `/login?error=CODE`.
          */
         get: operations["getAuthOidcLoginByProvider"];
         put?: never;
@@ -406,7 +406,7 @@ export interface paths {
         };
         /**
          * List identity providers
-         * @description Those of the settings (`oidc.providers`), in their order.
+         * @description The settings' `oidc.providers`, in their order.
          */
         get: operations["getAuthOidcProviders"];
         put?: never;
@@ -426,7 +426,7 @@ export interface paths {
         };
         /**
          * List own passkeys
-         * @description The newest first. With an API key: its owner's.
+         * @description Newest first. With an API key: those of its owner.
          */
         get: operations["getAuthPasskeys"];
         put?: never;
@@ -449,7 +449,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a passkey
-         * @description Ends the other sessions. The recovery codes go with the last factor. CONFLICT (`last_factor`) where the role needs a second factor and this is the last; (`last_way_in`) where the account has no password and no identity beside it. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
+         * @description Ends the other sessions. With the last second factor, the recovery codes are deleted. CONFLICT `last_factor` if the role requires a second factor and this is the last one; `last_way_in` if the account has no password, no identity and no other passkey. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
          */
         delete: operations["deleteAuthPasskeysById"];
         options?: never;
@@ -468,8 +468,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to log in by a passkey
-         * @description Alone, or with the `totp_session` of a login whose password was right, as its second factor. Answers what `navigator.credentials.get()` takes, good once and for 5 minutes.
+         * Begin to log in with a passkey
+         * @description Alone, or as second factor with the `totp_session` of a login whose password was right. Returns the options for `navigator.credentials.get()`, valid once, for 5 minutes.
          */
         post: operations["postAuthPasskeysLoginOptions"];
         delete?: never;
@@ -488,8 +488,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log in by a passkey
-         * @description Answers as POST /auth/login, cookie and all. Alone it asks for user verification: a PIN, a finger or a face. A passkey that is unknown, or whose counter has not risen, is INVALID_CREDENTIALS; a challenge that is unknown, used or over 5 minutes old is SESSION_INVALID.
+         * Log in with a passkey
+         * @description Returns and sets the same as POST /auth/login. A passkey alone needs user verification: PIN, fingerprint or face. INVALID_CREDENTIALS for an unknown passkey, or one whose counter has not increased; SESSION_INVALID for a challenge that is unknown, used or over 5 minutes old.
          */
         post: operations["postAuthPasskeysLoginVerify"];
         delete?: never;
@@ -529,7 +529,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to register a passkey
-         * @description Answers what `navigator.credentials.create()` takes, good once and for 5 minutes. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`). UNAVAILABLE (`public_url`) where `http.public_url` is no https address with a name, nor localhost.
+         * @description Returns the options for `navigator.credentials.create()`, valid once, for 5 minutes. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`). UNAVAILABLE (`public_url`) unless `http.public_url` is https with a host name, or localhost.
          */
         post: operations["postAuthPasskeysRegisterOptions"];
         delete?: never;
@@ -549,7 +549,7 @@ export interface paths {
         put?: never;
         /**
          * Register a passkey
-         * @description By what the browser answered. From now on a password alone opens nothing. The first factor of an account comes with ten recovery codes. Ends the other sessions.
+         * @description With the browser's result. From then on the password alone opens no session. The first second factor of an account comes with ten recovery codes. Ends the other sessions.
          */
         post: operations["postAuthPasskeysRegisterVerify"];
         delete?: never;
@@ -909,8 +909,8 @@ export interface paths {
         get: operations["getMailboxes"];
         put?: never;
         /**
-         * Make a mailbox
-         * @description With `password`, or with `password_hash` in any scheme that Dovecot knows.
+         * Create a mailbox
+         * @description With `password`, or with `password_hash` in any scheme of Dovecot.
          */
         post: operations["postMailboxes"];
         delete?: never;
@@ -932,7 +932,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a mailbox
-         * @description Into the trash for 30 days, or with `purge` at once and for ever. Its address is free.
+         * @description Into the trash for 30 days, or with `purge` permanently. Its address is free at once.
          */
         delete: operations["deleteMailboxesById"];
         options?: never;
@@ -1166,8 +1166,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain where an address goes
-         * @description By the very SQL that incoming mail takes. What lies in foreign domains is not told.
+         * Explain the routing of an address
+         * @description Uses the same SQL as incoming mail. Details of other callers' domains are not shown.
          */
         get: operations["getRoutingExplain"];
         put?: never;
@@ -1701,12 +1701,12 @@ export interface components {
             /** @default  */
             name?: string;
         };
-        /** @description An administrator to make; `domain_ids` count for a domain_admin. */
+        /** @description An administrator to create; `domain_ids` are used for a domain_admin. */
         AdminCreate: {
             domain_ids?: string[];
             /** Format: email */
             email: string;
-            /** @description 8 to 256 characters, not a common password, not the email. Never answered. */
+            /** @description 8 to 256 characters, not a common password, not the email. Never returned. */
             password: string;
             /**
              * @default admin
@@ -1721,21 +1721,21 @@ export interface components {
             message: string;
         };
         /**
-         * @description What is to change; a new password or role ends the administrator's other sessions. `current_password` is needed
-         *         for the caller's own email or password.
+         * @description Changes; a new password or role ends the administrator's other sessions. `current_password` is required for
+         *         the caller's own email or password.
          */
         AdminPatch: {
-            /** @description The caller's own password, as it is now. */
+            /** @description The caller's current password. */
             current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email?: string;
-            /** @description 8 to 256 characters, not a common password, not the email. Never answered. */
+            /** @description 8 to 256 characters, not a common password, not the email. Never returned. */
             password?: string;
             /** @enum {string} */
             role?: "domain_admin" | "admin" | "super_admin";
         };
-        /** @description An administrator. `domain_ids` are the assigned domains, as far as the caller sees them. */
+        /** @description An administrator. `domain_ids` are the assigned domains that the caller may see. */
         AdminRecord: {
             /**
              * Format: date-time
@@ -1762,7 +1762,7 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description An alias to make. */
+        /** @description An alias to create. */
         AliasCreate: {
             /** @default true */
             active?: boolean;
@@ -1773,13 +1773,13 @@ export interface components {
             /** @description Local part matched; empty is the catch-all */
             source_local_part: string;
         };
-        /** @description That an alias is deleted. */
+        /** @description An alias was deleted. */
         AliasDeletion: {
             /** Format: uuid */
             id: string;
             message: string;
         };
-        /** @description An alias by itself; `warnings`: destinations that lead nowhere at present, limits that reject its mail. */
+        /** @description An alias with `warnings`: destinations that currently lead nowhere, limits that reject its mail. */
         AliasDetail: {
             active: boolean;
             /**
@@ -1800,7 +1800,7 @@ export interface components {
             updated_at: string;
             warnings: string[];
         };
-        /** @description What may change of an alias; its source is fixed. */
+        /** @description Changes of an alias; its source can't change. */
         AliasPatch: {
             active?: boolean;
             /** @description One address, or several separated by commas: at most `limits.alias_destinations` (default 10) */
@@ -1831,9 +1831,9 @@ export interface components {
             /** @enum {string} */
             status: "ok";
         };
-        /** @description A key to make. What is left out is as usual, or as the key that makes it has it, if that is less. */
+        /** @description A key to create. Defaults are the usual values, or those of the key that creates it if they are lower. */
         ApiKeyCreate: {
-            /** @description Where the key may be used from, in CIDR form; empty: from everywhere */
+            /** @description Where the key may be used from, in CIDR form; empty: everywhere */
             allowed_networks?: string[];
             /**
              * @description 0 is no expiry
@@ -1845,7 +1845,7 @@ export interface components {
             rate_limit?: number;
             scoped_domain_ids?: string[];
         };
-        /** @description A new key: `key` itself is shown this once, null when the answer is repeated for an Idempotency-Key. */
+        /** @description A new key: `key` is shown only once, and null when the response is repeated for an Idempotency-Key. */
         ApiKeyCreateResponse: {
             api_key: components["schemas"]["ApiKeyRecord"];
             key: string | null;
@@ -1856,7 +1856,7 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are gone: it reaches nothing. */
+        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access. */
         ApiKeyRecord: {
             /** Format: uuid */
             admin_id: string;
@@ -1932,7 +1932,7 @@ export interface components {
             dmarc: string | null;
             spf: string | null;
         };
-        /** @description Which authenticators are wanted. */
+        /** @description Which authenticators are preferred. */
         AuthenticatorSelection: {
             requireResidentKey: boolean;
             /** @enum {string} */
@@ -2022,7 +2022,7 @@ export interface components {
             timeout: number;
             user: components["schemas"]["UserEntity"];
         };
-        /** @description A passkey that is there. */
+        /** @description A registered passkey. */
         CredentialDescriptor: {
             /** @description Base64url without padding */
             id: string;
@@ -2030,13 +2030,13 @@ export interface components {
             /** @enum {string} */
             type: "public-key";
         };
-        /** @description A kind of key that is taken: an algorithm of COSE. */
+        /** @description An accepted COSE algorithm. */
         CredentialParameters: {
             alg: number;
             /** @enum {string} */
             type: "public-key";
         };
-        /** @description A change of how one logs in. */
+        /** @description A change of how the account logs in. */
         CurrentPasswordRequest: {
             /**
              * Format: password
@@ -2246,7 +2246,7 @@ export interface components {
             transaction: string;
             user_agent: string | null;
         };
-        /** @description Where mail is sent on to; `keep_copy`: the mailbox gets it too. */
+        /** @description Forwarding destinations; `keep_copy`: the mailbox gets the mail too. */
         ForwardRecord: {
             destinations: string[];
             keep_copy: boolean;
@@ -2280,7 +2280,7 @@ export interface components {
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
         };
-        /** @description The last login to the mailbox, by imap, pop3, sieve or smtp (submission); all null when there was none. */
+        /** @description The last login to the mailbox with imap, pop3, sieve or smtp (submission); all null if there was none. */
         LastLoginRecord: {
             /**
              * Format: date-time
@@ -2315,7 +2315,7 @@ export interface components {
             recovery_code: string;
             totp_session: string;
         };
-        /** @description What to log in with, once and until `expires_at`. */
+        /** @description Options for logging in; valid once, until `expires_at`. */
         LoginOptionsResponse: {
             /**
              * Format: date-time
@@ -2374,7 +2374,7 @@ export interface components {
             /** @description The recipient. */
             to: string;
         };
-        /** @description A mailbox to make, with `password` or, to migrate one, `password_hash` in Dovecot's format ({SCHEME}…). */
+        /** @description A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…). */
         MailboxCreate: {
             /** @default true */
             active?: boolean;
@@ -2389,10 +2389,10 @@ export interface components {
             /** Format: password */
             password_hash?: string;
             protocols?: components["schemas"]["ProtocolsRequest"];
-            /** @description Bytes; 0 is no limit */
+            /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
         };
-        /** @description What became of a deleted mailbox; `kept_until`: as long as it can be restored. */
+        /** @description A mailbox was deleted; it can be restored until `kept_until`. */
         MailboxDeletion: {
             /** Format: uuid */
             id: string;
@@ -2404,7 +2404,7 @@ export interface components {
             message: string;
             purged: boolean;
         };
-        /** @description What may change of a mailbox. */
+        /** @description Changes of a mailbox. */
         MailboxPatch: {
             active?: boolean;
             /** Format: uuid */
@@ -2417,10 +2417,10 @@ export interface components {
             /** Format: password */
             password_hash?: string;
             protocols?: components["schemas"]["ProtocolsRequest"];
-            /** @description Bytes; 0 is no limit */
+            /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
         };
-        /** @description A mailbox. `used_bytes` and `message_count` are of all its folders; `deleted_at` is set in the trash only. */
+        /** @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only. */
         MailboxRecord: {
             active: boolean;
             address: string;
@@ -2719,21 +2719,21 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description What `navigator.credentials.get()` answered; `totp_session` as it was with the options. */
+        /** @description The result of `navigator.credentials.get()`; `totp_session` as in the request for the options. */
         PasskeyLogin: {
-            /** @description What the browser answered, as `PublicKeyCredential.toJSON()` writes it; members that we don't use are not looked at */
+            /** @description The browser's result in the form of `PublicKeyCredential.toJSON()`; unused members are ignored */
             credential: Record<string, unknown>;
             totp_session?: string;
         };
-        /** @description Nothing to log in by a passkey alone; `totp_session` of a login that waits for its second factor. */
+        /** @description Empty to log in with a passkey alone; `totp_session` to complete a login that waits for its second factor. */
         PasskeyLoginStart: {
             totp_session?: string;
         };
         /**
          * @description A passkey.
          *
-         *         `backup_eligible` ones may be on several devices of their owner, `backed_up` ones are. `aaguid` tells the make of
-         *         the authenticator, all zeros where it doesn't tell.
+         *         `backup_eligible` passkeys can be on several devices of their owner, `backed_up` ones are. `aaguid` identifies the
+         *         model of the authenticator; all zeros if unknown.
          */
         PasskeyRecord: {
             /** Format: uuid */
@@ -2755,24 +2755,24 @@ export interface components {
             name: string;
             transports: string[];
         };
-        /** @description Recovery codes, shown this once: each works once, in place of the second factor. */
+        /** @description Recovery codes, shown only once; each works once in place of the second factor. */
         PasskeyRecoveryCodes: {
             message: string;
             recovery_codes: string[];
         };
-        /** @description What `navigator.credentials.create()` answered, and what its owner calls it. */
+        /** @description The result of `navigator.credentials.create()`, and a name for the passkey. */
         PasskeyRegistration: {
-            /** @description What the browser answered, as `PublicKeyCredential.toJSON()` writes it; members that we don't use are not looked at */
+            /** @description The browser's result in the form of `PublicKeyCredential.toJSON()`; unused members are ignored */
             credential: Record<string, unknown>;
             /** @default Passkey */
             name?: string;
         };
-        /** @description A new passkey. `recovery_codes` where it is the account's first factor: shown this once. */
+        /** @description A new passkey. `recovery_codes`, shown only once, if it is the account's first second factor. */
         PasskeyRegistrationResponse: {
             passkey: components["schemas"]["PasskeyRecord"];
             recovery_codes: string[] | null;
         };
-        /** @description Another name. */
+        /** @description A new name. */
         PasskeyRename: {
             name: string;
         };
@@ -2788,21 +2788,21 @@ export interface components {
             message: string;
             sessions_ended: number;
         };
-        /** @description By which protocols the mailbox may be used; `smtp` is submission. */
+        /** @description The protocols that may be used with the mailbox; `smtp` is submission. */
         ProtocolsRecord: {
             imap: boolean;
             pop3: boolean;
             sieve: boolean;
             smtp: boolean;
         };
-        /** @description Protocols to switch; those left out stay as they are, or on in a new mailbox. */
+        /** @description Protocols to enable or disable; others stay unchanged, or enabled in a new mailbox. */
         ProtocolsRequest: {
             imap?: boolean;
             pop3?: boolean;
             sieve?: boolean;
             smtp?: boolean;
         };
-        /** @description An identity provider: a browser that goes to `login_path` comes back with a session. */
+        /** @description An identity provider; open `login_path` in the browser to log in with it. */
         ProviderRecord: {
             id: string;
             login_path: string;
@@ -2880,7 +2880,7 @@ export interface components {
             };
             meta: components["schemas"]["Meta"];
         };
-        /** @description What to make a passkey with, once and until `expires_at`. */
+        /** @description Options for creating a passkey; valid once, until `expires_at`. */
         RegistrationOptionsResponse: {
             /**
              * Format: date-time
@@ -2932,7 +2932,7 @@ export interface components {
             next_since: string | null;
             queued: number;
         };
-        /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; no `allowCredentials`: any passkey of this site. */
+        /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; empty `allowCredentials`: any passkey of this site. */
         RequestOptions: {
             allowCredentials: components["schemas"]["CredentialDescriptor"][];
             /** @description Base64url without padding */
@@ -2942,14 +2942,14 @@ export interface components {
             /** @enum {string} */
             userVerification: "preferred" | "required";
         };
-        /** @description Where mail ends: `type` mailbox, or external (outside, or in a domain that the caller may not see). */
+        /** @description Where mail is delivered: `type` mailbox, or external (also for domains that the caller may not see). */
         RouteDeliveryRecord: {
             address: string;
             /** Format: uuid */
             mailbox_id: string | null;
             type: string;
         };
-        /** @description Where an address goes, and why. */
+        /** @description Where mail for an address is delivered, and why. */
         RouteExplanationRecord: {
             /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
             decision: string;
@@ -2957,14 +2957,14 @@ export interface components {
             steps: components["schemas"]["RouteStepRecord"][];
             warnings: string[];
         };
-        /** @description One look-up: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match. */
+        /** @description One lookup: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match. */
         RouteStepRecord: {
             address: string;
             result: string;
             row: Record<string, unknown> | null;
             step: string;
         };
-        /** @description For whom a passkey is made: the domain of `http.public_url`. */
+        /** @description The relying party: the domain of `http.public_url`. */
         RpEntity: {
             id: string;
             name: string;
@@ -3107,7 +3107,8 @@ export interface components {
         /**
          * @description Why, by whom (`rules` or an administrator) and since when sending is suspended for the address.
          *
-         *         `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+         *         `by` is the administrator's name for callers that see all administrators; for a domain_admin or a scoped key it is
+         *         the role.
          */
         SuspendedRecord: {
             /**
@@ -3285,7 +3286,7 @@ export interface components {
             /** @default  */
             url?: string;
         };
-        /** @description Whose passkey it is; `id` is the account's, in base64url. */
+        /** @description The passkey's owner; `id` is the account's id in base64url. */
         UserEntity: {
             displayName: string;
             id: string;
@@ -5232,13 +5233,13 @@ export interface operations {
     getAuthOidcCallbackByProvider: {
         parameters: {
             query?: {
-                /** @description What we exchange for the ID token */
+                /** @description The code that is exchanged for the ID token */
                 code?: string;
                 /** @description Why there is no code (RFC 6749 §4.1.2.1) */
                 error?: string;
                 /** @description The provider's issuer (RFC 9207) */
                 iss?: string;
-                /** @description What the login began with */
+                /** @description The state of the login */
                 state?: string;
             };
             header?: never;
@@ -5313,7 +5314,7 @@ export interface operations {
             query?: {
                 /** @description 1: link the identity to the account of the session, instead of logging in */
                 link?: number;
-                /** @description The path of this site where the browser ends; any other is ignored */
+                /** @description The local path where the browser ends; anything else is ignored */
                 next?: string;
             };
             header?: never;
@@ -7172,7 +7173,7 @@ export interface operations {
     getRoutingExplain: {
         parameters: {
             query: {
-                /** @description local@domain, tag and all */
+                /** @description local@domain, with any tag */
                 address: string;
             };
             header?: never;
