@@ -225,12 +225,12 @@ async def test_t14_a_code_that_is_taken_twice(api: Api, monkeypatch: pytest.Monk
 
 
 async def test_a_challenge_of_a_passkey_that_is_answered_twice(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(passkey_store, "take_challenge", always)
+    monkeypatch.setattr(passkey_store, "use_challenge", always)
     await fails("SESSION_INVALID", passkeys.TestChallenges().test_one_answer_each_right_or_wrong, api)
 
 
 async def test_a_copied_key_whose_counter_nobody_compares(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(passkey_store, "note_use", always)
+    monkeypatch.setattr(passkey_store, "record_use", always)
     await fails("INVALID_CREDENTIALS", passkeys.TestCounters().test_they_rise, api, 7, 6, False)
 
 

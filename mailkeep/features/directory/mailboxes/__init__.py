@@ -1,24 +1,23 @@
-"""Mailboxes: who has mail here, with which password, quota and protocols, and where their mail is forwarded.
+"""Mailboxes: addresses with mail on this server, their passwords, quotas, protocols and forwards.
 
-An address is unique among the mailboxes that are not in the trash; an alias may share it (the mailbox wins).
-A local part may hold the domain's plus delimiter: such a mailbox is the exact match for its address and takes
-it from the tags of the shorter name. Mail lies under the mailbox's id, never its name: who gets an address
-again, or by a change of `local_part` or `domain_id` another one, finds only its own mail.
+An address is unique among the mailboxes that are not in the trash. An alias may have the same address; the mailbox
+takes precedence. A local part may contain the domain's plus delimiter: such a mailbox is the exact match for its
+address, which then is not a tag of the shorter name. Mail is stored under the mailbox's id, never under its name, so a
+mailbox with a reused or changed address (`local_part`, `domain_id`) contains only its own mail.
 
-A password is stored as Argon2id in Dovecot's format; `password_hash` takes any scheme that Dovecot 2.3 knows,
-to migrate with. Neither is ever answered. `quota_bytes` 0 is no limit; absent, it is the domain's default.
+A password is stored as Argon2id in Dovecot's format; `password_hash` accepts any scheme of Dovecot 2.3, for migrations.
+Neither is ever returned. `quota_bytes` 0 is unlimited; without it, a mailbox gets the domain's default.
 
-`forward` sends mail on to at most ten addresses, with `keep_copy` also into the mailbox. A forward that would
-lead back to its mailbox is refused (`alias_loop`), under the one lock that all writers of aliases and
-forwards take.
+`forward` forwards mail to at most ten addresses, with `keep_copy` also into the mailbox. A forward that leads back to
+its mailbox is refused (`alias_loop`), under the lock that all writers of aliases and forwards take.
 
-A deleted mailbox lies in the trash for 30 days: its address is free at once, its mail is kept, and it can be
-restored while the address is still free and the domain has room. Then, or at once with `purge`, it is gone;
-its folder is removed after the commit, and again until that succeeds.
+A deleted mailbox stays in the trash for 30 days: its address is free at once, its mail is kept, and it can be restored
+if the address is still free and the domain's limit allows it. After that, or at once with `purge`, it is deleted; its
+folder is removed after the commit, with retries until that succeeds.
 
-The usage of a mailbox (`used_bytes`, `message_count`) is updated as mail arrives in the embedded profile; in the full
-profile it is `directory/mailbox_usage`.
+In the embedded profile, `used_bytes` and `message_count` are counted at delivery; in the full profile
+`directory/mailbox_usage` keeps them.
 
-A mailbox belongs to the administrator whose email is its address. Who ranks lower neither changes its
-credentials, state, address or forward, nor suspends or deletes it, nor makes one at that address.
+A mailbox belongs to the administrator whose email is its address. A caller of lower rank can't change its credentials,
+state, address or forward, can't suspend or delete it, and can't create one with that address.
 """

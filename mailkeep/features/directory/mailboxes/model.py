@@ -15,7 +15,7 @@ TRASH_RETENTION = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Protocols:
-    """By which protocols the mailbox may be used; `smtp` is submission."""
+    """The protocols that may be used with the mailbox; `smtp` is submission."""
 
     imap: bool = True
     pop3: bool = True
@@ -25,7 +25,7 @@ class Protocols:
 
 @dataclass(frozen=True, slots=True)
 class MailboxForward:
-    """Where mail is sent on to: addresses as written, their keys, and whether a copy stays in the mailbox."""
+    """Forwarding destinations as written, their keys, and whether a copy stays in the mailbox."""
 
     destinations: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -34,9 +34,9 @@ class MailboxForward:
 
 @dataclass(frozen=True, slots=True)
 class MailboxSuspension:
-    """That sending is suspended for the mailbox's address; `by` is an administrator's email (a key's name) or `rules`.
+    """A suspension of sending for the mailbox's address; `by` is an administrator's email, a key's name, or `rules`.
 
-    `by_rank` is the administrator's, None where the rules did it.
+    `by_rank` is the administrator's rank, None for the rules.
     """
 
     reason: str
@@ -47,7 +47,7 @@ class MailboxSuspension:
 
 @dataclass(frozen=True, slots=True)
 class LastLogin:
-    """The last login to the mailbox; all None when there was none."""
+    """The last login to the mailbox; all None if there was none."""
 
     at: datetime | None = None
     protocol: str | None = None
@@ -56,7 +56,7 @@ class LastLogin:
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A mailbox without its password. `quota_bytes` 0: no limit; `deleted_at`: in the trash since."""
+    """A mailbox without its password. `quota_bytes` 0: unlimited; `deleted_at`: in the trash since."""
 
     id: UUID
     domain_id: UUID
@@ -83,7 +83,7 @@ class Mailbox:
 
 @dataclass(frozen=True, slots=True)
 class PasswordOrHash:
-    """What a mailbox is opened with: a password, or the hash of one in Dovecot's format."""
+    """A password, or the hash of one in Dovecot's format."""
 
     password: str | None = None
     password_hash: str | None = None
@@ -91,7 +91,7 @@ class PasswordOrHash:
 
 @dataclass(frozen=True, slots=True)
 class NewMailbox:
-    """A mailbox to make; `quota_bytes` None: the domain's default."""
+    """A mailbox to create; `quota_bytes` None: the domain's default."""
 
     domain_id: UUID
     local_part: str
@@ -105,7 +105,7 @@ class NewMailbox:
 
 @dataclass(frozen=True, slots=True)
 class MailboxChanges:
-    """What to change of a mailbox; None leaves a thing as it is. `protocols` and `keep_copy` by name."""
+    """Changes of a mailbox; None changes nothing. `protocols` and `keep_copy` by name."""
 
     domain_id: UUID | None = None
     local_part: str | None = None
@@ -129,16 +129,16 @@ class MailboxChanges:
 
     @property
     def touches_owner(self) -> bool:
-        """Whether credentials, state, address or forward change: what a higher-ranked owner alone may allow."""
+        """Whether credentials, state, address or forward change, which a higher-ranked owner must do."""
         state = (self.secret, self.active, self.protocols)
         return self.moves or self.forwards or any(part is not None for part in state)
 
 
 @dataclass(frozen=True, slots=True)
 class MailboxFilter:
-    """Which mailboxes a list shows; `domains` are those that the caller sees, None for all.
+    """Which mailboxes to list; `domains` are those that the caller may see, None for all.
 
-    `part` is a folded part of the address, `trashed` shows the trash instead.
+    `part` is a folded substring of the address, `trashed` lists the trash instead.
     """
 
     domains: list[UUID] | None
@@ -149,15 +149,15 @@ class MailboxFilter:
 
 
 def mail_root(data_dir: Path) -> Path:
-    """Where all mailboxes lie."""
+    """The folder of all mailboxes."""
     return data_dir / "mail"
 
 
 def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
-    """The home of a mailbox: under its ID, so that who gets an address again finds no old mail."""
+    """The home of a mailbox, under its id: a mailbox with a reused address contains no old mail."""
     return mail_root(data_dir) / str(mailbox_id)
 
 
 def maildir_of(data_dir: Path, mailbox_id: UUID) -> Path:
-    """The Maildir of a mailbox, in its home."""
+    """The Maildir in a mailbox's home."""
     return mail_folder(data_dir, mailbox_id) / MAILDIR

@@ -1,6 +1,6 @@
-"""The use cases of mailboxes. Passwords are hashed outside of transactions.
+"""Use cases of mailboxes. Passwords are hashed outside of transactions.
 
-Locks are taken in one order: routes, then the domain, then the mailbox.
+Locks are taken in one order: routes, domain, mailbox.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _READ, _WRITE = "mailbox.read", "mailbox.write"
 
 
 async def page(conn: Conn, who: Principal, wanted: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
-    """A page of the mailboxes that the caller may see; DOMAIN_NOT_FOUND, FORBIDDEN for a domain asked for."""
+    """A page of the mailboxes that the caller may see; DOMAIN_NOT_FOUND, FORBIDDEN for the filter's domain."""
     if wanted.domain_id is not None:
         await domains.get(conn, who, "mailbox.list", wanted.domain_id)
     part = fold_local(wanted.part) if wanted.part else None
@@ -50,27 +50,27 @@ async def get(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
 
 
 async def get_for_state_change(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
-    """The mailbox whose state the caller is about to change; FORBIDDEN where a higher rank owns it."""
+    """The mailbox whose state the caller wants to change; FORBIDDEN where a higher rank owns it."""
     mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
     await _refuse_lower_rank(conn, who, mailbox.address)
     return mailbox
 
 
 async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
-    """The mailbox that has this address (by its key), None where there is none; the trash is not looked at."""
+    """The mailbox with this address key, None if there is none; not from the trash."""
     return await store.find_by_address(conn, key)
 
 
 async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -> None:
-    """Count mail of `size` bytes that came into a mailbox; negative numbers count what went out of it.
+    """Add `size` bytes and messages to a mailbox's usage; negative numbers remove them.
 
-    The row is locked until the transaction ends: it comes last in it.
+    The row stays locked until the transaction ends, so call it last.
     """
     await store.add_mail(conn, mailbox_id, size, messages)
 
 
 async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:
-    """Make a mailbox; `destinations` are those of its forward, not parsed yet.
+    """Create a mailbox; `destinations` are those of its forward, not parsed yet.
 
     INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
     `address_taken`, `limit_reached` or `alias_loop`.
@@ -111,7 +111,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
 
 
 async def change(app: App, who: Principal, mailbox_id: UUID, wanted: MailboxChanges) -> Mailbox:
-    """Change a mailbox; answers it as it is then. The refusals of `create`, and NOT_FOUND."""
+    """Change a mailbox and return the result. Refusals of `create`, and NOT_FOUND."""
     wanted = _parse(app, wanted)
     password_hash = None
     if wanted.secret is not None:
@@ -153,7 +153,7 @@ async def _write(
 
 
 async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
-    """The mailbox in its (locked) domain, under its new address."""
+    """The mailbox with its new address, in the locked domain."""
     address = rules.address_in(after.local_part, domain.name)
     await _refuse_lower_rank(conn, who, address)
     if domain.id != before.domain_id:
@@ -162,15 +162,13 @@ async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, dom
 
 
 async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> Mailbox:
-    """Put a mailbox into the trash, or with `purge` end it and its mail; from the trash it can only be
-    purged.
-    """
+    """Put a mailbox in the trash, or with `purge` delete it and its mail; one in the trash can only be purged."""
     at = app.clock()
     async with app.db.tx() as conn:
         mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE, trashed=purge)
         await _refuse_lower_rank(conn, who, mailbox.address)
         trashed = replace(mailbox, deleted_at=mailbox.deleted_at or at, updated_at=at)
-        await store.update(conn, trashed)  # also before a purge: it ends the mailbox's sessions
+        await store.update(conn, trashed)  # also before a purge, because it ends the mailbox's sessions
         if purge:
             await store.delete(conn, mailbox_id)
         else:
@@ -181,9 +179,7 @@ async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> 
 
 
 async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
-    """Take a mailbox out of the trash; CONFLICT `not_trashed`, `address_taken`, `limit_reached`,
-    `alias_loop`.
-    """
+    """Restore a mailbox from the trash; CONFLICT `not_trashed`, `address_taken`, `limit_reached`, `alias_loop`."""
     at = app.clock()
     async with app.db.tx() as conn:
         await store.lock_routes(conn)
@@ -205,7 +201,7 @@ def _has_dovecot(app: App) -> bool:
 
 
 def _parse(app: App, wanted: MailboxChanges) -> MailboxChanges:
-    """The changes, with what is text in them checked."""
+    """The changes with validated local part and destinations."""
     if wanted.local_part is not None:
         local_part = rules.parse_local_part(wanted.local_part, ascii_only=_has_dovecot(app))
         wanted = replace(wanted, local_part=local_part)
@@ -216,7 +212,7 @@ def _parse(app: App, wanted: MailboxChanges) -> MailboxChanges:
 
 
 def _apply(before: Mailbox, wanted: MailboxChanges) -> Mailbox:
-    """The mailbox with the changes, but for its domain and its password."""
+    """The mailbox with the changes, except domain and password."""
     forward = before.forward
     if wanted.destinations is not None:
         forward = rules.forward_to(rules.parse_destinations(wanted.destinations), forward.keep_copy)
@@ -234,7 +230,7 @@ def _apply(before: Mailbox, wanted: MailboxChanges) -> Mailbox:
 
 
 def _check(secret: PasswordOrHash, *, required: bool) -> None:
-    """What can be refused of a secret before its mailbox is known."""
+    """Refuse what can be refused before the mailbox is known."""
     rules.check_secret(secret, required=required)
     if secret.password is not None:
         check_password(secret.password, "")
@@ -268,7 +264,7 @@ async def _reload(conn: Conn, mailbox_id: UUID) -> Mailbox:
 
 
 def _require(mailbox: Mailbox | None, who: Principal, action: str, *, trashed: bool = False) -> Mailbox:
-    """The mailbox, or NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE; one in the trash only where `trashed`."""
+    """The mailbox, or NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE; one in the trash only with `trashed`."""
     if mailbox is None or (mailbox.deleted_at is not None and not trashed):
         raise NotFound
     allow_on(who, action, mailbox.domain_id)
