@@ -19,10 +19,10 @@ from os import urandom
 from statistics import median
 
 from mailkeep.core.address import parse_address
-from mailkeep.mail.message.attachments import Attachment
+from mailkeep.mail.message.attachments import OutgoingAttachment
 from mailkeep.mail.message.base64_content import Base64
-from mailkeep.mail.message.compose import Outgoing, compose
-from mailkeep.mail.message.headers import Mailbox
+from mailkeep.mail.message.compose import OutgoingMessage, compose
+from mailkeep.mail.message.headers import MailboxAddress
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TEXT = "Hello Bob, here is your invoice. Thank you.\n" * 46
@@ -34,10 +34,10 @@ PAIRS = 15
 def ours(subject: str, text: str, html: str | None = None, body: memoryview | None = None) -> int:
     files = []
     if body is not None:
-        files = [Attachment("a.bin", "application/octet-stream", Base64.parse(body))]
-    mail = Outgoing(
-        sender=Mailbox(parse_address("alice@example.com"), "Alice Example"),
-        to=[Mailbox(parse_address("bob@example.org"), "Bob Example")],
+        files = [OutgoingAttachment("a.bin", "application/octet-stream", Base64.parse(body))]
+    mail = OutgoingMessage(
+        sender=MailboxAddress(parse_address("alice@example.com"), "Alice Example"),
+        to=[MailboxAddress(parse_address("bob@example.org"), "Bob Example")],
         subject=subject,
         message_id="<01996f2e-0000-7000-8000-000000000000@example.com>",
         date=AT,

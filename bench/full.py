@@ -39,8 +39,8 @@ from mailkeep.core.ids import uuid7
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.mail.message.compose import Outgoing, compose
-from mailkeep.mail.message.headers import Mailbox
+from mailkeep.mail.message.compose import OutgoingMessage, compose
+from mailkeep.mail.message.headers import MailboxAddress
 from mailkeep.run.runtime import service_status
 from tests.stack import harness
 from tests.stack.harness import ADDRESS, INTERNET, Stack
@@ -127,8 +127,8 @@ def outbound(stack: Stack, places: InstancePaths, hook: str, count: int, rounds:
 def composed(folder: Path) -> Path:
     """What the API composes of `message`, in a file."""
     asked = message()
-    sender, to = (Mailbox(parse_address(who["email"]), who["name"]) for who in (asked["from"], *asked["to"]))
-    mail = Outgoing(
+    sender, to = (MailboxAddress(parse_address(who["email"]), who["name"]) for who in (asked["from"], *asked["to"]))
+    mail = OutgoingMessage(
         sender=sender,
         to=[to],
         subject=asked["subject"],

@@ -26,15 +26,15 @@ import aiosmtplib
 import uvloop
 
 from mailkeep.core.address import parse_address
-from mailkeep.mail.message.compose import Outgoing, compose
-from mailkeep.mail.message.headers import Mailbox
-from mailkeep.mail.smtp.client import Submission
+from mailkeep.mail.message.compose import OutgoingMessage, compose
+from mailkeep.mail.message.headers import MailboxAddress
+from mailkeep.mail.smtp.client import OutgoingEnvelope
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import serve
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 
 PAIRS = 7
 CONNECTIONS = 10
@@ -42,7 +42,7 @@ AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TEXT = "Hello Bob, here is your invoice. Thank you.\n" * 46
 SMALL = b"Subject: x\r\n\r\n" + TEXT.replace("\n", "\r\n").encode()
 LARGE = b"Subject: x\r\n\r\n" + (b"A" * 76 + b"\r\n") * (48_000_000 // 78)
-ENVELOPE = Submission("alice@example.com", ["bob@example.org"])
+ENVELOPE = OutgoingEnvelope("alice@example.com", ["bob@example.org"])
 
 
 class Sink(asyncio.Protocol):
@@ -82,16 +82,16 @@ class Sink(asyncio.Protocol):
 class Taker:
     """A handler that takes everything and keeps nothing."""
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
-        return Reply(250, "2.1.5", "Ok")
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
+        return SmtpReply(250, "2.1.5", "Ok")
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
-        return Reply(250, "2.0.0", "Ok: queued as 4jW9")
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
+        return SmtpReply(250, "2.0.0", "Ok: queued as 4jW9")
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         return
 
 
@@ -102,7 +102,7 @@ async def child(kind: str) -> None:
         server = await loop.create_server(Sink, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
     else:
-        limits = Limits(message_size=10**8, sessions_per_source=0)
+        limits = SmtpLimits(message_size=10**8, sessions_per_source=0)
         port = (await serve("127.0.0.1", 0, Taker(), limits)).port
     print(port, flush=True)
     await asyncio.to_thread(sys.stdin.read)
@@ -125,10 +125,10 @@ class Child:
         self.process.communicate(timeout=10)
 
 
-def composed() -> Outgoing:
-    return Outgoing(
-        sender=Mailbox(parse_address("alice@example.com"), "Alice Example"),
-        to=[Mailbox(parse_address("bob@example.org"), "Bob Example")],
+def composed() -> OutgoingMessage:
+    return OutgoingMessage(
+        sender=MailboxAddress(parse_address("alice@example.com"), "Alice Example"),
+        to=[MailboxAddress(parse_address("bob@example.org"), "Bob Example")],
         subject="Your invoice",
         message_id="<01996f2e-0000-7000-8000-000000000000@example.com>",
         date=AT,

@@ -28,7 +28,7 @@ from pathlib import Path
 from bench.rig.calls import cpu_of, cpu_of_children
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.mail.dovecot.count import changed_at, count
+from mailkeep.mail.dovecot.count import count_mailboxes, find_last_change
 from mailkeep.run.runtime import service_status
 from tests.stack import harness
 from tests.stack.harness import INTERNET, Stack, eventually
@@ -107,7 +107,7 @@ def delay(stack: Stack, places: InstancePaths) -> None:
         began = time.monotonic()
         eventually(lambda: figures()[0] == number)
         seen["shown"].append(time.monotonic() - began)
-        size = asyncio.run(count(conf, [login]))[login].size
+        size = asyncio.run(count_mailboxes(conf, [login]))[login].size
         eventually(lambda: figures() == (number, size))
         seen["exact"].append(time.monotonic() - began)
 
@@ -149,11 +149,11 @@ def walk(stack: Stack, places: InstancePaths, root: Path) -> None:
                 (root / str(number) / (f".F{folder}" if folder else ".") / part).mkdir(parents=True)
     began = time.process_time()
     for number in range(BOXES):
-        changed_at(root / str(number))
+        find_last_change(root / str(number))
     looked = (time.process_time() - began) / BOXES
     conf, people = places.dovecot_conf / "dovecot.conf", [f"{name}@example.test" for name in PEOPLE] * 20
     began = time.monotonic()
-    found = asyncio.run(count(conf, people))
+    found = asyncio.run(count_mailboxes(conf, people))
     took = time.monotonic() - began
     assert set(found) == set(people)
     print(

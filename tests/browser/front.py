@@ -14,7 +14,7 @@ from datetime import timedelta
 import pytest
 
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.mail.postfix.queue import Queued, Waiting
+from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
@@ -28,14 +28,22 @@ _SLOW = "host mx.elsewhere.test[203.0.113.7] said: 451 4.7.1 Greylisting in acti
 _AWAY = "connect to mx.far.test[203.0.113.9]:25: Connection timed out"
 
 
-def queued(now: int) -> list[Queued]:
+def queued(now: int) -> list[PostqueueEntry]:
     """A few that wait, as of a Unix time."""
-    far = [Waiting("ann@far.test", _AWAY), Waiting("ben@far.test", _AWAY), Waiting("cleo@far.test", _AWAY)]
+    far = [
+        PostqueueRecipient("ann@far.test", _AWAY),
+        PostqueueRecipient("ben@far.test", _AWAY),
+        PostqueueRecipient("cleo@far.test", _AWAY),
+    ]
     return [
-        Queued("deferred", "4jW9T10K2mz1", now - 5400, 4_120, SHOP, [Waiting("zoe@elsewhere.test", _SLOW)]),
-        Queued("deferred", "4jW9T11P7xz2", now - 4000, 18_404, f"news@{EXAMPLE}", far),
-        Queued("hold", "4jW9T12Q9rz3", now - 2500, 2_048, f"bob@{EXAMPLE}", [Waiting("owen@elsewhere.test")]),
-        Queued("active", "4jW9T13R1sz4", now - 3, 1_310, SHOP, [Waiting("customer@elsewhere.test")]),
+        PostqueueEntry(
+            "deferred", "4jW9T10K2mz1", now - 5400, 4_120, SHOP, [PostqueueRecipient("zoe@elsewhere.test", _SLOW)]
+        ),
+        PostqueueEntry("deferred", "4jW9T11P7xz2", now - 4000, 18_404, f"news@{EXAMPLE}", far),
+        PostqueueEntry(
+            "hold", "4jW9T12Q9rz3", now - 2500, 2_048, f"bob@{EXAMPLE}", [PostqueueRecipient("owen@elsewhere.test")]
+        ),
+        PostqueueEntry("active", "4jW9T13R1sz4", now - 3, 1_310, SHOP, [PostqueueRecipient("customer@elsewhere.test")]),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
-from mailkeep.mail.postfix.queue import Queued, Waiting
+from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 from tests.browser.front import Front
 from tests.browser.scene import Scene
 from tests.browser.screens import PHONE, Watch, context, visit, watched
@@ -196,8 +196,10 @@ async def test_everything_on_it_can_be_pressed(browser: Browser, front: Front):
 
 
 async def test_what_others_wrote_is_text(browser: Browser, front: Front):
-    wrong = Waiting(f"{SONG.format(2)}@far.test", SONG.format("the remote server"))
-    front.waiters.messages = [Queued("deferred", "4jW9T14S2tz5", 1_770_000_000, 1, SONG.format("the sender"), [wrong])]
+    wrong = PostqueueRecipient(f"{SONG.format(2)}@far.test", SONG.format("the remote server"))
+    front.waiters.messages = [
+        PostqueueEntry("deferred", "4jW9T14S2tz5", 1_770_000_000, 1, SONG.format("the sender"), [wrong])
+    ]
     heard: list[str] = []
     async with context(browser, front.by("admin")) as made:
         await made.add_init_script(LISTEN)

@@ -27,10 +27,10 @@ from typing import Any
 import psycopg
 
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import serve
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 from tests.crash.wire import Cut, NeverAsked, call, deliver
 from tests.stack import harness
 from tests.support.ledger import Balance, Ledger, compare
@@ -86,26 +86,26 @@ class Far:
     taken: list[str] = field(default_factory=list[str])
     tried: Counter[str] = field(default_factory=Counter[str])
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         self.tried[address] += 1
         if address.startswith("refused"):
-            return Reply(550, "5.1.1", "No such user here")
+            return SmtpReply(550, "5.1.1", "No such user here")
         if address.startswith("never") or (address.startswith("later") and self.tried[address] == 1):
-            return Reply(451, "4.3.0", "Try later")
-        return Reply(250, "2.1.5", "Ok")
+            return SmtpReply(451, "4.3.0", "Try later")
+        return SmtpReply(250, "2.1.5", "Ok")
 
-    async def data(self, session: Session, message: Received) -> Reply:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply:
         envelope = session.envelope
         assert envelope is not None
         if any(address.startswith("content") for address in envelope.rcpt_to):
-            return Reply(554, "5.7.1", "Content refused")
+            return SmtpReply(554, "5.7.1", "Content refused")
         self.taken.append(subject_of(message.head(65536)))
-        return Reply(250, "2.0.0", "Ok: queued as far")
+        return SmtpReply(250, "2.0.0", "Ok: queued as far")
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         pass
 
 
@@ -218,7 +218,7 @@ async def running() -> AsyncIterator[Stack]:
     """A full instance of its own with a domain and a mailbox, ended at the end."""
     ports = {name: free_port() for name in ("http", "smtp", "submission", "imap", "sieve")}
     far = Far()
-    sink = await serve(FAR, 0, far, Limits(sessions_per_source=0), hostname="mx.far.test")
+    sink = await serve(FAR, 0, far, SmtpLimits(sessions_per_source=0), hostname="mx.far.test")
     data = Path(tempfile.mkdtemp(prefix="mailkeep-stack-")) / "data"
     data.parent.chmod(0o711)
     data.mkdir(mode=0o711)

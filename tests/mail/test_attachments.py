@@ -9,7 +9,7 @@ from hypothesis import assume, given, strategies as st
 
 from mailkeep.core.errors import InvalidField
 from mailkeep.mail.message.attachments import (
-    Attachment,
+    OutgoingAttachment,
     attachment_entity,
     check_content_id,
     check_content_type,
@@ -21,7 +21,7 @@ CONTENT = Base64.encode(b"abc")
 
 
 def head_of(name: str, **more: str | bool) -> str:
-    return attachment_entity("attachments[0]", Attachment(name, "image/png", CONTENT, **more)).head  # type: ignore[arg-type]
+    return attachment_entity("attachments[0]", OutgoingAttachment(name, "image/png", CONTENT, **more)).head  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_there_is_one_file_name_and_no_fallback(name: str, parameter: str) -> No
 
 def test_the_rules_hold_again_when_the_part_is_made() -> None:
     for broken in (
-        Attachment("a\r\nb", "a/b", CONTENT),
-        Attachment("a", "a/b\r\nX: y", CONTENT),
-        Attachment("a", "a/b", CONTENT, "a>\r\nX: y"),
+        OutgoingAttachment("a\r\nb", "a/b", CONTENT),
+        OutgoingAttachment("a", "a/b\r\nX: y", CONTENT),
+        OutgoingAttachment("a", "a/b", CONTENT, "a>\r\nX: y"),
     ):
         with pytest.raises(InvalidField, match=r"attachments\[3\]"):
             attachment_entity("attachments[3]", broken)

@@ -13,20 +13,20 @@ import pytest
 
 from mailkeep.core.address import parse_address
 from mailkeep.core.errors import InvalidField, InvalidHeader
-from mailkeep.mail.message.attachments import Attachment
+from mailkeep.mail.message.attachments import OutgoingAttachment
 from mailkeep.mail.message.base64_content import Base64
-from mailkeep.mail.message.compose import Composed, Outgoing, compose
-from mailkeep.mail.message.headers import Mailbox
+from mailkeep.mail.message.compose import ComposedMessage, OutgoingMessage, compose
+from mailkeep.mail.message.headers import MailboxAddress
 from mailkeep.mail.message.unsubscribe import Unsubscribe
 
-ALICE = Mailbox(parse_address("alice@example.com"), "Alice")
-BOB = Mailbox(parse_address("bob@example.org"))
-CHARLIE = Mailbox(parse_address("charlie@example.net"), "Charlie")
-JOERG = Mailbox(parse_address("jörg@faß.de"))
+ALICE = MailboxAddress(parse_address("alice@example.com"), "Alice")
+BOB = MailboxAddress(parse_address("bob@example.org"))
+CHARLIE = MailboxAddress(parse_address("charlie@example.net"), "Charlie")
+JOERG = MailboxAddress(parse_address("jörg@faß.de"))
 
 
-def outgoing(**fields: Any) -> Outgoing:
-    return Outgoing(
+def outgoing(**fields: Any) -> OutgoingMessage:
+    return OutgoingMessage(
         **{
             "sender": ALICE,
             "to": (BOB,),
@@ -39,7 +39,7 @@ def outgoing(**fields: Any) -> Outgoing:
     )
 
 
-def wire(composed: Composed) -> bytes:
+def wire(composed: ComposedMessage) -> bytes:
     return b"".join(composed.chunks())
 
 
@@ -47,8 +47,10 @@ def read(**fields: Any) -> EmailMessage:
     return message_from_bytes(wire(compose(outgoing(**fields))), policy=policy.default)
 
 
-def file(data: bytes = b"PNG", **more: Any) -> Attachment:
-    return Attachment(**{"file_name": "a.png", "content_type": "image/png", "content": Base64.encode(data)} | more)
+def file(data: bytes = b"PNG", **more: Any) -> OutgoingAttachment:
+    return OutgoingAttachment(
+        **{"file_name": "a.png", "content_type": "image/png", "content": Base64.encode(data)} | more
+    )
 
 
 def shape(part: MIMEPart) -> Any:
@@ -60,7 +62,7 @@ def shape(part: MIMEPart) -> Any:
 def test_a_small_message_to_the_letter() -> None:
     message = outgoing(
         cc=(CHARLIE,),
-        bcc=(Mailbox(parse_address("secret@example.org"), "Hidden"),),
+        bcc=(MailboxAddress(parse_address("secret@example.org"), "Hidden"),),
         reply_to=CHARLIE,
         headers={"X-Campaign": "spring", "x-empty": ""},
         in_reply_to="<1@b>",
@@ -149,7 +151,7 @@ def test_sizes_are_exact() -> None:
 
 
 def test_smtputf8_is_asked_for_only_where_an_address_needs_it() -> None:
-    unicode_domain = Mailbox(parse_address("a@faß.de"), "Jörg")
+    unicode_domain = MailboxAddress(parse_address("a@faß.de"), "Jörg")
     cases = [
         ({"to": (unicode_domain,), "subject": "Grüße"}, (False, False)),
         ({"to": (JOERG,)}, (True, True)),
@@ -184,10 +186,10 @@ def test_attachments_come_back_byte_for_byte(size: int) -> None:
     [
         ({"subject": "a\r\nBcc: x@y.z"}, "subject"),
         ({"subject": "a" * 100_000}, "subject"),
-        ({"sender": Mailbox(ALICE.address, "a\nb")}, "from"),
-        ({"to": [Mailbox(ALICE.address, "a\x00b")]}, "to"),
-        ({"cc": [Mailbox(ALICE.address, "a\x0bb")]}, "cc"),
-        ({"reply_to": Mailbox(ALICE.address, "a\tb")}, "reply_to"),
+        ({"sender": MailboxAddress(ALICE.address, "a\nb")}, "from"),
+        ({"to": [MailboxAddress(ALICE.address, "a\x00b")]}, "to"),
+        ({"cc": [MailboxAddress(ALICE.address, "a\x0bb")]}, "cc"),
+        ({"reply_to": MailboxAddress(ALICE.address, "a\tb")}, "reply_to"),
         ({"text_body": "\ud800"}, "text_body"),
         ({"html_body": "\ud800"}, "html_body"),
         ({"message_id": "x"}, "message_id"),

@@ -22,10 +22,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as 
 
 from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import InvalidField, InvalidHeader
-from mailkeep.mail.message.attachments import Attachment, clean_file_name
+from mailkeep.mail.message.attachments import OutgoingAttachment, clean_file_name
 from mailkeep.mail.message.base64_content import Base64
-from mailkeep.mail.message.compose import Composed, Outgoing, compose
-from mailkeep.mail.message.headers import Mailbox
+from mailkeep.mail.message.compose import ComposedMessage, OutgoingMessage, compose
+from mailkeep.mail.message.headers import MailboxAddress
 from mailkeep.mail.message.unsubscribe import Unsubscribe
 
 SECONDS = int(os.environ.get("MAILKEEP_FUZZ_SECONDS", "0"))
@@ -132,12 +132,12 @@ def messages(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def mailbox(pair: tuple[str, str]) -> Mailbox:
-    return Mailbox(parse_address(pair[0]), pair[1])
+def mailbox(pair: tuple[str, str]) -> MailboxAddress:
+    return MailboxAddress(parse_address(pair[0]), pair[1])
 
 
-def outgoing(fields: dict[str, Any]) -> Outgoing:
-    return Outgoing(
+def outgoing(fields: dict[str, Any]) -> OutgoingMessage:
+    return OutgoingMessage(
         sender=mailbox(fields["sender"]),
         to=[mailbox(pair) for pair in fields["to"]],
         cc=[mailbox(pair) for pair in fields["cc"]],
@@ -149,7 +149,7 @@ def outgoing(fields: dict[str, Any]) -> Outgoing:
         text_body=fields["text_body"],
         html_body=fields["html_body"],
         attachments=[
-            Attachment(name, kind, Base64.encode(data), content_id, inline)
+            OutgoingAttachment(name, kind, Base64.encode(data), content_id, inline)
             for name, kind, data, content_id, inline in fields["attachments"]
         ],
         headers=fields["headers"],
@@ -176,7 +176,7 @@ def check_fields(fields: dict[str, Any], counts: Counter[str]) -> None:
     check_parts(mail, message)
 
 
-def check_octets(mail: Outgoing, composed: Composed, wire: bytes) -> None:
+def check_octets(mail: OutgoingMessage, composed: ComposedMessage, wire: bytes) -> None:
     assert composed.size == len(wire)
     assert not re.search(rb"\r(?!\n)|(?<!\r)\n|\x00", wire)
     assert max(map(len, wire.split(b"\r\n"))) <= 998
@@ -188,7 +188,7 @@ def check_octets(mail: Outgoing, composed: Composed, wire: bytes) -> None:
     assert composed.is_8bit is not wire.isascii()
 
 
-def expected_names(mail: Outgoing) -> list[str]:
+def expected_names(mail: OutgoingMessage) -> list[str]:
     optional = {
         "Cc": mail.cc,
         "Reply-To": mail.reply_to,
@@ -203,7 +203,7 @@ def expected_names(mail: Outgoing) -> list[str]:
     return sorted([*names, *mail.headers, *(["Content-Transfer-Encoding"] if single else [])])
 
 
-def check_header(mail: Outgoing, wire: bytes, message: EmailMessage) -> None:
+def check_header(mail: OutgoingMessage, wire: bytes, message: EmailMessage) -> None:
     names = expected_names(mail)
     assert sorted(message.keys()) == names
     head = wire.split(b"\r\n\r\n")[0].decode()
@@ -225,7 +225,7 @@ def check_addresses(message: EmailMessage, field: str, boxes: Any) -> None:
     assert ["".join(box.display_name.split()) for box in parsed] == ["".join(box.name.split()) for box in boxes]
 
 
-def check_parts(mail: Outgoing, message: EmailMessage) -> None:
+def check_parts(mail: OutgoingMessage, message: EmailMessage) -> None:
     leaves = [part for part in message.walk() if not part.is_multipart()]
     texts = [leaf for leaf in leaves if leaf.get_content_disposition() is None]
     files = [leaf for leaf in leaves if leaf.get_content_disposition() is not None]

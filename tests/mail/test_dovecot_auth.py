@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.mail.dovecot.auth import Malformed, Report, parse_head, parse_report, serve_reports
+from mailkeep.mail.dovecot.auth import LoginReport, MalformedAuthRequest, parse_head, parse_report, serve_reports
 
 BODY = (
     b'{"home":"/mail/01a1ff88-06cb-700a-b704-740430818f21","protocol":"imap","remote":"192.0.2.1","success":true,'
     b'"policy_reject":false,"tls":true}'
 )
-REPORT = Report(True, "/mail/01a1ff88-06cb-700a-b704-740430818f21", "192.0.2.1", "imap")
+REPORT = LoginReport(True, "/mail/01a1ff88-06cb-700a-b704-740430818f21", "192.0.2.1", "imap")
 
 
 def request(body: bytes = BODY, token: str = "secret", fields: Mapping[str, str] | None = None) -> bytes:
@@ -30,7 +30,7 @@ class Told:
     """A server, and what it was told."""
 
     def __init__(self) -> None:
-        self.reports: list[Report] = []
+        self.reports: list[LoginReport] = []
         self.address = ("127.0.0.1", 0)
 
     async def answers(self, content: bytes) -> bytes:
@@ -57,7 +57,7 @@ async def test_reports_on_one_connection(told: Told) -> None:
     answers = await told.answers(request() + request(b'{"success":false}'))
     assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
     assert answers.endswith(b'\r\n\r\n{"status":0}')
-    assert told.reports == [REPORT, Report(False)]
+    assert told.reports == [REPORT, LoginReport(False)]
 
 
 async def test_nothing_is_heard_without_the_token(told: Told) -> None:
@@ -90,5 +90,5 @@ def test_bytes_of_any_kind_are_a_report_or_malformed(content: bytes) -> None:
     for parse in (parse_head, parse_report):
         try:
             parse(content)
-        except Malformed:
+        except MalformedAuthRequest:
             continue

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from mailkeep.core.errors import Failure
-from mailkeep.mail.dovecot.count import Holds, changed_at, count, parse_counts
+from mailkeep.mail.dovecot.count import CountedMailbox, count_mailboxes, find_last_change, parse_counts
 
 
 def test_the_answer_of_doveadm() -> None:
     told = b"Username\tmessages\tvsize\nalice@example.test\t3\t2238\nbob@example.test\t0\t0\n"
-    assert parse_counts(told) == {"alice@example.test": Holds(3, 2238), "bob@example.test": Holds(0, 0)}
+    assert parse_counts(told) == {
+        "alice@example.test": CountedMailbox(3, 2238),
+        "bob@example.test": CountedMailbox(0, 0),
+    }
     assert parse_counts(b"Username\tmessages\tvsize\n") == {}
 
 
@@ -35,22 +38,22 @@ def test_an_answer_that_is_no_count(told: bytes) -> None:
 
 async def test_what_can_not_be_counted_is_left_out() -> None:
     """Whether there is a doveadm here or not: of this configuration none knows anything."""
-    assert await count(Path("/nowhere/dovecot.conf"), ["alice@example.test", "bob@example.test"]) == {}
+    assert await count_mailboxes(Path("/nowhere/dovecot.conf"), ["alice@example.test", "bob@example.test"]) == {}
 
 
 def test_a_folder_has_changed_when_any_of_its_directories_has(tmp_path: Path) -> None:
     box = tmp_path / "box"
-    assert changed_at(box) is None
+    assert find_last_change(box) is None
     for folder in (box, box / ".Junk", box / ".Deep.er"):
         for part in ("cur", "new", "tmp"):
             (folder / part).mkdir(parents=True)
     for path in (*box.rglob("*"), box):
         os.utime(path, (1000, 1000))
-    assert changed_at(box) == 1000
+    assert find_last_change(box) == 1000
     for late, part in enumerate((box / "new", box / "cur", box / ".Junk" / "cur", box / ".Deep.er" / "new", box), 2000):
         os.utime(part, (late, late))
-        assert changed_at(box) == late
+        assert find_last_change(box) == late
     os.utime(box / "tmp", (9000, 9000))
     (box / ".Gone").write_text("no folder")
     os.utime(box, (2004, 2004))
-    assert changed_at(box) == 2004
+    assert find_last_change(box) == 2004

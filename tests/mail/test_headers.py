@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from mailkeep.core.address import Address, parse_address
 from mailkeep.core.errors import InvalidField, InvalidHeader
 from mailkeep.mail.message.headers import (
-    Mailbox,
+    MailboxAddress,
     address_field,
     check_header_name,
     check_header_value,
@@ -22,7 +22,7 @@ from mailkeep.mail.message.headers import (
     check_text,
     date_text,
     fold,
-    unstructured,
+    unstructured_field,
 )
 
 ALICE = parse_address("alice@example.com")
@@ -82,7 +82,7 @@ def test_a_header_that_the_mta_would_cut_is_refused() -> None:
     with pytest.raises(InvalidHeader):
         check_header_value("X-A", "ä" * 50_001)
     with pytest.raises(InvalidField):
-        address_field("To", [Mailbox(ALICE, "A rather long name" * 3)] * 2_000)
+        address_field("To", [MailboxAddress(ALICE, "A rather long name" * 3)] * 2_000)
 
 
 @pytest.mark.parametrize("text", ["<a@b>", "<0199-1@example.com>", "<no-at-sign>", "<" + "a" * 900 + ">"])
@@ -110,7 +110,7 @@ def test_what_is_no_message_id_is_refused(text: str) -> None:
     ],
 )
 def test_a_subject_stays_readable_where_it_can(text: str, field: str) -> None:
-    assert unstructured("Subject", text) == field
+    assert unstructured_field("Subject", text) == field
 
 
 @pytest.mark.parametrize(
@@ -129,18 +129,18 @@ def test_a_subject_stays_readable_where_it_can(text: str, field: str) -> None:
     ],
 )
 def test_a_display_name_is_quoted_as_it_needs(name: str, written: str) -> None:
-    assert address_field("From", [Mailbox(ALICE, name)]) == f"From: {written}\r\n"
+    assert address_field("From", [MailboxAddress(ALICE, name)]) == f"From: {written}\r\n"
 
 
 def test_an_address_is_written_as_parsed() -> None:
-    boxes = [Mailbox(parse_address(text)) for text in ("A.b+C@faß.de", "Jörg@faß.de")]
+    boxes = [MailboxAddress(parse_address(text)) for text in ("A.b+C@faß.de", "Jörg@faß.de")]
     assert address_field("To", boxes) == "To: A.b+C@xn--fa-hia.de, Jörg@faß.de\r\n"
     assert address_field("Cc", []) == ""
 
 
 def test_an_address_that_was_never_parsed_is_a_bug() -> None:
     with pytest.raises(ValueError, match="parse_address"):
-        address_field("To", [Mailbox(Address("a\r\nBcc: x", "example.com"))])
+        address_field("To", [MailboxAddress(Address("a\r\nBcc: x", "example.com"))])
 
 
 def test_the_date_is_in_utc_and_english() -> None:
@@ -164,7 +164,7 @@ def test_folding_keeps_the_tokens_and_the_width(tokens: list[str], width: int) -
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=200), st.sampled_from(["Subject", "X-A"]))
 def test_any_one_line_text_reads_back(text: str, name: str) -> None:
-    field = unstructured(name, text)
+    field = unstructured_field(name, text)
     assert field.isascii()
     assert all(len(line) <= 76 for line in field.split("\r\n") if "=?" in line)
     assert message_from_string(field + "\r\n", policy=policy.default)[name] == text
@@ -172,7 +172,7 @@ def test_any_one_line_text_reads_back(text: str, name: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=120))
 def test_any_display_name_reads_back(name: str) -> None:
-    field = address_field("Reply-To", [Mailbox(ALICE, name), Mailbox(ALICE)])
+    field = address_field("Reply-To", [MailboxAddress(ALICE, name), MailboxAddress(ALICE)])
     words = re.findall(r"=\?utf-8\?b\?([A-Za-z0-9+/=]*)\?=", field)
     assert not words or b"".join(map(b64decode, words)).decode() == name
     parsed = message_from_string(field + "\r\n", policy=policy.default)["reply-to"].addresses

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mailkeep.mail.postfix.log_files import log_files, read_piece, single_lines
+from mailkeep.mail.postfix.log_files import log_files, read_piece, split_lines
 
 
 def test_files_are_listed_oldest_first_and_empty_ones_left_out(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_a_piece_ends_with_a_whole_line(tmp_path: Path) -> None:
     assert piece is not None
     assert (piece.lines, piece.end) == ([b"one", b"two\r"], 9)
     assert read_piece(file, 9, 1000) is None
-    assert [(each.start, each.end, each.lines) for each in single_lines(piece)] == [
+    assert [(each.start, each.end, each.lines) for each in split_lines(piece)] == [
         (0, 4, [b"one"]),
         (4, 9, [b"two\r"]),
     ]

@@ -18,7 +18,7 @@ def test_a_message_lies_in_new_whole_and_private(tmp_path: Path) -> None:
     maildir = tmp_path / "mail" / "box"
     delivery = deliver(maildir, iter([b"Subject: x\r\n", b"", b"\r\nbody\r\n"]), delivery_id="d1", host="mx.test")
     assert files(maildir) == ["new/d1.mx.test,S=20"]
-    assert delivery.fresh
+    assert delivery.is_new
     assert delivery.path.read_bytes() == b"Subject: x\r\n\r\nbody\r\n"
     assert delivery.size == 20
     assert stat.S_IMODE(delivery.path.stat().st_mode) == 0o600
@@ -29,7 +29,7 @@ def test_a_message_lies_in_new_whole_and_private(tmp_path: Path) -> None:
 def test_a_delivery_tried_again_makes_no_second_copy(tmp_path: Path) -> None:
     first = deliver(tmp_path, [b"one"], delivery_id="d1", first_try=True)
     again = deliver(tmp_path, [b"one"], delivery_id="d1")
-    assert (again.path, again.size, again.fresh) == (first.path, 3, False)
+    assert (again.path, again.size, again.is_new) == (first.path, 3, False)
     assert files(tmp_path) == ["new/d1.localhost,S=3"]
 
 
@@ -43,7 +43,7 @@ def test_nor_where_a_client_has_read_the_first(tmp_path: Path) -> None:
 
 def test_an_id_that_another_begins_with_is_another_delivery(tmp_path: Path) -> None:
     deliver(tmp_path, [b"one"], delivery_id="d1")
-    assert deliver(tmp_path, [b"two"], delivery_id="d").fresh
+    assert deliver(tmp_path, [b"two"], delivery_id="d").is_new
     assert len(files(tmp_path)) == 2
 
 

@@ -8,7 +8,7 @@ from email.policy import SMTP
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mailkeep.mail.message.parse import Attachment, Unparsable, parse
+from mailkeep.mail.message.parse import ParsedAttachment, UnparsableMessage, parse
 
 HEAD = b"From: a@b.test\r\nMIME-Version: 1.0\r\n"
 MIXED = HEAD + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -30,7 +30,7 @@ def test_text_html_and_attachments():
     parsed = parse(mail.as_bytes())
     assert (parsed.text or "").strip() == "Grüße"
     assert (parsed.html or "").strip() == "<p>Grüße</p>"
-    assert parsed.attachments == [Attachment("Übersicht.pdf", "application/pdf", 2, b"\x00\x01")]
+    assert parsed.attachments == [ParsedAttachment("Übersicht.pdf", "application/pdf", 2, b"\x00\x01")]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_what_is_told_of_an_attachment_is_printable():
     ],
 )
 def test_what_is_too_much_is_refused_and_says_why(content: bytes, why: str):
-    with pytest.raises(Unparsable, match=why):
+    with pytest.raises(UnparsableMessage, match=why):
         parse(content)
 
 

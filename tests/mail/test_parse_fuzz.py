@@ -11,7 +11,7 @@ import random
 import time
 
 from mailkeep.mail.message.header_fields import parse_head
-from mailkeep.mail.message.parse import Unparsable, parse
+from mailkeep.mail.message.parse import UnparsableMessage, parse
 
 SECONDS = float(os.environ.get("MAILKEEP_FUZZ_SECONDS") or 2)
 SEED = int(os.environ.get("MAILKEEP_FUZZ_SEED") or random.SystemRandom().randrange(2**32))
@@ -95,7 +95,7 @@ def test_no_mutation_does_harm():
         assert not any(character in text for text in texts for character in "\0\r\n")
         try:
             parsed = parse(content)
-        except Unparsable:
+        except UnparsableMessage:
             parsed = None
         if parsed:
             "".join([parsed.text or "", parsed.html or "", *(each.filename for each in parsed.attachments)]).encode()

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mailkeep.mail.message.parse_process import Apart, ParseLimits, Parser, Unparsable
+from mailkeep.mail.message.parse_process import ParsedMessage, ParseLimits, Parser, UnparsableMessage
 
 HEAD = b"From: a@b.test\r\nMIME-Version: 1.0\r\n"
 LETTER = HEAD + b"\r\nHi.\r\n"
@@ -51,7 +51,7 @@ async def parser(**limits: Any) -> AsyncIterator[Parser]:
         await made.close()
 
 
-async def apart(made: Parser, content: bytes) -> Apart:
+async def apart(made: Parser, content: bytes) -> ParsedMessage:
     def chunks() -> Iterator[bytes]:
         for start in range(0, len(content), 1 << 18):
             yield content[start : start + (1 << 18)]
@@ -109,7 +109,7 @@ async def test_an_attachment_whose_encoding_is_broken_is_none():
     async with parser() as made:
         broken = attached(57).replace(b"A" * 76, b"!" * 76)
         assert await one(made, broken, 0) is None
-        with pytest.raises(Unparsable, match="too long"):
+        with pytest.raises(UnparsableMessage, match="too long"):
             await made.attachment(lambda: [b"A: b\r\n" * 60_000], 0)
         assert len(made.pids) == 1
 
@@ -140,7 +140,7 @@ async def test_what_is_too_much_is_refused_by_the_same_child():
     async with parser() as made:
         await apart(made, LETTER)
         before = made.pids
-        with pytest.raises(Unparsable, match="too long"):
+        with pytest.raises(UnparsableMessage, match="too long"):
             await apart(made, b"A: b\r\n" * 60_000)
         assert made.pids == before
 
@@ -155,7 +155,7 @@ async def test_what_is_too_much_is_refused_by_the_same_child():
 )
 async def test_a_message_that_takes_too_much_takes_only_itself(limits: dict[str, Any], content: bytes, why: str):
     async with parser(**limits) as made:
-        with pytest.raises(Unparsable, match=why):
+        with pytest.raises(UnparsableMessage, match=why):
             await apart(made, content)
     async with parser() as made:
         assert (await apart(made, LETTER)).attachments == []
@@ -166,7 +166,7 @@ async def test_after_a_crash_there_is_a_new_child():
         await apart(made, LETTER)
         (pid,) = made.pids
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(Unparsable):
+        with pytest.raises(UnparsableMessage):
             await apart(made, LETTER)
         await apart(made, LETTER)
         assert made.pids not in ([], [pid])
@@ -199,10 +199,10 @@ async def test_who_waits_too_long_is_told_so_and_the_others_come_through():
     async with parser(children=1, seconds=1.0, cpu_seconds=10, wait_seconds=0.2) as made:
         slow = asyncio.create_task(made.parse(late))
         await asyncio.sleep(0)
-        with pytest.raises(Unparsable, match="at the moment"):
+        with pytest.raises(UnparsableMessage, match="at the moment"):
             await apart(made, LETTER)
         begun.set()
-        with pytest.raises(Unparsable):
+        with pytest.raises(UnparsableMessage):
             await slow
         made.limits = replace(made.limits, seconds=60.0, wait_seconds=60.0)
         await apart(made, LETTER)
@@ -219,13 +219,13 @@ async def test_nobody_waiting_any_more_leaves_the_child_in_order():
 
 async def test_few_large_results_are_held_at_a_time():
     async with parser(large=100, large_held=1, wait_seconds=0.1) as made:
-        async with made.held(lambda: [LETTER], 100) as first:
+        async with made.hold(lambda: [LETTER], 100) as first:
             assert not first.truncated
-            async with made.held(lambda: [LETTER], 99):
-                with pytest.raises(Unparsable, match="at the moment"):
-                    async with made.held(lambda: [LETTER], 100):
+            async with made.hold(lambda: [LETTER], 99):
+                with pytest.raises(UnparsableMessage, match="at the moment"):
+                    async with made.hold(lambda: [LETTER], 100):
                         pass
-        async with made.held(lambda: [LETTER], 100):
+        async with made.hold(lambda: [LETTER], 100):
             pass
 
 

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mailkeep.mail.postfix.log import (
-    Attempt,
-    Client,
-    Expired,
-    Fact,
-    Header,
-    Line,
-    MessageId,
-    Moved,
-    Notice,
-    Pickup,
-    Queued,
-    Rejected,
-    Removed,
+    LogFact,
+    LoggedAcceptance,
+    LoggedAttempt,
+    LoggedClient,
+    LoggedExpiry,
+    LoggedHeader,
+    LoggedMessageId,
+    LoggedMove,
+    LoggedNotification,
+    LoggedPickup,
+    LoggedRejection,
+    LoggedRemoval,
+    LogLine,
     parse,
     time_of,
 )
@@ -31,44 +31,47 @@ _SMTP = f"{_HEAD}smtp[45]: {_ID}: "
 _TIMES = "delay=1.5, delays=0.1/0/0.7/0.7"
 
 
-def _fact(text: str) -> Fact:
+def _fact(text: str) -> LogFact:
     line = parse(text.encode() + b"\n")
     assert line is not None, text
     return line.fact
 
 
-_FACTS: list[tuple[str, Fact]] = [
-    (f"api/smtpd[42]: {_ID}: client=localhost[127.0.0.1]", Client("localhost", "127.0.0.1", None)),
+_FACTS: list[tuple[str, LogFact]] = [
+    (f"api/smtpd[42]: {_ID}: client=localhost[127.0.0.1]", LoggedClient("localhost", "127.0.0.1", None)),
     (
         f"submission/smtpd[42]: {_ID}: client=unknown[2001:db8::1]:4711, sasl_method=PLAIN, sasl_username=a@ex.test/17",
-        Client("unknown", "2001:db8::1", "a@ex.test"),
+        LoggedClient("unknown", "2001:db8::1", "a@ex.test"),
     ),
-    (f"pickup[42]: {_ID}: uid=0 from=<root>", Pickup(None)),
-    (f"pickup[42]: {_ID}: uid=0 from=<a@ex.test> orig_id=4jW9T1xz0bz2", Pickup("4jW9T1xz0bz2")),
-    (f"cleanup[43]: {_ID}: message-id=<1@ex.test>", MessageId("<1@ex.test>")),
-    ("cleanup[43]: 3F2A1BCD05: message-id=<1@ex.test>", MessageId("<1@ex.test>")),
+    (f"pickup[42]: {_ID}: uid=0 from=<root>", LoggedPickup(None)),
+    (f"pickup[42]: {_ID}: uid=0 from=<a@ex.test> orig_id=4jW9T1xz0bz2", LoggedPickup("4jW9T1xz0bz2")),
+    (f"cleanup[43]: {_ID}: message-id=<1@ex.test>", LoggedMessageId("<1@ex.test>")),
+    ("cleanup[43]: 3F2A1BCD05: message-id=<1@ex.test>", LoggedMessageId("<1@ex.test>")),
     (
         (f"submission/cleanup[43]: {_ID}: info: header Subject: From me from you from h[::1]; "
         "from=<a@ex.test> to=<b@far.test> proto=ESMTP helo=<[::1]>"),
-        Header("Subject", "From me from you"),
+        LoggedHeader("Subject", "From me from you"),
     ),
-    (f"qmgr[44]: {_ID}: from=<a@ex.test>, size=512, nrcpt=3 (queue active)", Queued("a@ex.test", 512, 3)),
-    (f"qmgr[44]: {_ID}: from=<>, size=512, nrcpt=1 (queue active)", Queued("", 512, 1)),
+    (f"qmgr[44]: {_ID}: from=<a@ex.test>, size=512, nrcpt=3 (queue active)", LoggedAcceptance("a@ex.test", 512, 3)),
+    (f"qmgr[44]: {_ID}: from=<>, size=512, nrcpt=1 (queue active)", LoggedAcceptance("", 512, 1)),
     (f'qmgr[44]: {_ID}: from=<"a>, size=9"@ex.test>, size=512, nrcpt=1 (queue active)',
-     Queued('"a>, size=9"@ex.test', 512, 1)),
-    (f"qmgr[44]: {_ID}: from=<a@ex.test>, status=expired, returned to sender", Expired()),
-    (f"qmgr[44]: {_ID}: from=<a@ex.test>, status=force-expired, returned to sender", Expired()),
-    (f"qmgr[44]: {_ID}: removed", Removed("qmgr")),
-    (f"postsuper[44]: {_ID}: removed", Removed("postsuper")),
-    (f"postsuper[44]: {_ID}: placed on hold", Moved("hold")),
-    (f"postsuper[44]: {_ID}: released from hold", Moved("released")),
-    (f"postsuper[44]: {_ID}: requeued", Moved("requeued")),
-    (f"bounce[44]: {_ID}: sender non-delivery notification: 4jW9T1xz0bz2", Notice("non-delivery", "4jW9T1xz0bz2")),
-    (f"bounce[44]: {_ID}: sender delay notification: 4jW9T1xz0bz2", Notice("delay", "4jW9T1xz0bz2")),
+     LoggedAcceptance('"a>, size=9"@ex.test', 512, 1)),
+    (f"qmgr[44]: {_ID}: from=<a@ex.test>, status=expired, returned to sender", LoggedExpiry()),
+    (f"qmgr[44]: {_ID}: from=<a@ex.test>, status=force-expired, returned to sender", LoggedExpiry()),
+    (f"qmgr[44]: {_ID}: removed", LoggedRemoval("qmgr")),
+    (f"postsuper[44]: {_ID}: removed", LoggedRemoval("postsuper")),
+    (f"postsuper[44]: {_ID}: placed on hold", LoggedMove("hold")),
+    (f"postsuper[44]: {_ID}: released from hold", LoggedMove("released")),
+    (f"postsuper[44]: {_ID}: requeued", LoggedMove("requeued")),
+    (
+        f"bounce[44]: {_ID}: sender non-delivery notification: 4jW9T1xz0bz2",
+        LoggedNotification("non-delivery", "4jW9T1xz0bz2"),
+    ),
+    (f"bounce[44]: {_ID}: sender delay notification: 4jW9T1xz0bz2", LoggedNotification("delay", "4jW9T1xz0bz2")),
     (
         ("mx/smtpd[44]: NOQUEUE: reject: RCPT from unknown[203.0.113.9]: 550 5.1.1 <no@ex.test>: Recipient address "
         "rejected: User unknown in virtual mailbox table; from=<a@far.test> to=<no@ex.test> proto=ESMTP helo=<x>"),
-        Rejected(
+        LoggedRejection(
             "RCPT", "203.0.113.9", 550, "5.1.1",
             "<no@ex.test>: Recipient address rejected: User unknown in virtual mailbox table", "a@far.test",
             "no@ex.test",
@@ -77,22 +80,22 @@ _FACTS: list[tuple[str, Fact]] = [
     (
         (f"mx/smtpd[44]: {_ID}: reject: RCPT from h.far.test[2001:db8::9]: 450 4.2.1 <b@off.test>: deactivated; "
         'from=<> to=<"; from=<x>"@off.test> proto=ESMTP helo=<; from=<evil>'),
-        Rejected("RCPT", "2001:db8::9", 450, "4.2.1", "<b@off.test>: deactivated", "", '"; from=<x>"@off.test'),
+        LoggedRejection("RCPT", "2001:db8::9", 450, "4.2.1", "<b@off.test>: deactivated", "", '"; from=<x>"@off.test'),
     ),
     (
         ("mx/smtpd[44]: NOQUEUE: reject: MAIL from h[203.0.113.9]: 552 5.3.4 Message size exceeds fixed limit; "
         "proto=ESMTP helo=<x>"),
-        Rejected("MAIL", "203.0.113.9", 552, "5.3.4", "Message size exceeds fixed limit", "", None),
+        LoggedRejection("MAIL", "203.0.113.9", 552, "5.3.4", "Message size exceeds fixed limit", "", None),
     ),
     (
         (f"cleanup[44]: {_ID}: milter-reject: END-OF-MESSAGE from h[203.0.113.9]: 5.7.1 Gtube pattern; "
         "from=<a@far.test> to=<b@ex.test> proto=ESMTP helo=<x>"),
-        Rejected("END-OF-MESSAGE", "203.0.113.9", 554, "5.7.1", "Gtube pattern", "a@far.test", "b@ex.test"),
+        LoggedRejection("END-OF-MESSAGE", "203.0.113.9", 554, "5.7.1", "Gtube pattern", "a@far.test", "b@ex.test"),
     ),
     (
         (f"cleanup[44]: {_ID}: milter-reject: END-OF-MESSAGE from h[203.0.113.9]: 4.7.1 Try again later; "
         "from=<a@far.test> to=<b@ex.test> proto=ESMTP helo=<x>"),
-        Rejected("END-OF-MESSAGE", "203.0.113.9", 451, "4.7.1", "Try again later", "a@far.test", "b@ex.test"),
+        LoggedRejection("END-OF-MESSAGE", "203.0.113.9", 451, "4.7.1", "Try again later", "a@far.test", "b@ex.test"),
     ),
 ]  # fmt: skip
 
@@ -121,59 +124,59 @@ def test_a_fold_is_read_as_one_and_an_address_cut_short_is_none(field: str, valu
     logged = field.encode()[:200].decode()
     about = "from h[::1]; from=<a@ex.test> to=<b@far.test> proto=ESMTP helo=<[::1]>"
     fact = _fact(f"{_HEAD}submission/cleanup[43]: {_ID}: info: header {logged} {about}")
-    assert fact == Header(field.partition(":")[0], value)
+    assert fact == LoggedHeader(field.partition(":")[0], value)
 
 
-_ATTEMPTS: list[tuple[str, Attempt]] = [
+_ATTEMPTS: list[tuple[str, LoggedAttempt]] = [
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, conn_use=2, {_TIMES}, dsn=2.0.0, "
         "status=sent (250 2.0.0 Ok: queued as 1(2))"),
-        Attempt("b@far.test", None, "sent", 250, "2.0.0", "Ok: queued as 1(2)", "mx.far.test", 1.5),
+        LoggedAttempt("b@far.test", None, "sent", 250, "2.0.0", "Ok: queued as 1(2)", "mx.far.test", 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, orig_to=<sales@ex.test>, relay=mx.far.test[2001:db8::1]:25, {_TIMES}, "
         "dsn=5.1.1, status=bounced (host mx.far.test[2001:db8::1] said: 550 5.1.1 <b@far.test>: no such user "
         "(in reply to RCPT TO command))"),
-        Attempt("b@far.test", "sales@ex.test", "bounced", 550, "5.1.1",
+        LoggedAttempt("b@far.test", "sales@ex.test", "bounced", 550, "5.1.1",
                 "<b@far.test>: no such user (in reply to RCPT TO command)", "mx.far.test", 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, {_TIMES}, dsn=4.0.0, status=deferred "
         "(host mx.far.test[192.0.2.1] refused to talk to me: 421 busy)"),
-        Attempt("b@far.test", None, "deferred", 421, "4.0.0", "busy", "mx.far.test", 1.5),
+        LoggedAttempt("b@far.test", None, "deferred", 421, "4.0.0", "busy", "mx.far.test", 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=none, {_TIMES}, dsn=4.4.1, status=deferred "
         "(connect to 127.0.0.3[127.0.0.3]:2526: Connection refused)"),
-        Attempt("b@far.test", None, "deferred", None, "4.4.1",
+        LoggedAttempt("b@far.test", None, "deferred", None, "4.4.1",
                 "connect to 127.0.0.3[127.0.0.3]:2526: Connection refused", None, 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, {_TIMES}, dsn=4.4.2, status=deferred "
         "(lost connection with mx.far.test[192.0.2.1] while sending end of data -- message may be sent more "
         "than once)"),
-        Attempt("b@far.test", None, "deferred", None, "4.4.2",
+        LoggedAttempt("b@far.test", None, "deferred", None, "4.4.2",
                 "lost connection with mx.far.test[192.0.2.1] while sending end of data -- message may be sent more "
                 "than once", "mx.far.test", 1.5),
     ),
     (
         (f"lmtp[45]: {_ID}: to=<a+tag@ex.test>, relay=mx[/tmp/mk/lmtp.sock], {_TIMES}, dsn=5.2.2, status=bounced "
         "(host mx[/tmp/mk/lmtp.sock] said: 552 5.2.2 <a@ex.test> Quota exceeded (in reply to end of DATA command))"),
-        Attempt("a+tag@ex.test", None, "bounced", 552, "5.2.2",
+        LoggedAttempt("a+tag@ex.test", None, "bounced", 552, "5.2.2",
                 "<a@ex.test> Quota exceeded (in reply to end of DATA command)", "mx", 1.5),
     ),
     (
         f'error[45]: {_ID}: to=<"a>, relay=x"@ex.test>, relay=none, {_TIMES}, dsn=5.1.1, status=bounced (no delivery)',
-        Attempt('"a>, relay=x"@ex.test', None, "bounced", None, "5.1.1", "no delivery", None, 1.5),
+        LoggedAttempt('"a>, relay=x"@ex.test', None, "bounced", None, "5.1.1", "no delivery", None, 1.5),
     ),
     (
         (f"local[45]: {_ID}: to=<root@mx>, orig_to=<root>, relay=local, {_TIMES}, dsn=2.0.0, status=sent "
         "(delivered to mailbox)"),
-        Attempt("root@mx", "root", "sent", None, "2.0.0", "delivered to mailbox", None, 1.5),
+        LoggedAttempt("root@mx", "root", "sent", None, "2.0.0", "delivered to mailbox", None, 1.5),
     ),
     (
         f"virtual[45]: {_ID}: to=<a@ex.test>, relay=virtual, {_TIMES}, dsn=2.0.0, status=sent (delivered to maildir)",
-        Attempt("a@ex.test", None, "sent", None, "2.0.0", "delivered to maildir", None, 1.5),
+        LoggedAttempt("a@ex.test", None, "sent", None, "2.0.0", "delivered to maildir", None, 1.5),
     ),
 ]  # fmt: skip
 
@@ -181,13 +184,13 @@ _ATTEMPTS: list[tuple[str, Attempt]] = [
 @pytest.mark.parametrize(
     "text, fact", [*_FACTS, *_ATTEMPTS], ids=lambda value: value[:60] if isinstance(value, str) else ""
 )
-def test_a_line_tells_its_fact(text: str, fact: Fact) -> None:
+def test_a_line_tells_its_fact(text: str, fact: LogFact) -> None:
     assert _fact(_HEAD + text) == fact
 
 
 def test_a_line_has_its_service_and_its_queue_id() -> None:
     line = parse(f"{_HEAD}submission/smtpd[42]: {_ID}: client=h[127.0.0.1]".encode())
-    assert line == Line("Nov 20 10:01:02", "postfix/submission", _ID, Client("h", "127.0.0.1", None), "smtpd")
+    assert line == LogLine("Nov 20 10:01:02", "postfix/submission", _ID, LoggedClient("h", "127.0.0.1", None), "smtpd")
     refused = parse(f"{_HEAD}smtpd[4]: NOQUEUE: reject: CONNECT from h[192.0.2.9]: 554 5.7.1 no; proto=SMTP".encode())
     assert refused is not None
     assert (refused.service, refused.queue_id) == ("postfix", None)
@@ -225,7 +228,7 @@ def test_bytes_of_any_kind_never_raise(content: bytes) -> None:
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 3), st.binary(max_size=6)), max_size=4),
 )
 def test_a_line_that_was_damaged_anywhere_never_raises(
-    known: tuple[str, Fact], damages: list[tuple[int, int, bytes]]
+    known: tuple[str, LogFact], damages: list[tuple[int, int, bytes]]
 ) -> None:
     line = (_HEAD + known[0]).encode()
     for start, length, instead in damages:
@@ -242,7 +245,7 @@ def test_what_a_remote_server_says_never_becomes_syntax(words: str, local: str) 
     quoted = local.replace("\\", "\\\\").replace('"', '\\"')
     text = f'to=<"{quoted}"@far.test>, relay=m[192.0.2.1]:25, {_TIMES}, dsn=5.0.0, status=bounced ({words})'
     fact = _fact(_SMTP + text)
-    assert isinstance(fact, Attempt)
+    assert isinstance(fact, LoggedAttempt)
     assert (fact.recipient, fact.status) == (f'"{quoted}"@far.test', "bounced")
 
 

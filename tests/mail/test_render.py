@@ -53,10 +53,10 @@ def services(text: str) -> dict[str, str]:
 
 def test_nothing_of_a_template_is_left_over():
     for files in (
-        render.postfix(settings(), FACTS),
-        render.dovecot(settings(), FACTS),
-        render.rspamd(settings(), FACTS),
-        render.redis(FACTS),
+        render.render_postfix(settings(), FACTS),
+        render.render_dovecot(settings(), FACTS),
+        render.render_rspamd(settings(), FACTS),
+        render.render_redis(FACTS),
     ):
         for name, text in files.items():
             assert "@@" not in text.replace("postmaster@", ""), name
@@ -77,17 +77,17 @@ def test_nothing_of_a_template_is_left_over():
     ],
 )
 def test_settings_of_postfix(environ: dict[str, str], name: str, value: str):
-    assert values(render.postfix(settings(**environ), FACTS)["main.cf"])[name] == value
+    assert values(render.render_postfix(settings(**environ), FACTS)["main.cf"])[name] == value
 
 
 def test_what_protects_is_always_there():
-    main = values(render.postfix(settings(), FACTS)["main.cf"])
+    main = values(render.render_postfix(settings(), FACTS)["main.cf"])
     assert main["milter_default_action"] == "tempfail"
     assert main["smtpd_forbid_bare_newline"] == "normalize"
     assert main["smtpd_forbid_unauth_pipelining"] == "yes"
     assert main["smtp_discard_ehlo_keywords"] == "dsn, silent-discard"
     assert main["smtpd_tls_auth_only"] == "yes"
-    master = services(render.postfix(settings(), FACTS)["master.cf"])
+    master = services(render.render_postfix(settings(), FACTS)["master.cf"])
     for name in ("api", "587", "465"):
         assert str(PLACES.sign_socket) in master[name], name
     assert str(PLACES.scan_socket) in master["25"]
@@ -96,7 +96,7 @@ def test_what_protects_is_always_there():
 
 
 def test_other_servers_mail_alone_has_its_sender_rewritten_and_its_spam_held_back():
-    files = render.postfix(settings(), FACTS)
+    files = render.render_postfix(settings(), FACTS)
     master = services(files["master.cf"])
     assert [name for name, told in master.items() if "milter_header_checks" in told] == ["inbound-cleanup"]
     assert not [name for name, told in master.items() if "canonical_maps" in told and name != "bounce-cleanup"]
@@ -109,21 +109,21 @@ def test_other_servers_mail_alone_has_its_sender_rewritten_and_its_spam_held_bac
 
 
 def test_a_port_of_zero_leaves_the_service_out():
-    master = services(render.postfix(settings(PORTS__SUBMISSIONS="0", PORTS__SMTP="0"), FACTS)["master.cf"])
+    master = services(render.render_postfix(settings(PORTS__SUBMISSIONS="0", PORTS__SMTP="0"), FACTS)["master.cf"])
     assert "587" in master
     assert "465" not in master
     assert "25" not in master
 
 
 def test_nobody_is_asked_before_a_submission_where_there_is_no_agent():
-    without = render.postfix(settings(), replace(FACTS, policy_socket=None))["master.cf"]
-    assert "check_policy_service" in render.postfix(settings(), FACTS)["master.cf"]
+    without = render.render_postfix(settings(), replace(FACTS, policy_socket=None))["master.cf"]
+    assert "check_policy_service" in render.render_postfix(settings(), FACTS)["master.cf"]
     assert "check_policy_service" not in without
 
 
 def test_spam_is_refused_only_where_that_was_asked_for():
-    assert "reject = null" in render.rspamd(settings(), FACTS)["local.d/actions.conf"]
-    assert "reject = 15" in render.rspamd(settings(FILTER__REJECT_SCORE="15"), FACTS)["local.d/actions.conf"]
+    assert "reject = null" in render.render_rspamd(settings(), FACTS)["local.d/actions.conf"]
+    assert "reject = 15" in render.render_rspamd(settings(FILTER__REJECT_SCORE="15"), FACTS)["local.d/actions.conf"]
 
 
 @pytest.mark.parametrize(
@@ -137,20 +137,20 @@ def test_spam_is_refused_only_where_that_was_asked_for():
 def test_the_filter_asks_the_servers_that_everybody_asks_unless_it_has_its_own(
     environ: dict[str, str], asked: str | None
 ):
-    options = render.rspamd(settings(**environ), FACTS)["local.d/options.inc"]
+    options = render.render_rspamd(settings(**environ), FACTS)["local.d/options.inc"]
     assert f"nameserver = {asked};" in options if asked else "nameserver" not in options
 
 
 def test_without_network_checks_no_module_asks_the_network():
-    off = render.rspamd(settings(FILTER__NETWORK_CHECKS="false"), FACTS)
-    on = render.rspamd(settings(), FACTS)
+    off = render.render_rspamd(settings(FILTER__NETWORK_CHECKS="false"), FACTS)
+    on = render.render_rspamd(settings(), FACTS)
     for module in ("rbl", "spf", "dkim", "dmarc", "surbl", "fuzzy_check"):
         assert "enabled = false" in off[f"local.d/{module}.conf"]
         assert f"local.d/{module}.conf" not in on
 
 
 def test_the_maps_ask_functions_alone():
-    for name, text in render.postfix(settings(), FACTS).items():
+    for name, text in render.render_postfix(settings(), FACTS).items():
         if name.endswith(".cf") and name not in ("main.cf", "master.cf"):
             assert re.search(
                 r"^query = SELECT (\*|mta_encode\(r\)|'smarthost:[^']+') FROM mta_\w+\(", text, re.MULTILINE
@@ -159,11 +159,11 @@ def test_the_maps_ask_functions_alone():
 
 def test_a_value_with_a_line_break_is_a_bug():
     with pytest.raises(ValueError, match="no value"):
-        render.postfix(settings(), replace(FACTS, hostname="mx\nrelayhost = evil"))
+        render.render_postfix(settings(), replace(FACTS, hostname="mx\nrelayhost = evil"))
 
 
 def test_dovecot_tells_what_a_mailbox_holds_by_its_id_and_logins_without_a_password():
-    files = render.dovecot(settings(), FACTS)
+    files = render.render_dovecot(settings(), FACTS)
     told = f"'proxy:{PLACES.usage_socket}:' || mailbox_id AS"
     assert files["sql.conf"].count(told) == 2
     asked = values(files["dovecot.conf"])
@@ -174,7 +174,7 @@ def test_dovecot_tells_what_a_mailbox_holds_by_its_id_and_logins_without_a_passw
 
 
 def test_a_delivery_is_held_to_the_quota_and_told_by_our_agent_alone():
-    conf = render.dovecot(settings(), FACTS)["dovecot.conf"]
+    conf = render.render_dovecot(settings(), FACTS)["dovecot.conf"]
     everywhere, *others = [line for line in conf.splitlines() if "mail_plugins =" in line]
     assert everywhere == "mail_plugins = $mail_plugins quota quota_clone"
     assert "protocol lmtp {\n  mail_plugins = quota sieve\n}" in conf
@@ -182,7 +182,7 @@ def test_a_delivery_is_held_to_the_quota_and_told_by_our_agent_alone():
 
 
 def test_the_map_that_makes_processes_forget_stands_before_those_that_are_asked():
-    files = render.postfix(settings(), FACTS)
+    files = render.render_postfix(settings(), FACTS)
     assert "generation" in files
     for name in ("virtual_mailbox_domains", "virtual_mailbox_maps"):
         assert values(files["main.cf"])[name].startswith(
@@ -193,4 +193,4 @@ def test_the_map_that_makes_processes_forget_stands_before_those_that_are_asked(
 def test_the_queue_is_looked_through_as_often_as_the_first_retry_wants():
     for first, expected in (("60", "60"), ("900", "300")):
         asked = settings(OUTBOUND__FIRST_RETRY_SECONDS=first)
-        assert services(render.postfix(asked, FACTS)["master.cf"])["qmgr"].split()[5] == expected
+        assert services(render.render_postfix(asked, FACTS)["master.cf"])["qmgr"].split()[5] == expected

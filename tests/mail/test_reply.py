@@ -5,11 +5,11 @@ from collections import deque
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.mail.smtp.reply import MAX_LINE, MalformedReply, Reply, ReplyParser
+from mailkeep.mail.smtp.reply import MAX_LINE, MalformedReply, ReplyParser, SmtpReply
 
 
-def parse(data: bytes, step: int = 1000) -> list[Reply]:
-    parser, replies = ReplyParser(), deque[Reply]()
+def parse(data: bytes, step: int = 1000) -> list[SmtpReply]:
+    parser, replies = ReplyParser(), deque[SmtpReply]()
     for start in range(0, len(data), step):
         parser.feed(data[start : start + step], replies)
     return list(replies)
@@ -18,14 +18,14 @@ def parse(data: bytes, step: int = 1000) -> list[Reply]:
 @pytest.mark.parametrize(
     "reply,wire",
     [
-        (Reply(250, "2.1.0", "Ok"), b"250 2.1.0 Ok\r\n"),
-        (Reply(354, "", "Go"), b"354 Go\r\n"),
-        (Reply(250, "", "host\nPIPELINING\nSIZE 5"), b"250-host\r\n250-PIPELINING\r\n250 SIZE 5\r\n"),
-        (Reply(550, "5.1.1", "no\r\n250 yes"), b"550-5.1.1 no\r\n550 5.1.1 250 yes\r\n"),
-        (Reply(550, "5.1.1", "n\rö\0"), b"550 5.1.1 n???\r\n"),
+        (SmtpReply(250, "2.1.0", "Ok"), b"250 2.1.0 Ok\r\n"),
+        (SmtpReply(354, "", "Go"), b"354 Go\r\n"),
+        (SmtpReply(250, "", "host\nPIPELINING\nSIZE 5"), b"250-host\r\n250-PIPELINING\r\n250 SIZE 5\r\n"),
+        (SmtpReply(550, "5.1.1", "no\r\n250 yes"), b"550-5.1.1 no\r\n550 5.1.1 250 yes\r\n"),
+        (SmtpReply(550, "5.1.1", "n\rö\0"), b"550 5.1.1 n???\r\n"),
     ],
 )
-def test_the_wire_form_is_one_reply_whatever_its_text(reply: Reply, wire: bytes) -> None:
+def test_the_wire_form_is_one_reply_whatever_its_text(reply: SmtpReply, wire: bytes) -> None:
     assert reply.wire() == wire
     assert len(parse(wire)) == 1
 
@@ -33,16 +33,16 @@ def test_the_wire_form_is_one_reply_whatever_its_text(reply: Reply, wire: bytes)
 @pytest.mark.parametrize(
     "wire,replies",
     [
-        (b"250 2.1.0 Ok\r\n354 go\r\n", [Reply(250, "2.1.0", "Ok"), Reply(354, "", "go")]),
-        (b"250-a\r\n250-B c\r\n250 d\r\n", [Reply(250, "", "a\nB c\nd")]),
-        (b"550-5.1.1 no\r\n550 5.1.1 body\r\n", [Reply(550, "5.1.1", "no\nbody")]),
-        (b"250\r\n", [Reply(250, "", "")]),
-        (b"250 ok\n", [Reply(250, "", "ok")]),
-        (b"250 2.1 Ok\r\n", [Reply(250, "", "2.1 Ok")]),
-        (b"220 \xff\r\n", [Reply(220, "", "\ufffd")]),
+        (b"250 2.1.0 Ok\r\n354 go\r\n", [SmtpReply(250, "2.1.0", "Ok"), SmtpReply(354, "", "go")]),
+        (b"250-a\r\n250-B c\r\n250 d\r\n", [SmtpReply(250, "", "a\nB c\nd")]),
+        (b"550-5.1.1 no\r\n550 5.1.1 body\r\n", [SmtpReply(550, "5.1.1", "no\nbody")]),
+        (b"250\r\n", [SmtpReply(250, "", "")]),
+        (b"250 ok\n", [SmtpReply(250, "", "ok")]),
+        (b"250 2.1 Ok\r\n", [SmtpReply(250, "", "2.1 Ok")]),
+        (b"220 \xff\r\n", [SmtpReply(220, "", "\ufffd")]),
     ],
 )
-def test_replies_are_cut_from_the_stream(wire: bytes, replies: list[Reply]) -> None:
+def test_replies_are_cut_from_the_stream(wire: bytes, replies: list[SmtpReply]) -> None:
     assert parse(wire) == replies
     assert parse(wire, step=1) == replies
 
@@ -77,5 +77,5 @@ def test_the_parser_raises_nothing_else(data: bytes, step: int) -> None:
 
 @given(st.integers(200, 599), st.text(max_size=60))
 def test_what_we_write_reads_back_as_one_reply(code: int, text: str) -> None:
-    (reply,) = parse(Reply(code, "", text).wire())
+    (reply,) = parse(SmtpReply(code, "", text).wire())
     assert reply.code == code

@@ -12,7 +12,7 @@ import pytest
 
 from mailkeep.mail.daemons.render import TEMPLATES
 from mailkeep.mail.dovecot import sieve_spool
-from mailkeep.mail.dovecot.sieve_spool import Spooled, Unreadable
+from mailkeep.mail.dovecot.sieve_spool import SpooledMessage, UnreadableSpoolFile
 from tests.support.client import START
 
 ARGUMENTS = ("the-id", "-i", "-f", "alice@ex.test", "--", "friend@far.test")
@@ -23,7 +23,7 @@ CONTENT = b"Subject: x\nFrom: a@b.test\n\nOne\r\nTwo\n.\nend"
 def spool(tmp_path: Path) -> Path:
     for name in sieve_spool.FOLDERS:
         (tmp_path / "spool" / name).mkdir(parents=True)
-    os.mkfifo(sieve_spool.bell(tmp_path / "spool"))
+    os.mkfifo(sieve_spool.wakeup_fifo(tmp_path / "spool"))
     return tmp_path / "spool"
 
 
@@ -39,13 +39,13 @@ def sendmail(spool: Path, arguments: Sequence[str] = ARGUMENTS, content: bytes =
     return subprocess.run(command, input=content, timeout=60, check=False, capture_output=True).returncode
 
 
-def only(spool: Path) -> Spooled:
-    (path,) = sieve_spool.waiting(spool)
+def only(spool: Path) -> SpooledMessage:
+    (path,) = sieve_spool.list_messages(spool)
     return sieve_spool.read(path)
 
 
 def test_a_message_is_in_the_spool_as_it_was_given(spool: Path) -> None:
-    bell = os.open(sieve_spool.bell(spool), os.O_RDONLY | os.O_NONBLOCK)
+    bell = os.open(sieve_spool.wakeup_fifo(spool), os.O_RDONLY | os.O_NONBLOCK)
     assert sendmail(spool) == 0
     assert os.read(bell, 10) == b"\n"
     os.close(bell)
@@ -74,7 +74,7 @@ def test_an_answer_to_a_sender_who_may_be_forged_is_backscatter(
     arguments = ("the-id", "-i", "-f", sender, "--", "someone@far.test")
     assert sendmail(spool, arguments, f"{field}\nFrom: a@b.test\n\nText\n".encode()) == 0
     # Started by no service of Dovecot's for senders who have proved who they are.
-    assert only(spool).unproved
+    assert only(spool).sender_unverified
     if not unproved:
         path = only(spool).path
         path.write_bytes(path.read_bytes().replace(b"unproved yes\n", b"", 1))
@@ -102,19 +102,19 @@ def test_line_ends_over_the_edges_of_chunks(spool: Path, size: int) -> None:
 )
 def test_other_arguments_are_refused(spool: Path, arguments: Sequence[str]) -> None:
     assert sendmail(spool, arguments) == 64
-    assert sieve_spool.waiting(spool) == []
+    assert sieve_spool.list_messages(spool) == []
 
 
 def test_a_full_spool_and_a_disk_that_fails_put_the_delivery_off(spool: Path) -> None:
     assert [sendmail(spool, content=b"x", most=2) for _ in range(3)] == [0, 0, 75]
-    for path in sieve_spool.waiting(spool):
+    for path in sieve_spool.list_messages(spool):
         path.unlink()
     assert [sendmail(spool, content=b"x" * 1000), sendmail(spool)] == [0, 75]
-    assert len(sieve_spool.waiting(spool)) == 1
+    assert len(sieve_spool.list_messages(spool)) == 1
     (spool / "tmp").rmdir()
-    sieve_spool.waiting(spool)[0].unlink()
+    sieve_spool.list_messages(spool)[0].unlink()
     assert sendmail(spool) == 75
-    assert sieve_spool.waiting(spool) == []
+    assert sieve_spool.list_messages(spool) == []
 
 
 def test_what_we_write_ourselves_is_read_alike_and_leftovers_go(spool: Path) -> None:
@@ -132,7 +132,7 @@ def test_what_we_write_ourselves_is_read_alike_and_leftovers_go(spool: Path) -> 
 def test_a_file_that_is_no_message_is_put_aside(spool: Path, content: bytes) -> None:
     path = spool / "new" / "1.2"
     path.write_bytes(content)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableSpoolFile):
         sieve_spool.read(path)
-    sieve_spool.put_aside(spool, path)
+    sieve_spool.move_unreadable(spool, path)
     assert (spool / "unreadable" / "1.2").read_bytes() == content

@@ -16,53 +16,53 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from mailkeep.mail.smtp.client import Submission, submit
-from mailkeep.mail.smtp.connection import Lost, Refused, Relay, Timeouts, connect
+from mailkeep.mail.smtp.client import OutgoingEnvelope, submit
+from mailkeep.mail.smtp.connection import ConnectionLost, Relay, SmtpRefusal, Timeouts, connect
 from mailkeep.mail.smtp.data import BareNewline
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import serve
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 from tests.support.ports import free_port
 
 WAIT = 60.0
 TIMEOUTS = Timeouts(connect=WAIT, greeting=WAIT, command=WAIT, body=WAIT, acceptance=WAIT)
-MAIL = Submission("alice@managed.test", ["bob@out.test"])
+MAIL = OutgoingEnvelope("alice@managed.test", ["bob@out.test"])
 
 
 @dataclass
 class Sink:
     """A handler that takes everything but mail for `nobody` and `later`."""
 
-    messages: list[tuple[Envelope, bytes]] = field(default_factory=list[tuple[Envelope, bytes]])
+    messages: list[tuple[SmtpEnvelope, bytes]] = field(default_factory=list[tuple[SmtpEnvelope, bytes]])
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         if address.startswith("nobody"):
-            return Reply(550, "5.1.1", "Unknown user")
+            return SmtpReply(550, "5.1.1", "Unknown user")
         if address.startswith("later"):
-            return Reply(450, "4.2.1", "Not now")
-        return Reply(250, "2.1.5", "Ok")
+            return SmtpReply(450, "4.2.1", "Not now")
+        return SmtpReply(250, "2.1.5", "Ok")
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
         assert session.envelope
         content = b"".join(message.chunks())
         if b"refuse me" in content:
-            return Reply(550, "5.7.1", "Refused")
+            return SmtpReply(550, "5.7.1", "Refused")
         self.messages.append((session.envelope, content))
-        return Reply(250, "2.0.0", f"Ok: queued as 4jW9{len(self.messages)}")
+        return SmtpReply(250, "2.0.0", f"Ok: queued as 4jW9{len(self.messages)}")
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         return
 
 
 @contextlib.asynccontextmanager
-async def sink_pool(limits: Limits | None = None, size: int = 2) -> AsyncIterator[tuple[Sink, SmtpPool]]:
+async def sink_pool(limits: SmtpLimits | None = None, size: int = 2) -> AsyncIterator[tuple[Sink, SmtpPool]]:
     sink = Sink()
-    server = await serve("127.0.0.1", 0, sink, limits or Limits(refused_recipients=10**6), hostname="sink.test")
+    server = await serve("127.0.0.1", 0, sink, limits or SmtpLimits(refused_recipients=10**6), hostname="sink.test")
     pool = SmtpPool(Relay("127.0.0.1", server.port, timeouts=TIMEOUTS), size=size)
     try:
         yield sink, pool
@@ -119,7 +119,7 @@ async def test_a_large_message_is_streamed(stuffed: bool) -> None:
 async def test_each_recipient_has_its_reply() -> None:
     async with sink_pool() as (sink, pool):
         to = ["bob@out.test", "nobody@out.test", "carol@out.test", "later@out.test"]
-        done = await pool.submit(Submission("", to), [b"x\r\n"])
+        done = await pool.submit(OutgoingEnvelope("", to), [b"x\r\n"])
         assert {address: reply.code for address, reply in done.rejected.items()} == {
             "nobody@out.test": 550,
             "later@out.test": 450,
@@ -134,11 +134,11 @@ async def test_a_refusal_names_its_reply_and_the_connection_is_used_again() -> N
             (["nobody@out.test"], 550, True),
             (["nobody@out.test", "later@out.test"], 450, False),
         ):
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(SmtpRefusal) as refused:
                 await pool.submit(replace(MAIL, rcpt_to=to), [b"x\r\n"])
             assert (refused.value.reply.code, refused.value.permanent) == (code, permanent)
             assert (refused.value.stage, set(refused.value.rejected)) == ("envelope", set(to))
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(MAIL, [b"refuse me\r\n"])
         assert (refused.value.stage, str(refused.value.reply)) == ("acceptance", "550 5.7.1 Refused")
         connection = pool._idle[0]
@@ -150,16 +150,16 @@ async def test_a_refusal_names_its_reply_and_the_connection_is_used_again() -> N
 @pytest.mark.parametrize(
     "submission",
     [
-        Submission("a@b.test", []),
-        Submission("a@b.test", [""]),
-        Submission("a@b.test>\r\nRCPT TO:<x@y.test", ["bob@out.test"]),
-        Submission("a@b.test", ["bob@out.test> SIZE=1"]),
-        Submission("a@b.test", ["bob@out.test\n"]),
-        Submission("a@b.test", ["jörg@out.test"]),
-        Submission("a@b.test", ["a\u2028b@out.test"], smtputf8=True),
+        OutgoingEnvelope("a@b.test", []),
+        OutgoingEnvelope("a@b.test", [""]),
+        OutgoingEnvelope("a@b.test>\r\nRCPT TO:<x@y.test", ["bob@out.test"]),
+        OutgoingEnvelope("a@b.test", ["bob@out.test> SIZE=1"]),
+        OutgoingEnvelope("a@b.test", ["bob@out.test\n"]),
+        OutgoingEnvelope("a@b.test", ["jörg@out.test"]),
+        OutgoingEnvelope("a@b.test", ["a\u2028b@out.test"], smtputf8=True),
     ],
 )
-async def test_no_address_can_say_more_than_an_address(submission: Submission) -> None:
+async def test_no_address_can_say_more_than_an_address(submission: OutgoingEnvelope) -> None:
     async with sink_pool() as (sink, pool):
         with pytest.raises(ValueError):
             await pool.submit(submission, [b"x\r\n"])
@@ -169,18 +169,20 @@ async def test_no_address_can_say_more_than_an_address(submission: Submission) -
 async def test_utf_8_addresses_and_eight_bit_content_are_declared() -> None:
     async with sink_pool() as (sink, pool):
         to = ["用户@例え.test"]
-        await pool.submit(Submission("jörg@b.test", to, size=7, eight_bit=True, smtputf8=True), ["grüße\r\n".encode()])
+        await pool.submit(
+            OutgoingEnvelope("jörg@b.test", to, size=7, eight_bit=True, smtputf8=True), ["grüße\r\n".encode()]
+        )
         envelope = sink.messages[0][0]
         assert (envelope.mail_from, envelope.rcpt_to, envelope.size) == ("jörg@b.test", to, 7)
         assert (envelope.body, envelope.smtputf8) == ("8BITMIME", True)
 
 
 async def test_what_the_server_announces_as_too_large_is_not_sent() -> None:
-    async with sink_pool(Limits(message_size=1000)) as (_, pool):
-        with pytest.raises(Refused) as refused:
+    async with sink_pool(SmtpLimits(message_size=1000)) as (_, pool):
+        with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(replace(MAIL, size=1001), [b"x\r\n"])
         assert (refused.value.reply.code, refused.value.permanent) == (552, True)
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(MAIL, [b"x" * 2000])
         assert refused.value.reply.code == 552
         await pool.submit(MAIL, [b"x"])
@@ -297,7 +299,7 @@ async def test_the_envelope_goes_out_in_one_write_and_nothing_follows_data() -> 
 async def test_a_354_without_recipients_is_answered_by_a_lone_dot() -> None:
     async with scripted() as (peer, pool):
         peer.scripts = [peer.script(DATA, b"250 ok\r\n550 no\r\n354 go\r\n", b".\r\n", b"554 none\r\n")]
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(MAIL, [b"secret\r\n"])
         assert refused.value.reply.code == 550
         assert peer.heard.endswith(b"DATA\r\n.\r\n")
@@ -307,7 +309,7 @@ async def test_after_a_refusal_rset_goes_along_with_the_next_envelope() -> None:
     async with scripted() as (peer, pool):
         refuse, take = b"250 ok\r\n550 no\r\n554 no\r\n", b"250 reset\r\n" + GO
         peer.scripts = [peer.script(DATA, refuse, DATA, take, DOT, b"250 ok\r\n")]
-        with pytest.raises(Refused):
+        with pytest.raises(SmtpRefusal):
             await pool.submit(MAIL, [b"x\r\n"])
         assert (await pool.submit(MAIL, [b"x\r\n"])).queue_id is None
         assert peer.heard.count(b"RSET\r\nMAIL") == 1
@@ -332,9 +334,9 @@ async def test_a_lost_connection_says_whether_the_message_may_be_there(
 ) -> None:
     async with scripted() as (peer, pool):
         peer.scripts = [peer.script(*script)]
-        with pytest.raises((Lost, Refused)) as lost:
+        with pytest.raises((ConnectionLost, SmtpRefusal)) as lost:
             await pool.submit(MAIL, [b"x\r\n"])
-        found = lost.value.submitted if isinstance(lost.value, Lost) else "refused"
+        found = lost.value.submitted if isinstance(lost.value, ConnectionLost) else "refused"
         assert (lost.value.stage, found, lost.value.permanent) == (stage, submitted, False)
         assert peer.connections == connections
         assert pool._idle == []
@@ -356,7 +358,7 @@ async def test_a_silent_server_runs_into_the_deadline_of_the_step(
         await pool.submit(MAIL, [b"x\r\n"])
         # From here on: the steps before it take longer where the machine stands still.
         pool.relay = replace(pool.relay, timeouts=replace(TIMEOUTS, **{step: 0.1}))
-        with pytest.raises(Lost) as lost:
+        with pytest.raises(ConnectionLost) as lost:
             await pool.submit(MAIL, [b"x\r\n"])
         assert (lost.value.stage, lost.value.submitted, lost.value.timed_out) == (stage, submitted, True)
         assert peer.connections == 1
@@ -376,7 +378,7 @@ async def test_a_server_that_reads_no_content_runs_into_the_deadline() -> None:
             await done.wait()
 
         peer.scripts = [deaf]
-        with pytest.raises(Lost) as lost:
+        with pytest.raises(ConnectionLost) as lost:
             await pool.submit(MAIL, iter([b"x" * 2**20] * 100))
         assert (lost.value.stage, lost.value.submitted) == ("body", "no")
         done.set()
@@ -393,7 +395,7 @@ async def test_a_refusal_in_the_middle_of_the_content_ends_it_without_a_dot() ->
                 yield b"x" * 2**20
 
         peer.scripts = [peer.script(DATA, GO, b"x" * 2**19, b"552 5.3.4 too much\r\n")]
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(MAIL, body(), stuffed=True)
         assert (refused.value.reply.code, refused.value.stage) == (552, "body")
         assert consumed < 200
@@ -421,7 +423,7 @@ async def test_a_connection_that_refuses_rset_is_replaced() -> None:
             peer.script(DATA, refuse, DATA, b"500 what\r\n" + GO),
             peer.script(DATA, GO, DOT, b"250 2.0.0 queued as NEW\r\n"),
         ]
-        with pytest.raises(Refused):
+        with pytest.raises(SmtpRefusal):
             await pool.submit(MAIL, [b"x\r\n"])
         assert (await pool.submit(MAIL, [b"x\r\n"])).queue_id == "NEW"
         assert peer.connections == 2
@@ -444,7 +446,7 @@ async def test_nothing_is_sent_again_once_content_was_sent() -> None:
     async with scripted() as (peer, pool):
         peer.scripts = [peer.script(DATA, GO, DOT, b"250 ok\r\n", DATA, GO, DOT, None), peer.script()]
         await pool.submit(MAIL, [b"x\r\n"])
-        with pytest.raises(Lost) as lost:
+        with pytest.raises(ConnectionLost) as lost:
             await pool.submit(MAIL, [b"y\r\n"])
         assert lost.value.submitted == "unknown"
         assert (peer.connections, peer.heard.count(b"y\r\n")) == (1, 1)
@@ -468,7 +470,7 @@ async def test_a_server_that_does_not_want_us(greeting: bytes, ehlo: bytes, stag
 
     async with scripted() as (peer, pool):
         peer.scripts = [run]
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(MAIL, [b"x\r\n"])
         assert (refused.value.stage, refused.value.reply.code) == (stage, code)
 
@@ -477,7 +479,7 @@ async def test_no_server_at_all() -> None:
     with socket.socket() as held:  # nobody else gets the port meanwhile
         held.bind(("127.0.0.1", 0))
         pool = SmtpPool(Relay("127.0.0.1", held.getsockname()[1], timeouts=TIMEOUTS))
-        with pytest.raises(Lost) as lost:
+        with pytest.raises(ConnectionLost) as lost:
             await pool.submit(MAIL, [b"x\r\n"])
         assert (lost.value.stage, lost.value.submitted) == ("connect", "no")
         await pool.close()
@@ -504,7 +506,7 @@ async def test_a_server_without_extensions_is_spoken_to_step_by_step() -> None:
         peer.scripts = [old]
         done = await pool.submit(replace(MAIL, rcpt_to=["bob@out.test", "nobody@out.test"]), [b"x\r\n"])
         assert list(done.rejected) == ["nobody@out.test"]
-        with pytest.raises(Refused):
+        with pytest.raises(SmtpRefusal):
             await pool.submit(replace(MAIL, rcpt_to=["nobody@out.test"]), [b"x\r\n"])
         await pool.submit(MAIL, [b"y\r\n"])
         assert [line[:4].strip() for line in asked] == [
@@ -512,7 +514,7 @@ async def test_a_server_without_extensions_is_spoken_to_step_by_step() -> None:
             b"MAIL", b"RCPT", b"RSET", b"MAIL", b"RCPT", b"DATA", b"y\r\n.",
         ]  # fmt: skip
         for submission in (replace(MAIL, smtputf8=True), replace(MAIL, eight_bit=True)):
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(SmtpRefusal) as refused:
                 await pool.submit(submission, [b"x\r\n"])
             assert refused.value.permanent
 
@@ -538,7 +540,7 @@ async def test_no_more_connections_than_allowed_and_an_end_to_waiting() -> None:
         pool._wait_seconds = 0.05
         first = asyncio.create_task(pool.submit(MAIL, [b"x\r\n"]))
         await asyncio.sleep(0.02)
-        with pytest.raises(Lost, match="no free connection"):
+        with pytest.raises(ConnectionLost, match="no free connection"):
             await pool.submit(MAIL, [b"x\r\n"])
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -611,7 +613,7 @@ async def test_aiosmtpd_takes_what_we_send() -> None:
         large = b"".join(b"%060d\r\n" % number for number in range(20_000))
         for content in (b"Subject: x\r\n\r\n.\r\n..\r\n", large, "ü\r\n".encode()):
             done = await pool.submit(
-                Submission("jörg@b.test", ["bob@out.test"], len(content), eight_bit=True, smtputf8=True),
+                OutgoingEnvelope("jörg@b.test", ["bob@out.test"], len(content), eight_bit=True, smtputf8=True),
                 [content],
             )
             assert done.queue_id == "PEER1"
@@ -637,11 +639,11 @@ async def test_starttls_and_login_at_aiosmtpd(tls: tuple[ssl.SSLContext, ssl.SSL
             done = await pool.submit(replace(MAIL, size=10), [b"Subject: x\r\n\r\n.dot\r\n"])
             assert done.queue_id == "PEER1"
         await pool.close()
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(SmtpRefusal) as refused:
             await connect(replace(relay, password="wrong"))
         assert (refused.value.stage, refused.value.reply.code) == ("login", 535)
         assert "gehéim" not in repr(relay)
-        with pytest.raises(Lost) as lost:
+        with pytest.raises(ConnectionLost) as lost:
             await connect(replace(relay, server_name="other.test"))
         assert (lost.value.stage, lost.value.submitted) == ("tls", "no")
         assert box.contents == [b"Subject: x\r\n\r\n.dot\r\n"] * 2
@@ -662,7 +664,7 @@ async def test_tls_from_the_first_byte(tls: tuple[ssl.SSLContext, ssl.SSLContext
         pool = SmtpPool(relay)
         assert (await pool.submit(MAIL, [b"x\r\n"])).reply.code == 250
         await pool.close()
-        with pytest.raises(Lost) as lost:
+        with pytest.raises(ConnectionLost) as lost:
             await connect(replace(relay, ssl_context=None))
         assert lost.value.stage == "tls"
         server.close()
@@ -681,7 +683,7 @@ async def test_what_is_asked_for_but_not_offered_is_not_done_without(
 ) -> None:
     async with scripted(**relay) as (peer, pool):
         peer.scripts = [peer.script(*steps)]
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(MAIL, [b"x\r\n"])
         assert (refused.value.stage, refused.value.reply.code) == (stage, code)
         assert peer.heard == b"EHLO localhost\r\n"
@@ -698,14 +700,14 @@ async def test_replies_injected_before_tls_are_not_believed(tls: tuple[ssl.SSLCo
 
     async with scripted(tls="starttls", ssl_context=tls[1]) as (peer, pool):
         peer.scripts = [run]
-        with pytest.raises(Lost, match="in clear"):
+        with pytest.raises(ConnectionLost, match="in clear"):
             await pool.submit(MAIL, [b"x\r\n"])
 
 
 async def test_a_closed_pool_takes_nothing() -> None:
     async with sink_pool() as (_, pool):
         await pool.close()
-        with pytest.raises(Lost, match="closed"):
+        with pytest.raises(ConnectionLost, match="closed"):
             await pool.submit(MAIL, [b"x\r\n"])
 
 

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from mailkeep.mail.smtp.commands import Hello, Mail, Plain, Rcpt, is_mailbox, parse_command
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.commands import Hello, Mail, PlainCommand, Rcpt, is_mailbox, parse_command
+from mailkeep.mail.smtp.reply import SmtpReply
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,11 @@ from mailkeep.mail.smtp.reply import Reply
         (b"RCPT TO:<a@[IPv6:::1]>", Rcpt("a@[IPv6:::1]")),
         (rb'RCPT TO:<"a b\"c>"@b.test>', Rcpt(r'"a b\"c>"@b.test')),
         (b"RCPT TO:<o'neil@under_score.test>", Rcpt("o'neil@under_score.test")),
-        (b"DATA", Plain("DATA")),
-        (b"rset ", Plain("RSET")),
-        (b"NOOP whatever", Plain("NOOP")),
-        (b"VRFY alice", Plain("VRFY")),
-        (b"QUIT", Plain("QUIT")),
+        (b"DATA", PlainCommand("DATA")),
+        (b"rset ", PlainCommand("RSET")),
+        (b"NOOP whatever", PlainCommand("NOOP")),
+        (b"VRFY alice", PlainCommand("VRFY")),
+        (b"QUIT", PlainCommand("QUIT")),
     ],
 )
 def test_valid_lines_give_their_command(line: bytes, command: object) -> None:
@@ -100,14 +100,14 @@ def test_valid_lines_give_their_command(line: bytes, command: object) -> None:
 )
 def test_faulty_lines_give_the_refusing_reply(line: bytes, code: int) -> None:
     reply = parse_command(line)
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, SmtpReply)
     assert reply.code == code
 
 
 def test_a_recipient_may_be_in_utf_8_only_where_the_transaction_declared_it() -> None:
     line = "RCPT TO:<用户@例え.test>".encode()
     assert parse_command(line, smtputf8=True) == Rcpt("用户@例え.test")
-    assert parse_command(line) == Reply(553, "5.6.7", "Address needs SMTPUTF8")
+    assert parse_command(line) == SmtpReply(553, "5.6.7", "Address needs SMTPUTF8")
 
 
 _LINES = st.one_of(
@@ -127,7 +127,7 @@ _LINES = st.one_of(
 @example(b'RCPT TO:<"' + b"\\\\" * 300, False)
 def test_whatever_is_sent_gives_a_command_or_a_reply(line: bytes, smtputf8: bool) -> None:
     command = parse_command(line, smtputf8=smtputf8)
-    if isinstance(command, Reply):
+    if isinstance(command, SmtpReply):
         assert 500 <= command.code <= 599
     if isinstance(command, Mail | Rcpt):
         assert command.path.isprintable() or not command.path.isascii()

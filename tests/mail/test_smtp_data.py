@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mailkeep.mail.smtp.data import BareNewline, DataReader, DotStuffer, Fault
+from mailkeep.mail.smtp.data import BareNewline, DataFault, DataReader, DotStuffer
 
 
 def reader(size_limit: int = 10_000, *, header_line: int = 1000, drain: int = 20_000) -> DataReader:
@@ -15,7 +15,7 @@ def reader(size_limit: int = 10_000, *, header_line: int = 1000, drain: int = 20
 def read(pieces: list[bytes], reading: DataReader) -> bytes:
     content = b""
     for piece in pieces:
-        if reading.done or reading.fault in (Fault.BARE_NEWLINE, Fault.ENDLESS):
+        if reading.done or reading.fault in (DataFault.BARE_NEWLINE, DataFault.ENDLESS):
             reading.rest += piece
         else:
             content += reading.feed(piece)
@@ -69,14 +69,14 @@ def test_a_bare_cr_or_lf_is_a_fault_however_it_is_cut(sent: bytes) -> None:
         reading = reader()
         pieces = [sent[start : start + step] for start in range(0, len(sent), step)]
         read([*pieces, b"x\r\n.\r\n"], reading)
-        assert reading.fault is Fault.BARE_NEWLINE
+        assert reading.fault is DataFault.BARE_NEWLINE
 
 
 def test_content_over_the_limit_is_read_to_its_end_and_not_kept() -> None:
     reading = reader(10)
     assert read([b"12345678\r\n"], reading) == b"12345678"
     assert read([b"9"], reading) == b""
-    assert reading.fault is Fault.TOO_LARGE
+    assert reading.fault is DataFault.TOO_LARGE
     assert read([b"more\r\n.\r\nNOOP\r\n"], reading) == b""
     assert (reading.done, reading.rest) == (True, b"NOOP\r\n")
 
@@ -90,20 +90,20 @@ def test_content_of_exactly_the_limit_is_taken() -> None:
 def test_what_has_no_end_is_given_up() -> None:
     reading = reader(10, drain=100)
     read([b"x" * 50, b"y" * 60], reading)
-    assert reading.fault is Fault.ENDLESS
+    assert reading.fault is DataFault.ENDLESS
 
 
 @pytest.mark.parametrize(
     "sent,fault",
     [
         (b"Subject: " + b"x" * 991 + b"\r\n\r\nbody\r\n.\r\n", None),
-        (b"Subject: " + b"x" * 992 + b"\r\n\r\nbody\r\n.\r\n", Fault.HEADER_LINE_TOO_LONG),
-        (b"A: b\r\n" + b"x" * 1001, Fault.HEADER_LINE_TOO_LONG),
+        (b"Subject: " + b"x" * 992 + b"\r\n\r\nbody\r\n.\r\n", DataFault.HEADER_LINE_TOO_LONG),
+        (b"A: b\r\n" + b"x" * 1001, DataFault.HEADER_LINE_TOO_LONG),
         (b"A: b\r\n\r\n" + b"x" * 5000 + b"\r\n.\r\n", None),
         (b"\r\n" + b"x" * 5000 + b"\r\n.\r\n", None),
     ],
 )
-def test_long_lines_are_a_fault_in_the_header_only(sent: bytes, fault: Fault | None) -> None:
+def test_long_lines_are_a_fault_in_the_header_only(sent: bytes, fault: DataFault | None) -> None:
     for step in (1, 7, 1000, 100_000):
         reading = reader()
         read([sent[start : start + step] for start in range(0, len(sent), step)], reading)

@@ -11,11 +11,11 @@ from typing import cast
 import pytest
 
 from mailkeep.core.errors import Unavailable
-from mailkeep.mail.smtp.dialogue import Dialogue
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.server import Server, serve, source_of
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.dialogue import SmtpDialogue
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.server import SmtpServer, serve, source_of
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 
 WAIT = 60.0
 
@@ -30,27 +30,27 @@ class Mailroom:
     entered: asyncio.Event = field(default_factory=asyncio.Event)
     proceed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         if envelope.mail_from.startswith("crash"):
             raise RuntimeError("a bug")
-        return Reply(550, "5.7.1", "Not you") if envelope.mail_from.startswith("banned") else None
+        return SmtpReply(550, "5.7.1", "Not you") if envelope.mail_from.startswith("banned") else None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         match address.partition("@")[0]:
             case "nobody":
-                return Reply(550, "5.1.1", "Unknown user")
+                return SmtpReply(550, "5.1.1", "Unknown user")
             case "later":
-                return Reply(450, "4.2.1", "Domain is deactivated")
+                return SmtpReply(450, "4.2.1", "Domain is deactivated")
             case "away":
                 raise Unavailable
             case "crash":
                 raise RuntimeError("a bug")
             case "leave":
-                return Reply(421, "4.3.2", "Leave")
+                return SmtpReply(421, "4.3.2", "Leave")
             case _:
-                return Reply(250, "2.1.5", "Ok")
+                return SmtpReply(250, "2.1.5", "Ok")
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
         assert session.envelope
         to = session.envelope.rcpt_to
         if "slow@managed.test" in to:
@@ -61,10 +61,10 @@ class Mailroom:
         self.in_memory.append(message.in_memory)
         self.messages.append((session.envelope.mail_from, list(to), b"".join(message.chunks())))
         if session.protocol == "lmtp" and "one@managed.test" in to:
-            return [Reply(250, "2.0.0", "Ok"), Reply(552, "5.2.2", "Quota exceeded")]
-        return Reply(250, "2.0.0", f"Ok: queued as Q{len(self.messages)}")
+            return [SmtpReply(250, "2.0.0", "Ok"), SmtpReply(552, "5.2.2", "Quota exceeded")]
+        return SmtpReply(250, "2.0.0", f"Ok: queued as Q{len(self.messages)}")
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         self.rejections.append((mail_from, rcpt_to, reply.code))
 
 
@@ -110,7 +110,7 @@ class Wire:
 class House:
     """A running server, its handler, and a way to connect to it."""
 
-    server: Server
+    server: SmtpServer
     mailroom: Mailroom
     wires: list[Wire] = field(default_factory=list[Wire])
 
@@ -140,12 +140,12 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-LIMITS = Limits(message_size=5000, drain_size=20_000, linger_seconds=30.0, idle_seconds=WAIT)
+LIMITS = SmtpLimits(message_size=5000, drain_size=20_000, linger_seconds=30.0, idle_seconds=WAIT)
 ENVELOPE = b"MAIL FROM:<sender@out.test>\r\nRCPT TO:<alice@managed.test>\r\nDATA\r\n"
 
 
 @contextlib.asynccontextmanager
-async def open_house(limits: Limits = LIMITS, protocol: str = "smtp") -> AsyncIterator[House]:
+async def open_house(limits: SmtpLimits = LIMITS, protocol: str = "smtp") -> AsyncIterator[House]:
     mailroom = Mailroom()
     kind = "lmtp" if protocol == "lmtp" else "smtp"
     server = await serve("127.0.0.1", 0, mailroom, limits, kind, hostname="mx.managed.test")
@@ -545,7 +545,7 @@ async def test_a_bug_of_the_dialogue_itself_is_temporary_too(monkeypatch: pytest
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(Dialogue, "_hello", broken)
+    monkeypatch.setattr(SmtpDialogue, "_hello", broken)
     async with open_house() as house:
         wire = await house.connect()
         assert await wire.ask(b"EHLO c.test\r\n", 9) == [220, 421]

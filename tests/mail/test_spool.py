@@ -10,9 +10,9 @@ from mailkeep.mail.smtp.spool import Spool
 def fill(spool: Spool, parts: list[bytes]) -> None:
     for part in parts:
         spool.write(part)
-        if spool.full:
+        if spool.is_full:
             spool.spill()
-    if spool.spilled:
+    if spool.has_file:
         spool.spill()
 
 

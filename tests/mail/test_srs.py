@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mailkeep.core.secret import Vault
-from mailkeep.mail.message.srs import DAYS, Rewriter
+from mailkeep.mail.message.srs import DAYS, SrsRewriter
 
-US = Rewriter("mx.example.com", Vault(b"k" * 32))
+US = SrsRewriter("mx.example.com", Vault(b"k" * 32))
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def rewritten(address: str, at: datetime = AT) -> str:
-    made = US.rewritten(address, at)
+    made = US.rewrite(address, at)
     assert made is not None
     return made
 
@@ -43,21 +43,21 @@ def test_a_sender_becomes_one_of_ours(address: str, ending: str) -> None:
 )
 def test_it_leads_back_also_where_a_server_on_the_way_wrote_it_small(address: str) -> None:
     made = rewritten(address)
-    assert US.original(made, AT) == address
-    assert US.original(made.lower(), AT) == address.lower()
-    assert US.original(made.upper(), AT) == address.upper()
+    assert US.restore(made, AT) == address
+    assert US.restore(made.lower(), AT) == address.lower()
+    assert US.restore(made.upper(), AT) == address.upper()
 
 
 def test_a_chain_leads_back_to_the_first_who_rewrote() -> None:
-    one = Rewriter("one.test", Vault(b"1" * 32))
-    two = Rewriter("two.test", Vault(b"2" * 32))
-    first = one.rewritten("someone@far.test", AT)
+    one = SrsRewriter("one.test", Vault(b"1" * 32))
+    two = SrsRewriter("two.test", Vault(b"2" * 32))
+    first = one.rewrite("someone@far.test", AT)
     assert first
-    second = two.rewritten(first, AT)
+    second = two.rewrite(first, AT)
     assert second
     third = rewritten(second)
-    assert US.original(third, AT) == two.original(second, AT) == first
-    assert one.original(first, AT) == "someone@far.test"
+    assert US.restore(third, AT) == two.restore(second, AT) == first
+    assert one.restore(first, AT) == "someone@far.test"
 
 
 @pytest.mark.parametrize(
@@ -66,35 +66,35 @@ def test_a_chain_leads_back_to_the_first_who_rewrote() -> None:
      "a b@far.test", "a@[192.0.2.1]", "a@b@far.test", "a@fa=r.test", "x" * 230 + "@far.test"],
 )  # fmt: skip
 def test_what_is_ours_or_can_not_be_represented_stays_as_it_is(address: str) -> None:
-    assert US.rewritten(address, AT) is None
+    assert US.rewrite(address, AT) is None
 
 
 def test_it_leads_back_for_three_weeks() -> None:
     made = rewritten("someone@far.test")
-    assert US.original(made, AT + timedelta(days=DAYS)) == "someone@far.test"
-    assert US.original(made, AT + timedelta(days=DAYS + 1)) is None
-    assert US.original(made, AT - timedelta(days=1)) is None
-    assert US.original(made) == "someone@far.test"
+    assert US.restore(made, AT + timedelta(days=DAYS)) == "someone@far.test"
+    assert US.restore(made, AT + timedelta(days=DAYS + 1)) is None
+    assert US.restore(made, AT - timedelta(days=1)) is None
+    assert US.restore(made) == "someone@far.test"
 
 
 @pytest.mark.parametrize("place", [5, 8, 12, 15, 20])
 def test_a_letter_changed_leads_nowhere(place: int) -> None:
     made = rewritten("someone@far.test")
     other = "b" if made[place] != "b" else "c"
-    assert US.original(made[:place] + other + made[place + 1 :], AT) is None
+    assert US.restore(made[:place] + other + made[place + 1 :], AT) is None
 
 
 @pytest.mark.parametrize(
     "odd", ["SRS0=abcdef=ſa=far.test=a", "SRS0=\u212aabcde=aa=far.test=a", "ſRS0=abcdef=aa=far.test=a"]
 )
 def test_letters_that_only_look_like_digits_of_ours_lead_nowhere(odd: str) -> None:
-    assert US.original(f"{odd}@mx.example.com", AT) is None
+    assert US.restore(f"{odd}@mx.example.com", AT) is None
 
 
 def test_another_installation_makes_none_for_us() -> None:
-    other = Rewriter("mx.example.com", Vault(b"o" * 32)).rewritten("someone@far.test", AT)
+    other = SrsRewriter("mx.example.com", Vault(b"o" * 32)).rewrite("someone@far.test", AT)
     assert other
-    assert US.original(other, AT) is None
+    assert US.restore(other, AT) is None
 
 
 @given(
@@ -107,6 +107,6 @@ def test_another_installation_makes_none_for_us() -> None:
 )
 def test_whatever_is_asked_is_answered(local: str, domain: str) -> None:
     address = f"{local}@{domain}"
-    made = US.rewritten(address, AT)
-    assert made is None or US.original(made, AT) is not None
-    assert US.original(address, AT) is None
+    made = US.rewrite(address, AT)
+    assert made is None or US.restore(made, AT) is not None
+    assert US.restore(address, AT) is None

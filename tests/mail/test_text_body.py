@@ -11,14 +11,14 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import InvalidField
 from mailkeep.mail.message.base64_content import Base64
-from mailkeep.mail.message.text_body import Entity, text_entity
+from mailkeep.mail.message.text_body import MimeEntity, text_entity
 
 
-def wire(entity: Entity) -> bytes:
+def wire(entity: MimeEntity) -> bytes:
     return b"".join(b"".join(piece.chunks()) if isinstance(piece, Base64) else piece for piece in entity.body)
 
 
-def decoded(entity: Entity) -> bytes:
+def decoded(entity: MimeEntity) -> bytes:
     data = wire(entity)
     if "base64" in entity.head:
         return base64.b64decode(data)

@@ -19,8 +19,8 @@ import trustme
 import uvloop
 
 from mailkeep.core.errors import Failure
-from mailkeep.mail.smtp.client import Submission
-from mailkeep.mail.smtp.connection import Lost, Refused, Relay, Timeouts, connect
+from mailkeep.mail.smtp.client import OutgoingEnvelope
+from mailkeep.mail.smtp.connection import ConnectionLost, Relay, SmtpRefusal, Timeouts, connect
 from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.run.cli import event_forwarder, inspection
@@ -217,7 +217,7 @@ def at(relay: Relay, server: HostileServer, seconds: float) -> Relay:
 @on_uvloop
 async def test_an_endless_smtp_reply_is_not_read_on(flooding: str, relay: Relay, context: ssl.SSLContext, count: Count):
     with hostile(SMTP[flooding], context, waits=False) as server:
-        with contextlib.suppress(Lost, Refused):
+        with contextlib.suppress(ConnectionLost, SmtpRefusal):
             (await connect(at(relay, server, 60))).quit()
         await left(server)
     assert count.read < MOST_READ
@@ -231,7 +231,7 @@ async def test_an_endless_smtp_reply_is_not_read_on(flooding: str, relay: Relay,
 @on_uvloop
 async def test_a_slow_smtp_reply_ends_with_its_step(script: Script, relay: Relay, context: ssl.SSLContext):
     with hostile(script, context, waits=False) as server:
-        with pytest.raises(Lost):
+        with pytest.raises(ConnectionLost):
             await connect(at(relay, server, 0.5))
         await left(server)
 
@@ -276,7 +276,7 @@ async def test_a_relay_is_not_read_on_after_it_took_a_message(
     """Each reply of 800 kB was kept, up to 5000 of them."""
     with hostile(_taking(replies), context, waits=False) as server:
         pools = RelayPools()
-        await pools.submit(at(relay, server, 60), Submission("a@b.test", ["c@d.test"]), [b"X: y\r\n\r\nz\r\n"])
+        await pools.submit(at(relay, server, 60), OutgoingEnvelope("a@b.test", ["c@d.test"]), [b"X: y\r\n\r\nz\r\n"])
         await left(server)
         await pools.close()
     assert count.read < MOST_READ
@@ -301,8 +301,8 @@ async def test_a_silent_relay_costs_its_waiting_messages_one_timeout(relay: Rela
         silent = replace(at(relay, server, 0.5), tls="none", timeouts=Timeouts(60, 1, 60, 60, 60))
 
         async def submit() -> str:
-            with pytest.raises(Lost) as lost:
-                await pools.submit(silent, Submission("a@b.test", ["c@d.test"]), [b"X: y\r\n\r\nz\r\n"])
+            with pytest.raises(ConnectionLost) as lost:
+                await pools.submit(silent, OutgoingEnvelope("a@b.test", ["c@d.test"]), [b"X: y\r\n\r\nz\r\n"])
             return f"{lost.value.stage} {lost.value.why}"
 
         started = asyncio.get_running_loop().time()

@@ -18,8 +18,8 @@ SenderStatus = Literal["ok", "missing", "mismatch", "unconfirmed", "dns_error"]
 class Certificate(msgspec.Struct, frozen=True):
     """The certificate that is served; `problem` says why the operator's renewed files are not."""
 
-    begins: datetime
-    ends: datetime
+    not_before: datetime
+    not_after: datetime
     self_signed: bool
     problem: str | None
 
@@ -38,7 +38,7 @@ class SendingAddress(msgspec.Struct, frozen=True):
 class NodeReport(msgspec.Struct, frozen=True):
     """One look: messages in the queue by state, the certificate, sending addresses (None: not looked up yet)."""
 
-    at: datetime
+    created_at: datetime
     queue: dict[str, int]
     certificate: Certificate | None
     sending: list[SendingAddress] | None

@@ -74,19 +74,19 @@ Files = Mapping[str, str]
 """Texts by file name, below the daemon's configuration folder."""
 
 
-def postfix(settings: Settings, facts: DaemonConfig) -> Files:
+def render_postfix(settings: Settings, facts: DaemonConfig) -> Files:
     """main.cf, master.cf and the maps."""
     values = _common(facts) | _postfix(settings, facts)
     headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
-    files = {name: _filled(f"postfix/{name}", values) for name in names}
+    files = {name: _fill(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():
         whole = _VALUE.sub(lambda found: values[found[1]], query)
-        files[f"{name}.cf"] = _filled("postfix/map.cf", values | {"query": whole})
+        files[f"{name}.cf"] = _fill("postfix/map.cf", values | {"query": whole})
     return files
 
 
-def dovecot(settings: Settings, facts: DaemonConfig) -> Files:
+def render_dovecot(settings: Settings, facts: DaemonConfig) -> Files:
     """dovecot.conf, its questions to the database, and the Sieve scripts beside everybody's own."""
     places, ports = facts.paths, settings.ports
     values = _common(facts) | {
@@ -112,10 +112,10 @@ def dovecot(settings: Settings, facts: DaemonConfig) -> Files:
         "sieve_spool_bytes": str(sieve_spool.MAX_BYTES),
     }
     names = ("dovecot.conf", "sql.conf", "bin/learn", "bin/delivered", "bin/sendmail", *SIEVE)
-    return {name: _filled(f"dovecot/{name}", values) for name in names}
+    return {name: _fill(f"dovecot/{name}", values) for name in names}
 
 
-def rspamd(settings: Settings, facts: DaemonConfig) -> Files:
+def render_rspamd(settings: Settings, facts: DaemonConfig) -> Files:
     """What differs from Debian's configuration, as Rspamd looks for it below its LOCAL_CONFDIR."""
     asked = settings.filter
     values = _common(facts) | {
@@ -131,8 +131,8 @@ def rspamd(settings: Settings, facts: DaemonConfig) -> Files:
     }
     root = TEMPLATES / "rspamd"
     names = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
-    files = {name: _filled(f"rspamd/{name}", values) for name in names if name != "local.d/off.conf"}
-    off = _filled("rspamd/local.d/off.conf", values)
+    files = {name: _fill(f"rspamd/{name}", values) for name in names if name != "local.d/off.conf"}
+    off = _fill("rspamd/local.d/off.conf", values)
     for module in (*_NEVER, *(() if asked.network_checks else _ASKS_NETWORK)):
         files[f"local.d/{module}.conf"] = off
     return files
@@ -151,11 +151,11 @@ def _longest_retry(settings: Settings) -> int:
     return max(settings.outbound.first_retry_seconds, settings.outbound.longest_retry_seconds)
 
 
-def redis(facts: DaemonConfig) -> Files:
+def render_redis(facts: DaemonConfig) -> Files:
     """redis.conf."""
     places = facts.paths
     values = {"redis_socket": str(places.redis_socket), "redis_data": str(places.redis_data)}
-    return {"redis.conf": _filled("redis.conf", values)}
+    return {"redis.conf": _fill("redis.conf", values)}
 
 
 def _common(facts: DaemonConfig) -> dict[str, str]:
@@ -173,7 +173,7 @@ def _common(facts: DaemonConfig) -> dict[str, str]:
         "controller_socket": str(places.controller_socket),
         "certificate_file": facts.certificate_file,
         "key_file": facts.key_file,
-        "senders_mark": _drawn("senders", facts),
+        "senders_mark": _derive_secret("senders", facts),
         "account": facts.account,
         "mail_account": facts.mail_account,
     }
@@ -196,7 +196,7 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
         "policy_socket": str(facts.policy_socket or ""),
         "no_policy": "" if facts.policy_socket else "yes",
         "senders_socket": str(places.senders_socket),
-        "double_bounce": _drawn("double bounce", facts),
+        "double_bounce": _derive_secret("double bounce", facts),
         "hostname_pattern": re.escape(facts.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(settings.limits.largest_message_bytes),
@@ -218,7 +218,7 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
     }
 
 
-def _drawn(purpose: str, facts: DaemonConfig) -> str:
+def _derive_secret(purpose: str, facts: DaemonConfig) -> str:
     """Letters that nobody guesses, others at each start."""
     return hashlib.sha256(f"{purpose} {facts.logins_token}".encode()).hexdigest()[:16]
 
@@ -227,7 +227,7 @@ def _port(number: int) -> str:
     return str(number) if number else ""
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def _fill(template: str, values: Mapping[str, str]) -> str:
     return "\n".join(_lines(template, values)) + "\n"
 
 

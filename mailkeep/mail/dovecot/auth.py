@@ -24,7 +24,7 @@ _LENGTH = re.compile(r"[0-9]{1,5}", re.ASCII)
 _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden"}
 
 
-class Report(msgspec.Struct, frozen=True):
+class LoginReport(msgspec.Struct, frozen=True):
     """An attempt to log in: the mailbox's folder (known where it succeeded), from where, by which protocol."""
 
     success: bool
@@ -33,7 +33,7 @@ class Report(msgspec.Struct, frozen=True):
     protocol: str = ""
 
 
-class Malformed(ValueError):
+class MalformedAuthRequest(ValueError):
     """What the client sent is no request that we know."""
 
 
@@ -43,21 +43,23 @@ def parse_head(head: bytes) -> tuple[str, int]:
     fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     length = fields.get("content-length", "")
     if not request.startswith("POST ") or "transfer-encoding" in fields or not _LENGTH.fullmatch(length):
-        raise Malformed(f"not understood: {request[:80]!r}")
+        raise MalformedAuthRequest(f"not understood: {request[:80]!r}")
     if int(length) > _MAX_BODY:
-        raise Malformed("a report is shorter")
+        raise MalformedAuthRequest("a report is shorter")
     return fields.get("x-token", ""), int(length)
 
 
-def parse_report(body: bytes) -> Report:
+def parse_report(body: bytes) -> LoginReport:
     """The report in a body. Raises `Malformed`."""
     try:
-        return msgspec.json.decode(body, type=Report)
+        return msgspec.json.decode(body, type=LoginReport)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Malformed(f"not a report: {error}") from error
+        raise MalformedAuthRequest(f"not a report: {error}") from error
 
 
-async def serve_reports(listening: socket.socket, token: str, tell: Callable[[Report], None]) -> asyncio.Server:
+async def serve_reports(
+    listening: socket.socket, token: str, on_report: Callable[[LoginReport], None]
+) -> asyncio.Server:
     """Take reports that show the token, on a socket that listens. Raises OSError."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -68,12 +70,12 @@ async def serve_reports(listening: socket.socket, token: str, tell: Callable[[Re
                     body = await reader.readexactly(length)
                 status = 200 if hmac.compare_digest(shown.encode("latin-1"), token.encode()) else 403
                 if status == 200:
-                    tell(parse_report(body))
+                    on_report(parse_report(body))
                 writer.write(_response(status))
                 await writer.drain()
         except (asyncio.IncompleteReadError, TimeoutError, ConnectionError):
             pass
-        except (asyncio.LimitOverrunError, Malformed) as error:
+        except (asyncio.LimitOverrunError, MalformedAuthRequest) as error:
             log.warning("a report of a login was not understood: %s", error)
             writer.write(_response(400))
         finally:

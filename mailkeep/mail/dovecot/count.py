@@ -21,14 +21,14 @@ _HEAD = "Username\tmessages\tvsize"
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class CountedMailbox:
     """What a mailbox holds; `size` in bytes."""
 
     messages: int
     size: int
 
 
-async def count(conf: Path, logins: Collection[str]) -> Mapping[str, Holds]:
+async def count_mailboxes(conf: Path, logins: Collection[str]) -> Mapping[str, CountedMailbox]:
     """What these mailboxes hold, by login; one that can't be counted, or is none of Dovecot's, is left out, and logged.
 
     `conf` is Dovecot's file.
@@ -42,32 +42,32 @@ async def count(conf: Path, logins: Collection[str]) -> Mapping[str, Holds]:
             log.warning("the mailbox %s could not be counted: %s", next(iter(logins)), error)
             return {}
     # One whose index is broken spoils the answer of all.
-    found: dict[str, Holds] = {}
+    found: dict[str, CountedMailbox] = {}
     for login in logins:
-        found |= await count(conf, [login])
+        found |= await count_mailboxes(conf, [login])
     return found
 
 
-async def _count(conf: Path, logins: Collection[str]) -> dict[str, Holds]:
+async def _count(conf: Path, logins: Collection[str]) -> dict[str, CountedMailbox]:
     argv = ("doveadm", "-f", "tab", "-c", str(conf), "mailbox", "status", "-t", "-F", "/dev/stdin", _WHAT, "*")
     return parse_counts(await run(*argv, content="".join(f"{login}\n" for login in logins)))
 
 
-def parse_counts(output: bytes) -> dict[str, Holds]:
+def parse_counts(output: bytes) -> dict[str, CountedMailbox]:
     """The answer of `doveadm -f tab mailbox status -t`, by login. Raises Failure where it is none."""
     head, *lines = output.decode("utf-8", "replace").split("\n")
     if head != _HEAD:
         raise Failure(f"doveadm answered what is no count: {head[:80]!r}")
-    found: dict[str, Holds] = {}
+    found: dict[str, CountedMailbox] = {}
     for line in filter(None, lines):
         login, *numbers = line.split("\t")
         if len(numbers) != 2 or not all(each.isascii() and each.isdigit() for each in numbers):
             raise Failure(f"doveadm answered what is no count: {line[:80]!r}")
-        found[login] = Holds(int(numbers[0]), int(numbers[1]))
+        found[login] = CountedMailbox(int(numbers[0]), int(numbers[1]))
     return found
 
 
-def changed_at(folder: Path) -> float | None:
+def find_last_change(folder: Path) -> float | None:
     """When mail last came into, left or moved within a Maildir and its folders, by their directories' times.
 
     None where it is not there (yet).

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mailkeep.mail.smtp.unix_socket import listen_at
+from mailkeep.mail.smtp.unix_socket import listen_unix
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +27,12 @@ _ESCAPED = re.compile("\x01(.)", re.DOTALL)
 _UNESCAPED = {"0": "\0", "1": "\x01", "t": "\t", "r": "\r", "n": "\n"}
 
 
-class Malformed(ValueError):
+class MalformedDictRequest(ValueError):
     """What the client sent is no line of this protocol."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DictWrite:
     """A transaction that was committed: the dict's name, and what was set, by key."""
 
     name: str
@@ -40,31 +40,31 @@ class Written:
 
 
 @dataclass(slots=True)
-class Dialogue:
+class DictSession:
     """One connection: lines in, answers out."""
 
-    tell: Callable[[Written], None]
+    on_write: Callable[[DictWrite], None]
     _name: str | None = None
     _open: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def answer(self, line: bytes) -> bytes:
         """What a line, without its end, is answered; empty where it is not. Raises `Malformed`."""
         text = line.decode("utf-8", "replace")
-        command, given = text[:1], [_unescaped(part) for part in text[1:].split("\t")]
+        command, given = text[:1], [_unescape(part) for part in text[1:].split("\t")]
         if command == "H":
             return self._hello(given)
         if self._name is None:
-            raise Malformed("no greeting")
+            raise MalformedDictRequest("no greeting")
         match command, given:
             case "B", [number, *_]:
                 if len(self._open) >= _MAX_OPEN:
-                    raise Malformed("too many transactions")
+                    raise MalformedDictRequest("too many transactions")
                 self._open[number] = {}
             case "S", [number, key, value]:
                 values = self._transaction(number)
                 values[key] = value
                 if len(values) > _MAX_OPEN:
-                    raise Malformed("too many values")
+                    raise MalformedDictRequest("too many values")
             case "U", [number, key]:
                 self._transaction(number).pop(key, None)
             case "T", [number, *_]:
@@ -76,30 +76,30 @@ class Dialogue:
             case "C", [number]:
                 values = self._transaction(number)
                 del self._open[number]
-                self.tell(Written(self._name, values))
+                self.on_write(DictWrite(self._name, values))
                 return b"O\n"
             case _:
-                raise Malformed(f"not understood: {text[:80]!r}")
+                raise MalformedDictRequest(f"not understood: {text[:80]!r}")
         return b""
 
     def _hello(self, given: list[str]) -> bytes:
         if len(given) != 5 or given[0] != _MAJOR_VERSION:
-            raise Malformed(f"another version of the protocol: {given[:2]}")
+            raise MalformedDictRequest(f"another version of the protocol: {given[:2]}")
         self._name = given[4]
         return b""
 
     def _transaction(self, number: str) -> dict[str, str]:
         if number not in self._open:
-            raise Malformed("no such transaction")
+            raise MalformedDictRequest("no such transaction")
         return self._open[number]
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """A field without Dovecot's escapes (`str_tabunescape`)."""
     return _ESCAPED.sub(lambda found: _UNESCAPED.get(found[1], found[1]), text)
 
 
-async def hangs(path: Path) -> bool:
+async def is_unresponsive(path: Path) -> bool:
     """Whether somebody takes connections on this Unix socket and says nothing. One who is gone does not hang."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
@@ -116,11 +116,11 @@ async def hangs(path: Path) -> bool:
     return False
 
 
-async def serve_dict(path: Path, tell: Callable[[Written], None], *, mode: int, group: int) -> asyncio.Server:
+async def serve_dict(path: Path, on_write: Callable[[DictWrite], None], *, mode: int, group: int) -> asyncio.Server:
     """Take what is written, on a Unix socket in the place of one that is there. Raises OSError."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        dialogue = Dialogue(tell)
+        dialogue = DictSession(on_write)
         try:
             while True:
                 async with asyncio.timeout(_IDLE_SECONDS):
@@ -130,9 +130,9 @@ async def serve_dict(path: Path, tell: Callable[[Written], None], *, mode: int, 
                     await writer.drain()
         except (asyncio.IncompleteReadError, TimeoutError):
             pass
-        except (OSError, asyncio.LimitOverrunError, Malformed) as error:
+        except (OSError, asyncio.LimitOverrunError, MalformedDictRequest) as error:
             log.warning("a dict client was cut off: %s", error)
         finally:
             writer.close()
 
-    return await listen_at(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
+    return await listen_unix(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))

@@ -23,7 +23,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class DovecotSession:
     """An open session; `protocol` is imap, pop3 or sieve, `started` when its process began, in ticks since boot."""
 
     login: str
@@ -33,26 +33,26 @@ class Session:
     began_at: datetime = field(compare=False)  # computed anew by each listing
 
 
-async def open_sessions(conf: Path, now: datetime) -> list[Session]:
+async def list_open_sessions(conf: Path, now: datetime) -> list[DovecotSession]:
     """The sessions that are open now; `conf` is Dovecot's file. Raises Failure."""
     return parse_sessions(await run("doveadm", "-f", "tab", "-c", str(conf), "who", "-1"), now)
 
 
-def parse_sessions(output: bytes, now: datetime) -> list[Session]:
+def parse_sessions(output: bytes, now: datetime) -> list[DovecotSession]:
     """The answer of `doveadm -f tab who -1`, without processes that have ended. Raises Failure where it is none."""
     headings, *lines = output.decode("utf-8", "replace").split("\n")
     if headings.split("\t") != _HEADINGS:
         raise Failure(f"doveadm who did not list sessions: {headings[:80]!r}")
-    found: list[Session] = []
+    found: list[DovecotSession] = []
     for line in filter(None, lines):
         login, protocol, pid, *_ = [*line.split("\t"), "", ""]
-        started = _started(int(pid), protocol) if pid.isascii() and pid.isdigit() else None
+        started = _read_start(int(pid), protocol) if pid.isascii() and pid.isdigit() else None
         if started is not None:
-            found.append(Session(login, protocol, int(pid), started, _began_at(started, now)))
+            found.append(DovecotSession(login, protocol, int(pid), started, _start_time(started, now)))
     return found
 
 
-def end_session(session: Session, *, force: bool) -> None:
+def end_session(session: DovecotSession, *, force: bool) -> None:
     """End a session's process, unless it has ended: SIGTERM, or with `force` SIGKILL."""
     try:
         process = os.pidfd_open(session.pid)
@@ -60,7 +60,7 @@ def end_session(session: Session, *, force: bool) -> None:
         return
     try:
         # The process ID may have become another process's between the listing and pidfd_open.
-        if _started(session.pid, session.protocol) == session.started:
+        if _read_start(session.pid, session.protocol) == session.started:
             signal.pidfd_send_signal(process, signal.SIGKILL if force else signal.SIGTERM)
     except ProcessLookupError:
         pass
@@ -68,7 +68,7 @@ def end_session(session: Session, *, force: bool) -> None:
         os.close(process)
 
 
-def _started(pid: int, protocol: str) -> int | None:
+def _read_start(pid: int, protocol: str) -> int | None:
     """When a process of this protocol started, None where it is none."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
@@ -78,6 +78,6 @@ def _started(pid: int, protocol: str) -> int | None:
     return int(stat.rpartition(")")[2].split()[19]) if name == _PROGRAMS.get(protocol) else None
 
 
-def _began_at(started: int, now: datetime) -> datetime:
+def _start_time(started: int, now: datetime) -> datetime:
     uptime = float((_PROC / "uptime").read_text("ascii").split()[0])
     return now - timedelta(seconds=uptime - started / _TICKS_PER_SECOND)

@@ -34,12 +34,12 @@ _REDIRECTED = re.compile(rb"X-Sieve: [^\r\n]*\r?\nX-Sieve-Redirected-From: ([^\r
 _LINE_END = re.compile(rb"\r?\n|\r(?!\Z)")
 
 
-class Unreadable(ValueError):
+class UnreadableSpoolFile(ValueError):
     """The file has no envelope, or no name of a message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spooled:
+class SpooledMessage:
     """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not all ASCII.
 
     `redirected_from` is the address of the mailbox that redirects the message; empty for replies and rejections.
@@ -53,7 +53,7 @@ class Spooled:
     arrived: float
     eight_bit: bool
     redirected_from: str
-    unproved: bool
+    sender_unverified: bool
     _start: int
 
     def content(self) -> Iterator[bytes]:
@@ -70,9 +70,9 @@ class Spooled:
                 yield b" "
 
 
-def is_backscatter(spooled: Spooled) -> bool:
+def is_backscatter(spooled: SpooledMessage) -> bool:
     """Whether it answers a sender who may be forged: a vacation reply or a rejection, no redirect. Blocks."""
-    if spooled.sender or spooled.redirected_from or not spooled.unproved:
+    if spooled.sender or spooled.redirected_from or not spooled.sender_unverified:
         return False
     head = parse_head(first_octets(spooled.content(), MAX_HEAD))
     kinds = [field.value for field in head.fields if field.name.lower() == "auto-submitted"]
@@ -83,17 +83,17 @@ def _crlf(found: re.Match[bytes]) -> bytes:
     return b" " if found[0] == b"\r" else b"\r\n"
 
 
-def bell(spool: Path) -> Path:
+def wakeup_fifo(spool: Path) -> Path:
     """The FIFO that says that a message came."""
     return spool / "bell"
 
 
-def waiting(spool: Path) -> list[Path]:
+def list_messages(spool: Path) -> list[Path]:
     """The files of the messages, oldest first. Blocks."""
     return sorted((spool / "new").iterdir(), key=lambda path: (len(path.name), path.name))
 
 
-def read(path: Path) -> Spooled:
+def read(path: Path) -> SpooledMessage:
     """The message in this file; blocks. Raises Unreadable, FileNotFoundError."""
     name = _NAME.fullmatch(path.name)
     number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -103,11 +103,11 @@ def read(path: Path) -> Spooled:
         for line in head.decode("utf-8", "surrogateescape").split("\n"):
             kind, _, value = line.partition(" ")
             if kind not in values:
-                raise Unreadable(f"{path}: not an envelope")
+                raise UnreadableSpoolFile(f"{path}: not an envelope")
             values[kind].append(value)
         is_whole = len(values["mailbox"]) == len(values["sender"]) == 1 and values["recipient"] and blank
         if not name or not is_whole:
-            raise Unreadable(f"{path}: not an envelope")
+            raise UnreadableSpoolFile(f"{path}: not an envelope")
         start = len(head) + len(blank)
         file.seek(start)
         # Sieve writes these two fields above those of the message.
@@ -117,7 +117,7 @@ def read(path: Path) -> Spooled:
     (mailbox_id,), (sender,) = values["mailbox"], values["sender"]
     source = redirected[1].decode("utf-8", "replace") if redirected else ""
     to, arrived, unproved = tuple(values["recipient"]), int(name[1]) / 1e9, bool(values["unproved"])
-    return Spooled(path, mailbox_id, sender, to, arrived, eight_bit, source, unproved, start)
+    return SpooledMessage(path, mailbox_id, sender, to, arrived, eight_bit, source, unproved, start)
 
 
 def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:
@@ -143,6 +143,6 @@ def remove_stale(spool: Path, before: float) -> None:
             continue
 
 
-def put_aside(spool: Path, path: Path) -> None:
+def move_unreadable(spool: Path, path: Path) -> None:
     """Keep a file that is no message, out of the way. Blocks."""
     path.rename(spool / "unreadable" / path.name)

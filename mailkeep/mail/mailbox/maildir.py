@@ -22,12 +22,12 @@ _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class MaildirDelivery:
     """Where the message lies, its size in bytes, and whether this call brought it there (`fresh`)."""
 
     path: Path
     size: int
-    fresh: bool
+    is_new: bool
 
 
 def deliver(
@@ -37,7 +37,7 @@ def deliver(
     delivery_id: str,
     host: str = "localhost",
     first_try: bool = False,
-) -> Delivery:
+) -> MaildirDelivery:
     """Deliver once; blocking, for a thread. Folders are made where absent (0700, the file 0600).
 
     `first_try` says that this id can't have been delivered before, which saves reading through `cur`. Raises
@@ -46,7 +46,7 @@ def deliver(
     if not _ID.fullmatch(delivery_id) or not _HOST.fullmatch(host):
         raise ValueError(f"no part of a Maildir name: {delivery_id!r}, {host!r}")
     if not first_try and (earlier := _find(maildir, delivery_id)):
-        return Delivery(earlier, earlier.stat().st_size, fresh=False)
+        return MaildirDelivery(earlier, earlier.stat().st_size, is_new=False)
     _make(maildir)
     temporary = maildir / "tmp" / f"{delivery_id}.{os.urandom(6).hex()}.{host}"
     try:
@@ -57,7 +57,7 @@ def deliver(
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(maildir / "new")
-    return Delivery(path, size, fresh=True)
+    return MaildirDelivery(path, size, is_new=True)
 
 
 def remove_stale(maildir: Path, before: float) -> int:

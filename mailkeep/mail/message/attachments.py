@@ -9,7 +9,7 @@ from urllib.parse import quote
 from mailkeep.core.errors import invalid_field
 from mailkeep.mail.message.base64_content import Base64
 from mailkeep.mail.message.headers import check_text, fold
-from mailkeep.mail.message.text_body import Entity
+from mailkeep.mail.message.text_body import MimeEntity
 
 MAX_FILE_NAME_OCTETS = 255
 _RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
@@ -21,7 +21,7 @@ _SECTION = 54
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class OutgoingAttachment:
     """A file of a message. `content_type` is `type/subtype`; `content_id` (without brackets) is what the html
     names as `cid:`; `inline` shows it in the text instead of beside it.
     """
@@ -59,7 +59,7 @@ def check_content_id(field: str, text: str) -> None:
         raise invalid_field(field, "must be 1 to 200 letters, digits and characters of an address")
 
 
-def attachment_entity(field: str, attachment: Attachment) -> Entity:
+def attachment_entity(field: str, attachment: OutgoingAttachment) -> MimeEntity:
     """An attachment as an entity, its rules checked again; refusals name it by `field` (`attachments[0]`)."""
     name = clean_file_name(f"{field}.filename", attachment.file_name)
     check_content_type(f"{field}.content_type", attachment.content_type)
@@ -72,7 +72,7 @@ def attachment_entity(field: str, attachment: Attachment) -> Entity:
     if attachment.content_id:
         check_content_id(f"{field}.content_id", attachment.content_id)
         head += fold("Content-ID", [f"<{attachment.content_id}>"])
-    return Entity(head, (attachment.content,) if attachment.content.length else (b"\r\n",))
+    return MimeEntity(head, (attachment.content,) if attachment.content.length else (b"\r\n",))
 
 
 def _file_name_parameters(name: str) -> list[str]:

@@ -79,7 +79,7 @@ class Base64:
         """Lines of 76 characters, each closed by CRLF, in chunks of less than 300 kB."""
         view = memoryview(self.text)
         if len(view) != self.length:
-            yield from self._rewrapped(view)
+            yield from self._rewrap(view)
             return
         whole = self.length - self.length % _PIECE
         for at in range(0, whole, _PIECE):
@@ -87,7 +87,7 @@ class Base64:
         if whole < self.length:
             yield _wrap_rest(bytes(view[whole:]))
 
-    def _rewrapped(self, view: memoryview) -> Iterator[bytes]:
+    def _rewrap(self, view: memoryview) -> Iterator[bytes]:
         rest = b""
         for at in range(0, len(view), _PIECE):
             rest += bytes(view[at : at + _PIECE]).translate(None, b"\r\n")

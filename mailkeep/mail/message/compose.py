@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from mailkeep.core.errors import invalid_field
-from mailkeep.mail.message.attachments import Attachment, attachment_entity
+from mailkeep.mail.message.attachments import OutgoingAttachment, attachment_entity
 from mailkeep.mail.message.base64_content import Base64
 from mailkeep.mail.message.headers import (
     MAX_FIELD_OCTETS,
-    Mailbox,
+    MailboxAddress,
     address_field,
     check_header_name,
     check_header_value,
@@ -27,9 +27,9 @@ from mailkeep.mail.message.headers import (
     check_text,
     date_text,
     fold,
-    unstructured,
+    unstructured_field,
 )
-from mailkeep.mail.message.text_body import Entity, text_entity
+from mailkeep.mail.message.text_body import MimeEntity, text_entity
 from mailkeep.mail.message.unsubscribe import Unsubscribe, unsubscribe_fields
 
 _CHUNK = 1 << 18
@@ -37,22 +37,22 @@ _INLINE_LIMIT = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingMessage:
     """A message as its sender means it. `date` is aware; `message_id`, `in_reply_to` and `references` carry
     their angle brackets; at least one of `text_body` and `html_body` is given.
     """
 
-    sender: Mailbox
-    to: Sequence[Mailbox]
+    sender: MailboxAddress
+    to: Sequence[MailboxAddress]
     subject: str
     message_id: str
     date: datetime
     text_body: str | None = None
     html_body: str | None = None
-    cc: Sequence[Mailbox] = ()
-    bcc: Sequence[Mailbox] = ()
-    reply_to: Mailbox | None = None
-    attachments: Sequence[Attachment] = ()
+    cc: Sequence[MailboxAddress] = ()
+    bcc: Sequence[MailboxAddress] = ()
+    reply_to: MailboxAddress | None = None
+    attachments: Sequence[OutgoingAttachment] = ()
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     in_reply_to: str = ""
     references: Sequence[str] = ()
@@ -60,7 +60,7 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ComposedMessage:
     """A message ready for the wire; it can be read any number of times while its request body lives."""
 
     segments: tuple[bytes | Base64, ...]
@@ -95,7 +95,7 @@ class Composed:
                 yield from (lines[at : at + _CHUNK] for at in range(0, len(lines), _CHUNK))
 
 
-def compose(mail: Outgoing) -> Composed:
+def compose(mail: OutgoingMessage) -> ComposedMessage:
     """Composes a message.
 
     Raises InvalidField and InvalidHeader for what breaks the rules of a field; the fields are named as in
@@ -104,7 +104,7 @@ def compose(mail: Outgoing) -> Composed:
     """
     entity = _content(mail)
     header = _header(mail)
-    segments = _joined([f"{header}{entity.head}\r\n".encode(), *entity.body])
+    segments = _join([f"{header}{entity.head}\r\n".encode(), *entity.body])
     size = counted_size = 0
     for segment in segments:
         if isinstance(segment, bytes):
@@ -115,7 +115,7 @@ def compose(mail: Outgoing) -> Composed:
             counted_size += segment.length
     # Whatever else is not ASCII travels in encoded-words: what remains is in addresses.
     is_8bit = not header.isascii()
-    return Composed(
+    return ComposedMessage(
         segments,
         size=size,
         counted_size=counted_size,
@@ -124,7 +124,7 @@ def compose(mail: Outgoing) -> Composed:
     )
 
 
-def _header(mail: Outgoing) -> str:
+def _header(mail: OutgoingMessage) -> str:
     check_message_id("message_id", mail.message_id)
     fields = [
         address_field("From", (mail.sender,)),
@@ -145,14 +145,14 @@ def _header(mail: Outgoing) -> str:
     for name, value in mail.headers.items():
         check_header_name(name)
         check_header_value(name, value)
-        fields.append(unstructured(name, value))
+        fields.append(unstructured_field(name, value))
     fields.append("MIME-Version: 1.0\r\n")
     return "".join(fields)
 
 
 def _subject(text: str) -> str:
     check_text("subject", text)
-    subject = unstructured("Subject", text)
+    subject = unstructured_field("Subject", text)
     if len(subject) > MAX_FIELD_OCTETS:
         raise invalid_field("subject", f"makes a header of more than {MAX_FIELD_OCTETS} octets")
     return subject
@@ -167,7 +167,7 @@ def _references(ids: Sequence[str]) -> str:
     return references
 
 
-def _content(mail: Outgoing) -> Entity:
+def _content(mail: OutgoingMessage) -> MimeEntity:
     if not mail.attachments and (mail.html_body is None or mail.text_body is None):
         return _single_text(mail, exact=False)
     # 128 random bits: no text holds them. `=_` can stand in no quoted-printable or base64 line either.
@@ -182,13 +182,13 @@ def _content(mail: Outgoing) -> Entity:
     return _multipart("mixed", f"{token}m", [body, *files]) if files else body
 
 
-def _single_text(mail: Outgoing, *, exact: bool) -> Entity:
+def _single_text(mail: OutgoingMessage, *, exact: bool) -> MimeEntity:
     if mail.html_body is not None:
         return text_entity("html_body", "html", mail.html_body, exact=exact)
     return text_entity("text_body", "plain", mail.text_body or "", exact=exact)
 
 
-def _body(mail: Outgoing, token: str, images: Sequence[Entity]) -> Entity:
+def _body(mail: OutgoingMessage, token: str, images: Sequence[MimeEntity]) -> MimeEntity:
     main = _single_text(mail, exact=True)
     if images:
         main = _multipart("related", f"{token}r", [main, *images], '; type="text/html"')
@@ -198,16 +198,16 @@ def _body(mail: Outgoing, token: str, images: Sequence[Entity]) -> Entity:
     return _multipart("alternative", f"{token}a", [plain, main])
 
 
-def _multipart(subtype: str, boundary: str, parts: Iterable[Entity], extra: str = "") -> Entity:
+def _multipart(subtype: str, boundary: str, parts: Iterable[MimeEntity], extra: str = "") -> MimeEntity:
     body: list[bytes | Base64] = []
     for part in parts:
         body.append(f"--{boundary}\r\n{part.head}\r\n".encode())
         body.extend(part.body)
     body.append(f"--{boundary}--\r\n".encode())
-    return Entity(f'Content-Type: multipart/{subtype}{extra};\r\n boundary="{boundary}"\r\n', tuple(body))
+    return MimeEntity(f'Content-Type: multipart/{subtype}{extra};\r\n boundary="{boundary}"\r\n', tuple(body))
 
 
-def _joined(segments: Iterable[bytes | Base64]) -> tuple[bytes | Base64, ...]:
+def _join(segments: Iterable[bytes | Base64]) -> tuple[bytes | Base64, ...]:
     """The segments with neighbours of bytes made one, small base64 content wrapped on the spot."""
     out: list[bytes | Base64] = []
     run: list[bytes] = []

@@ -9,13 +9,13 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from email.utils import format_datetime, make_msgid
 
-from mailkeep.mail.dovecot.sieve_spool import Spooled
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.dovecot.sieve_spool import SpooledMessage
+from mailkeep.mail.smtp.reply import SmtpReply
 
 _MAX_HEAD = 64 * 1024
 
 
-def compose(spooled: Spooled, refused: Mapping[str, Reply], hostname: str, at: datetime) -> bytes:
+def compose(spooled: SpooledMessage, refused: Mapping[str, SmtpReply], hostname: str, at: datetime) -> bytes:
     """The notification to the message's sender, from the postmaster of the sender's domain; blocks."""
     notice = MIMEMultipart("report")
     notice.set_param("report-type", "delivery-status")
@@ -33,7 +33,7 @@ def compose(spooled: Spooled, refused: Mapping[str, Reply], hostname: str, at: d
     return notice.as_bytes()
 
 
-def _status(refused: Mapping[str, Reply], hostname: str) -> Message:
+def _status(refused: Mapping[str, SmtpReply], hostname: str) -> Message:
     report = Message()
     report["Content-Type"] = "message/delivery-status"
     blocks = [Message()]
@@ -50,7 +50,7 @@ def _status(refused: Mapping[str, Reply], hostname: str) -> Message:
     return report
 
 
-def _head(spooled: Spooled) -> bytes:
+def _head(spooled: SpooledMessage) -> bytes:
     """The header section of the message, cut off where it is very long."""
     found = b""
     for chunk in spooled.content():

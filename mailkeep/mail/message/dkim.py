@@ -101,10 +101,10 @@ def _canonical(fields: Sequence[Field], names: Sequence[str]) -> bytes:
     left: dict[str, list[bytes]] = {}
     for name, value in fields:
         left.setdefault(name, []).append(value)
-    return b"".join(_relaxed(name, left[name].pop()) + b"\r\n" for name in names if left.get(name))
+    return b"".join(_relax(name, left[name].pop()) + b"\r\n" for name in names if left.get(name))
 
 
-def _relaxed(name: str, value: bytes) -> bytes:
+def _relax(name: str, value: bytes) -> bytes:
     unfolded = value.replace(b"\r\n", b"")
     return name.encode("latin-1") + b":" + _WSP.sub(b" ", unfolded).strip(b" ")
 
@@ -152,16 +152,16 @@ def _signature(
     value = (
         f" v=1; a={family}-sha256; c=relaxed/relaxed; d={domain};\r\n"
         f"\ts={key.selector}; t={int(at.timestamp())};\r\n"
-        f"\th={_folded_names(names)};\r\n"
+        f"\th={_fold_names(names)};\r\n"
         f"\tbh={body_hash.decode()};\r\n"
         "\tb="
     ).encode("ascii")
-    made = b64encode(_made_with(key, signed + _relaxed("dkim-signature", value)))
+    made = b64encode(_sign_digest(key, signed + _relax("dkim-signature", value)))
     lines = [made[start : start + _LINE] for start in range(0, len(made), _LINE)]
     return b"DKIM-Signature:" + value + b"\r\n\t".join(lines) + b"\r\n"
 
 
-def _folded_names(names: Sequence[str]) -> str:
+def _fold_names(names: Sequence[str]) -> str:
     lines, length = [names[0]], len(names[0])
     for name in names[1:]:
         if length + len(name) > _LINE:
@@ -173,7 +173,7 @@ def _folded_names(names: Sequence[str]) -> str:
     return "".join(lines)
 
 
-def _made_with(key: SigningKey, data: bytes) -> bytes:
+def _sign_digest(key: SigningKey, data: bytes) -> bytes:
     # The key is our own: checking its primes at every message would cost more than signing.
     private = load_pem_private_key(key.private_pem, None, unsafe_skip_rsa_key_validation=True)
     if isinstance(private, RSAPrivateKey):

@@ -23,7 +23,7 @@ _FOLD = re.compile(r"\r?\n(?=[ \t])")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ParsedField:
     """A field of the header: its name as written, its value unfolded."""
 
     name: str
@@ -31,7 +31,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class MessageHeader:
     """The fields that the history and the events keep; empty where the message has none."""
 
     message_id: str
@@ -40,7 +40,7 @@ class Head:
     to: list[NamedAddress]
     cc: list[NamedAddress]
     reply_to: list[NamedAddress]
-    fields: list[Field]
+    fields: list[ParsedField]
 
     @property
     def from_address(self) -> str:
@@ -70,13 +70,13 @@ class Head:
         return {name: values[0] if len(values) == 1 else values for name, values in found.values()}
 
 
-def parse_head(content: bytes) -> Head:
+def parse_head(content: bytes) -> MessageHeader:
     """The head of a message from its first bytes (at most `MAX_HEAD` of them are read, 2,000 fields of 8 KiB)."""
     fields = _fields(content[:MAX_HEAD])
     by_name: dict[str, list[str]] = {}
     for field in fields:
         by_name.setdefault(field.name.lower(), []).append(field.value)
-    return Head(
+    return MessageHeader(
         message_id=printable(by_name.get("message-id", [""])[0])[:_MAX_MESSAGE_ID],
         subject=decode_words(by_name.get("subject", [""])[0])[:_MAX_SUBJECT],
         senders=_addresses(by_name.get("from", [])[:1]),
@@ -97,13 +97,13 @@ def head_end(content: bytes) -> int | None:
     return len(content) if len(content) <= MAX_HEAD else None
 
 
-def _fields(content: bytes) -> list[Field]:
+def _fields(content: bytes) -> list[ParsedField]:
     head = content[: head_end(content)]
-    found: list[Field] = []
+    found: list[ParsedField] = []
     for line in _FIELD_END.split(head, maxsplit=_MAX_FIELDS)[:_MAX_FIELDS]:
         if match := _FIELD.match(line):
             value = _FOLD.sub("", match[2][: _limit(match[1])].decode("utf-8", "replace"))
-            found.append(Field(match[1].decode("ascii"), value.strip()))
+            found.append(ParsedField(match[1].decode("ascii"), value.strip()))
     return found
 
 

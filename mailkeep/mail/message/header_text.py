@@ -133,7 +133,7 @@ def parse_addresses(text: str) -> list[NamedAddress]:
         token, position = match[0], match.end()
         match token:
             case "," | ";":
-                found += reader.taken()
+                found += reader.finish()
                 reader = _Mailbox()
             case ":":
                 reader = _Mailbox()
@@ -142,7 +142,7 @@ def parse_addresses(text: str) -> list[NamedAddress]:
                 reader.comment = reader.comment or comment
             case _:
                 reader.add(match.lastgroup, token)
-    found += reader.taken()
+    found += reader.finish()
     return found[:MAX_ADDRESSES]
 
 
@@ -175,7 +175,7 @@ class _Mailbox:
         elif self.angle is None:
             self.phrase.append(token)
 
-    def taken(self) -> list[NamedAddress]:
+    def finish(self) -> list[NamedAddress]:
         """The entry, if it has an address."""
         phrase = "".join(self.phrase)
         email = printable("".join((phrase if self.angle is None else self.angle).split()))

@@ -34,7 +34,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 @dataclass(frozen=True, slots=True)
-class Mailbox:
+class MailboxAddress:
     """An address with the name that is shown beside it (empty: none)."""
 
     address: Address
@@ -64,7 +64,7 @@ def check_header_value(name: str, value: str) -> None:
     """Refuses control characters and over-long values of a custom header; raises InvalidHeader."""
     if not value.isprintable() and _CONTROL.search(value):
         raise InvalidHeader("A header value must not have control characters.", header=name)
-    if len(value) > MAX_FIELD_OCTETS // 2 and len(unstructured(name, value)) > MAX_FIELD_OCTETS:
+    if len(value) > MAX_FIELD_OCTETS // 2 and len(unstructured_field(name, value)) > MAX_FIELD_OCTETS:
         raise InvalidHeader(f"A header must not exceed {MAX_FIELD_OCTETS} octets.", header=name)
 
 
@@ -94,7 +94,7 @@ def fold(name: str, tokens: Sequence[str]) -> str:
     return "".join(out)
 
 
-def encoded_words(text: str, first: int, following: int = _WORD_OCTETS) -> list[str]:
+def encode_words(text: str, first: int, following: int = _WORD_OCTETS) -> list[str]:
     """RFC 2047 words in B encoding, of `first`, then `following` octets of UTF-8 each (45 fill 72 columns).
 
     No character is split over two words (RFC 2047 §5 (3)).
@@ -112,7 +112,7 @@ def encoded_words(text: str, first: int, following: int = _WORD_OCTETS) -> list[
     return words
 
 
-def unstructured(name: str, text: str) -> str:
+def unstructured_field(name: str, text: str) -> str:
     """A field of free text (Subject, X-*) whose `text` has passed its check.
 
     ASCII stays readable unless folding or decoding would change it; everything else becomes encoded-words.
@@ -126,10 +126,10 @@ def unstructured(name: str, text: str) -> str:
         if "" not in words and len(max(words, key=len)) <= _LONGEST_WORD:
             return fold(name, words)
     room = (LINE - len(name) - 2 - 12) // 4 * 3
-    return fold(name, encoded_words(text, max(room, 12)))
+    return fold(name, encode_words(text, max(room, 12)))
 
 
-def address_field(name: str, mailboxes: Iterable[Mailbox]) -> str:
+def address_field(name: str, mailboxes: Iterable[MailboxAddress]) -> str:
     """A field of addresses (From, To, Cc, Reply-To); empty for no mailboxes.
 
     INVALID_FIELD, named by the field in lower case, for a name with control characters and for a field
@@ -155,7 +155,7 @@ def address_field(name: str, mailboxes: Iterable[Mailbox]) -> str:
     return field
 
 
-def _mailbox_tokens(field: str, mailbox: Mailbox) -> list[str]:
+def _mailbox_tokens(field: str, mailbox: MailboxAddress) -> list[str]:
     address, name = mailbox.address.text, mailbox.name
     if not address.isprintable() or " " in address:
         raise ValueError("an address that parse_address did not make")
@@ -169,7 +169,7 @@ def _phrase(name: str) -> list[str]:
     """A display name as atoms, a quoted-string or encoded-words (RFC 5322 §3.2.5, RFC 2047 §5 (3))."""
     plain = name.isascii() and len(name) <= LINE - 16 and "=?" not in name and "  " not in name
     if not plain or name[0] == " " or name[-1] == " ":
-        return encoded_words(name, _PHRASE_OCTETS, _PHRASE_OCTETS)
+        return encode_words(name, _PHRASE_OCTETS, _PHRASE_OCTETS)
     if _ATOMS.fullmatch(name):
         return [name]
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')

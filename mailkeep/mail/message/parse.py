@@ -40,12 +40,12 @@ _ENCODING_FIELD = re.compile(rb"(?im)^content(?=-transfer-encoding[ \t]*:)")
 _NO_BASE64 = bytes(set(range(256)) - set((ascii_letters + digits + "+/").encode()))
 
 
-class Unparsable(ValueError):
+class UnparsableMessage(ValueError):
     """The message can't be taken apart; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class ParsedAttachment:
     """A part that is no text of the message. `content` is None where its encoding is broken; `size` in bytes.
 
     `content_id` (without brackets, empty where there is none) is what the HTML names it by, as `cid:` (RFC 2392).
@@ -59,38 +59,38 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class MimeContent:
     """Text and HTML are None where there is no such part that can be decoded; several are joined by a line end."""
 
     text: str | None
     html: str | None
-    attachments: list[Attachment]
+    attachments: list[ParsedAttachment]
 
 
-def parse(content: bytes) -> Parsed:
+def parse(content: bytes) -> MimeContent:
     """Take a message apart. Raises Unparsable, nothing else but what memory and time bring about."""
     try:
         leaves = _Tree(_relevant(content)).leaves()
     except mime.ParseError as error:
-        raise Unparsable(printable(str(error))[:200]) from None
+        raise UnparsableMessage(printable(str(error))[:200]) from None
     bodies: dict[str, list[_Leaf]] = {_PLAIN: [], _HTML: []}
     attached: list[_Leaf] = []
     for leaf in leaves:
         (bodies[leaf.part.content_type] if _is_body(leaf, bodies) else attached).append(leaf)
-    text, html = _joined(bodies[_PLAIN]), _joined(bodies[_HTML])
+    text, html = _join(bodies[_PLAIN]), _join(bodies[_HTML])
     if leaves and not attached and text is None and html is None:
-        raise Unparsable("its Base64 can't be decoded")
-    return Parsed(text, html, [_attachment(leaf) for leaf in attached])
+        raise UnparsableMessage("its Base64 can't be decoded")
+    return MimeContent(text, html, [_attachment(leaf) for leaf in attached])
 
 
 def _relevant(content: bytes) -> bytes:
     """The message with those fields of its header that matter here."""
     end = head_end(content)
     if end is None:
-        raise Unparsable("the header is too long")
+        raise UnparsableMessage("the header is too long")
     fields = [line for line in _FIELD_END.split(content[:end]) if _MIME_FIELD.match(line)]
     if any(line.count(b";") > MAX_PARAMETERS for line in fields):
-        raise Unparsable(f"more than {MAX_PARAMETERS} parameters in a field")
+        raise UnparsableMessage(f"more than {MAX_PARAMETERS} parameters in a field")
     return b"".join(line + b"\r\n" for line in fields) + b"\r\n" + content[end:]
 
 
@@ -109,7 +109,7 @@ class _Tree:
         """The same leaves, taken apart as if no part had a transfer encoding."""
         try:
             return list(self._leaves(_ENCODING_FIELD.sub(b"ignored", self._plain)))
-        except (mime.ParseError, Unparsable):
+        except (mime.ParseError, UnparsableMessage):
             return []
 
     def _leaves(self, content: bytes) -> Iterator[_Leaf]:
@@ -120,9 +120,9 @@ class _Tree:
             part = step.part
             parts += 1
             if parts + len(waiting) > MAX_PARTS:
-                raise Unparsable(f"more than {MAX_PARTS} parts")
+                raise UnparsableMessage(f"more than {MAX_PARTS} parts")
             if step.depth > MAX_DEPTH:
-                raise Unparsable(f"nested deeper than {MAX_DEPTH}")
+                raise UnparsableMessage(f"nested deeper than {MAX_DEPTH}")
             if part.encoded_size is not None and not step.inside:
                 yield _Leaf(part, leaves, step.is_alternative, self)
                 leaves += 1
@@ -165,8 +165,8 @@ class _Leaf:
         if content is None:
             return None
         charset = self._charset()
-        text = _decoded(content, charset) if charset and charset.lower() not in _ASCII else None
-        return _decoded(content, "utf-8" if is_utf8(content) else "windows-1252") if text is None else text
+        text = _decode(content, charset) if charset and charset.lower() not in _ASCII else None
+        return _decode(content, "utf-8" if is_utf8(content) else "windows-1252") if text is None else text
 
     def _undecoded(self) -> bytes:
         others = self.tree.undecoded
@@ -193,12 +193,12 @@ def _is_body(leaf: _Leaf, bodies: dict[str, list[_Leaf]]) -> bool:
     return not part.filename or not before
 
 
-def _joined(leaves: list[_Leaf]) -> str | None:
+def _join(leaves: list[_Leaf]) -> str | None:
     texts = [text for leaf in leaves if (text := leaf.text()) is not None]
     return "\n".join(texts) if texts else None
 
 
-def _decoded(content: bytes, charset: str) -> str | None:
+def _decode(content: bytes, charset: str) -> str | None:
     """Text in a charset by its label, as the library knows them; None for one that it does not know."""
     if not _LABEL.fullmatch(charset):
         return None
@@ -212,12 +212,12 @@ def _base64(encoded: bytes) -> bytes | None:
     return binascii.a2b_base64(plain[: len(plain) - (len(plain) % 4 == 1)] + b"==") or None
 
 
-def _attachment(leaf: _Leaf) -> Attachment:
+def _attachment(leaf: _Leaf) -> ParsedAttachment:
     part, content = leaf.part, leaf.content()
     size = (part.encoded_size or 0) if content is None else len(content)
     content_id = printable(part.content_id or "")[:_MAX_CONTENT_ID]
     content_type = printable(part.content_type)[:_MAX_TYPE].lower()
-    return Attachment(_filename(part.filename), content_type, size, content, content_id)
+    return ParsedAttachment(_filename(part.filename), content_type, size, content, content_id)
 
 
 def _filename(text: str) -> str:

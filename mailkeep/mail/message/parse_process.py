@@ -23,7 +23,7 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from mailkeep.mail.message.parse import Unparsable
+from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_worker import ANSWER, DONE, REQUEST, WHOLE
 
 # Isolated: nothing from the environment or the working directory; our own package from where we have it.
@@ -56,7 +56,7 @@ class ParseLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class ParsedMessage:
     """A message taken apart. `attachments`: `filename`, `content_type` and `size` (bytes) of each; `content_ids`: what
     the HTML names each by, empty where by nothing.
 
@@ -103,7 +103,7 @@ class Parser:
         self._threads: ThreadPoolExecutor | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    async def parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
+    async def parse(self, content: Callable[[], Iterable[bytes]]) -> ParsedMessage:
         """Take a message apart; `content` opens it. Raises Unparsable, also where it takes too long; OSError."""
         return await self._in_turn(partial(self._parse, content))
 
@@ -125,7 +125,7 @@ class Parser:
         return await asyncio.shield(work)
 
     @asynccontextmanager
-    async def held(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[Apart]:
+    async def hold(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[ParsedMessage]:
         """`parse` for as long as the result is needed: of large messages (`size` in bytes) few are held at a time."""
         if size < self.limits.large:
             yield await self.parse(content)
@@ -141,7 +141,7 @@ class Parser:
             async with asyncio.timeout(self.limits.wait_seconds):
                 await turn.acquire()
         except TimeoutError:
-            raise Unparsable("too much to parse at the moment") from None
+            raise UnparsableMessage("too much to parse at the moment") from None
 
     def _done(self, work: asyncio.Future[Any]) -> None:
         self._free.release()
@@ -155,10 +155,10 @@ class Parser:
         while self._idle:
             self._idle.pop().end()
 
-    def _parse(self, content: Callable[[], Iterable[bytes]]) -> Apart:
+    def _parse(self, content: Callable[[], Iterable[bytes]]) -> ParsedMessage:
         meta, text = self._ask(content, WHOLE, lambda child, length, deadline: child.read(length, deadline))
         told = msgspec.json.decode(meta, type=_Told)
-        return Apart(told.attachments, told.truncated, text, told.content_ids)
+        return ParsedMessage(told.attachments, told.truncated, text, told.content_ids)
 
     def _attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
         meta, file = self._ask(content, number, self._kept)
@@ -200,7 +200,7 @@ class Parser:
         else:
             child.end()
         if taken is None:
-            raise Unparsable(meta.decode("utf-8", "replace"))
+            raise UnparsableMessage(meta.decode("utf-8", "replace"))
         return meta, taken
 
     @property
@@ -291,9 +291,9 @@ def _judged() -> Generator[None]:
     try:
         yield
     except TimeoutError:
-        raise Unparsable("it takes too long") from None
+        raise UnparsableMessage("it takes too long") from None
     except (EOFError, OSError):
-        raise Unparsable("it takes too much time or memory") from None
+        raise UnparsableMessage("it takes too much time or memory") from None
 
 
 def _left(deadline: float) -> float:

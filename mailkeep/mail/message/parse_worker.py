@@ -34,7 +34,7 @@ DONE, UNPARSABLE = b"+", b"-"
 def main(number: int, cpu_seconds: int, memory: int) -> None:
     """Serve the socket with this file descriptor; `memory` in bytes, `cpu_seconds` for each message."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    from mailkeep.mail.message.parse import Unparsable, parse
+    from mailkeep.mail.message.parse import UnparsableMessage, parse
 
     _load_codecs()  # the account that it goes on as may not be able to read them
     confine(memory)
@@ -51,7 +51,7 @@ def main(number: int, cpu_seconds: int, memory: int) -> None:
                 parsed = parse(content)
                 meta, text = _texts(parsed, most) if number == WHOLE else _attachment(parsed.attachments, number)
                 status = DONE
-            except Unparsable as error:
+            except UnparsableMessage as error:
                 meta, text, status = str(error).encode(), b"", UNPARSABLE
             except MemoryError:
                 meta, text, status = b"too large for the memory at hand", b"", UNPARSABLE

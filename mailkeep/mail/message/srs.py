@@ -41,13 +41,13 @@ _FOREIGN_SRS1 = re.compile(r"srs1[-+=][^=]+=([^=]+)=([-+=].+)", _FORMS)
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriter:
+class SrsRewriter:
     """Rewrites for one server, by its name and the installation's master secret."""
 
     host: str
     vault: Vault
 
-    def rewritten(self, address: str, at: datetime) -> str | None:
+    def rewrite(self, address: str, at: datetime) -> str | None:
         """What a sender becomes at a time; None for one that stays as it is: ours, none, or not to be represented."""
         local, _, domain = address.rpartition("@")
         if domain.lower() == self.host.lower() or not (_PLAIN.fullmatch(local) and _PLAIN.fullmatch(domain)):
@@ -61,7 +61,7 @@ class Rewriter:
             made = f"SRS0={self._hash(day, domain, local)}={day}={domain}={local}"
         return f"{made}@{self.host}" if "=" not in domain and len(made.encode()) <= _MAX_LOCAL else None
 
-    def original(self, address: str, at: datetime | None = None) -> str | None:
+    def restore(self, address: str, at: datetime | None = None) -> str | None:
         """Whom a rewritten address leads back to; None for one that we did not make, or (at a time) too long ago."""
         local, _, domain = address.rpartition("@")
         if domain.lower() != self.host.lower():
@@ -87,9 +87,9 @@ class Rewriter:
         return b32encode(signed)[:6].decode().lower()
 
 
-def rewriter(vault: Vault, settings: Settings) -> Rewriter:
+def rewriter(vault: Vault, settings: Settings) -> SrsRewriter:
     """The rewriter of an instance: its addresses are at the name by which Postfix knows itself."""
-    return Rewriter(settings.server.hostname or _name_of_machine(), vault)
+    return SrsRewriter(settings.server.hostname or _name_of_machine(), vault)
 
 
 @cache

@@ -20,7 +20,7 @@ _OVERLONG = re.compile(rb"(?m)^([^\r\n]{74})(=20|=09)\r$")
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class MimeEntity:
     """A MIME entity: its header fields (each closed by CRLF) and its body in pieces.
 
     The body ends with the CRLF that belongs to a following boundary.
@@ -30,7 +30,7 @@ class Entity:
     body: tuple[bytes | Base64, ...]
 
 
-def text_entity(field: str, subtype: str, text: str, *, exact: bool) -> Entity:
+def text_entity(field: str, subtype: str, text: str, *, exact: bool) -> MimeEntity:
     """`text` as `text/<subtype>`; `field` names it in the refusal of lone surrogates (INVALID_FIELD).
 
     With `exact`, as needed before a boundary, the content is the text to its last line ending; else one is
@@ -47,12 +47,12 @@ def text_entity(field: str, subtype: str, text: str, *, exact: bool) -> Entity:
     data = data.replace(b"\n", b"\r\n")
     foreign = data.translate(None, _PLAIN)
     if not foreign and _lines_fit(data):
-        return Entity(_head(subtype, "us-ascii", "7bit"), (data,))
+        return MimeEntity(_head(subtype, "us-ascii", "7bit"), (data,))
     if 6 * len(foreign) <= len(data):
-        return Entity(_head(subtype, "utf-8", "quoted-printable"), (_quoted_printable(data),))
+        return MimeEntity(_head(subtype, "utf-8", "quoted-printable"), (_encode_quoted_printable(data),))
     # The line ending added above is the boundary's or nobody's: base64 needs none of its own inside.
     encoded = Base64.encode(data[:-2] if exact else data)
-    return Entity(_head(subtype, "utf-8", "base64"), (encoded,) if encoded.length else (b"\r\n",))
+    return MimeEntity(_head(subtype, "utf-8", "base64"), (encoded,) if encoded.length else (b"\r\n",))
 
 
 def _head(subtype: str, charset: str, encoding: str) -> str:
@@ -69,7 +69,7 @@ def _lines_fit(data: bytes) -> bool:
     return True
 
 
-def _quoted_printable(data: bytes) -> bytes:
+def _encode_quoted_printable(data: bytes) -> bytes:
     """Quoted-printable of lines closed by CRLF."""
     encoded = binascii.b2a_qp(data, istext=True)
     if b"=20\r\n" in encoded or b"=09\r\n" in encoded:

@@ -69,7 +69,7 @@ Status = Literal["sent", "deferred", "bounced"]
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class LoggedClient:
     """smtpd took a sender: from this client, logged in as `login` (None without)."""
 
     name: str
@@ -78,21 +78,21 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Pickup:
+class LoggedPickup:
     """A message was picked up from the maildrop; `orig_id` is the queue id that it had before it was requeued."""
 
     orig_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class MessageId:
+class LoggedMessageId:
     """cleanup read the header's Message-ID, with its angle brackets. No acceptance: that is `Queued`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class LoggedHeader:
     """A field that header_checks logs (INFO), as far as it is logged: at most 200 bytes, its name included.
 
     Postfix writes the characters of a fold as `?`. They are gone where nothing else can be meant: before the value,
@@ -105,7 +105,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class LoggedAcceptance:
     """qmgr has the message: it is accepted. `recipients` counts them after aliases were expanded."""
 
     sender: str
@@ -114,14 +114,14 @@ class Queued:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class LoggedAttempt:
     """What came of a try to deliver to one recipient.
 
     `asked` is the recipient before aliases, where it was another. `seconds` is the time since the message arrived.
     """
 
     recipient: str
-    asked: str | None
+    orig_to: str | None
     status: Status
     smtp_code: int | None
     enhanced_code: str
@@ -131,19 +131,19 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class LoggedExpiry:
     """qmgr gave up: whoever is not delivered to never will be."""
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class LoggedRemoval:
     """The message left the queue: done (`qmgr`), or deleted by an operator (`postsuper`)."""
 
     by: Literal["qmgr", "postsuper"]
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class LoggedNotification:
     """The sender is told by a message of its own, with this queue id."""
 
     kind: Literal["non-delivery", "delay", "delivery status"]
@@ -151,14 +151,14 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class LoggedMove:
     """postsuper put the message on hold, released it or queued it anew."""
 
     to: Literal["hold", "released", "requeued"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class LoggedRejection:
     """A refusal at SMTP: by smtpd, or by a filter. `recipient` is None where it was not about one."""
 
     stage: str
@@ -170,11 +170,23 @@ class Rejected:
     recipient: str | None
 
 
-Fact = Client | Pickup | MessageId | Header | Queued | Attempt | Expired | Removed | Notice | Moved | Rejected
+LogFact = (
+    LoggedClient
+    | LoggedPickup
+    | LoggedMessageId
+    | LoggedHeader
+    | LoggedAcceptance
+    | LoggedAttempt
+    | LoggedExpiry
+    | LoggedRemoval
+    | LoggedNotification
+    | LoggedMove
+    | LoggedRejection
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """A fact with its place: `stamp` (`Nov 20 10:01:02`), `service` (`postfix/api`), `queue_id` (None: NOQUEUE), and
     the program that says so (`smtpd`).
     """
@@ -182,11 +194,11 @@ class Line:
     stamp: str
     service: str
     queue_id: str | None
-    fact: Fact
+    fact: LogFact
     program: str
 
 
-def parse(line: bytes) -> Line | None:
+def parse(line: bytes) -> LogLine | None:
     """The fact that a line (with or without its LF) tells, None for any other."""
     head = _HEAD.match(line.rstrip(b"\r\n").replace(b"\0", b"?").decode("utf-8", "replace"))
     if head is None:
@@ -197,32 +209,32 @@ def parse(line: bytes) -> Line | None:
     if queue_id == "NOQUEUE":
         queue_id = None
     fact = _attempt(text) if text.startswith("to=<") else _fact(program, text)
-    if fact is None or (queue_id is None and not isinstance(fact, Rejected)):
+    if fact is None or (queue_id is None and not isinstance(fact, LoggedRejection)):
         return None
-    return Line(stamp, service, queue_id, fact, program)
+    return LogLine(stamp, service, queue_id, fact, program)
 
 
-def _fact(program: str, text: str) -> Fact | None:
+def _fact(program: str, text: str) -> LogFact | None:
     parser = _PROGRAMS.get(program)
     return parser(text) if parser else None
 
 
-def _smtpd(text: str) -> Fact | None:
+def _smtpd(text: str) -> LogFact | None:
     if match := _CLIENT.fullmatch(text):
         login = _LOGIN.search(match[3])
-        return Client(match[1], match[2], parse_login(login[1]).address if login else None)
-    return _rejected(text)
+        return LoggedClient(match[1], match[2], parse_login(login[1]).address if login else None)
+    return _rejection(text)
 
 
-def _cleanup(text: str) -> Fact | None:
+def _cleanup(text: str) -> LogFact | None:
     if match := _MESSAGE_ID.fullmatch(text):
-        return MessageId(match[1])
+        return LoggedMessageId(match[1])
     if match := _HEADER.fullmatch(text):
         return _header(match[1], match[2])
-    return _rejected(text)
+    return _rejection(text)
 
 
-def _header(name: str, text: str) -> Header:
+def _header(name: str, text: str) -> LoggedHeader:
     is_cut = len(f"{name}:{text}".encode()) >= _LOGGED
     value = _FOLDED_WORDS.sub("?= =?", _FOLDED_START.sub("", text)).strip()
     if name.lower() in _LISTS:
@@ -231,32 +243,32 @@ def _header(name: str, text: str) -> Header:
             value = value.rpartition(",")[0]
     elif is_cut:
         value = _CUT_WORD.sub(r"\1?=", value)
-    return Header(name, value)
+    return LoggedHeader(name, value)
 
 
-def _qmgr(text: str) -> Fact | None:
+def _qmgr(text: str) -> LogFact | None:
     if text == "removed":
-        return Removed("qmgr")
+        return LoggedRemoval("qmgr")
     if match := _QUEUED.match(text):
-        return Queued(match[1], int(match[2]), int(match[3]))
-    return Expired() if _ENDED.match(text) else None
+        return LoggedAcceptance(match[1], int(match[2]), int(match[3]))
+    return LoggedExpiry() if _ENDED.match(text) else None
 
 
-def _pickup(text: str) -> Fact | None:
+def _pickup(text: str) -> LogFact | None:
     match = _PICKUP.fullmatch(text)
-    return Pickup(match[2]) if match else None
+    return LoggedPickup(match[2]) if match else None
 
 
-def _bounce(text: str) -> Fact | None:
+def _bounce(text: str) -> LogFact | None:
     match = _NOTICE.fullmatch(text)
-    return Notice(match[1], match[2]) if match else None  # pyright: ignore[reportArgumentType] the pattern's words
+    return LoggedNotification(match[1], match[2]) if match else None  # pyright: ignore[reportArgumentType] the pattern's words
 
 
-def _postsuper(text: str) -> Fact | None:
+def _postsuper(text: str) -> LogFact | None:
     return _POSTSUPER.get(text)
 
 
-def _rejected(text: str) -> Rejected | None:
+def _rejection(text: str) -> LoggedRejection | None:
     match = _REJECTED.fullmatch(text)
     if match is None:
         return None
@@ -265,15 +277,15 @@ def _rejected(text: str) -> Rejected | None:
         return None
     sender, recipient = "", None
     # What was refused may stand quoted before it: the envelope is the last that looks like one.
-    for start in (start for sign in ("; from=<", "; proto=") for start in _last_places(rest, sign)):
+    for start in (start for sign in ("; from=<", "; proto=") for start in _last_positions(rest, sign)):
         if envelope := _ENVELOPE.fullmatch(rest, start):
             sender, recipient, rest = envelope[1] or "", envelope[2], rest[:start]
             break
     smtp_code = int(code) if code else (554 if enhanced.startswith("5") else 451)
-    return Rejected(stage, client, smtp_code, enhanced or "", rest[:_MAX_TEXT], sender, recipient)
+    return LoggedRejection(stage, client, smtp_code, enhanced or "", rest[:_MAX_TEXT], sender, recipient)
 
 
-def _last_places(text: str, sign: str) -> Iterator[int]:
+def _last_positions(text: str, sign: str) -> Iterator[int]:
     place = len(text)
     for _ in range(_MAX_PLACES):
         place = text.rfind(sign, 0, place)
@@ -282,7 +294,7 @@ def _last_places(text: str, sign: str) -> Iterator[int]:
         yield place
 
 
-def _attempt(text: str) -> Attempt | None:
+def _attempt(text: str) -> LoggedAttempt | None:
     match = _ATTEMPT.fullmatch(text)
     if match is None:
         return None
@@ -300,11 +312,11 @@ def _attempt(text: str) -> Attempt | None:
         waited = float(seconds)
     except ValueError:
         return None
-    return Attempt(recipient, asked, _STATUSES[status], code, dsn, words[:_MAX_TEXT], remote_host, waited)
+    return LoggedAttempt(recipient, asked, _STATUSES[status], code, dsn, words[:_MAX_TEXT], remote_host, waited)
 
 
 _STATUSES: dict[str, Status] = {"sent": "sent", "deferred": "deferred", "bounced": "bounced"}
-_PROGRAMS: dict[str, Callable[[str], Fact | None]] = {
+_PROGRAMS: dict[str, Callable[[str], LogFact | None]] = {
     "smtpd": _smtpd,
     "cleanup": _cleanup,
     "qmgr": _qmgr,
@@ -312,11 +324,11 @@ _PROGRAMS: dict[str, Callable[[str], Fact | None]] = {
     "bounce": _bounce,
     "postsuper": _postsuper,
 }
-_POSTSUPER: dict[str, Fact] = {
-    "removed": Removed("postsuper"),
-    "placed on hold": Moved("hold"),
-    "released from hold": Moved("released"),
-    "requeued": Moved("requeued"),
+_POSTSUPER: dict[str, LogFact] = {
+    "removed": LoggedRemoval("postsuper"),
+    "placed on hold": LoggedMove("hold"),
+    "released from hold": LoggedMove("released"),
+    "requeued": LoggedMove("requeued"),
 }
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _OLDEST = timedelta(days=300)

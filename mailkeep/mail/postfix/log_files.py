@@ -36,7 +36,7 @@ class Piece:
     lines: list[bytes]
 
 
-def single_lines(piece: Piece) -> list[Piece]:
+def split_lines(piece: Piece) -> list[Piece]:
     """A piece as pieces of one line each."""
     found: list[Piece] = []
     start = piece.start

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from mailkeep.mail.smtp.unix_socket import listen_at
+from mailkeep.mail.smtp.unix_socket import listen_unix
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ Decide = Callable[[Mapping[str, str]], Awaitable[str]]
 """The attributes of a request in, an action of access(5) out; it raises nothing."""
 
 
-class Malformed(ValueError):
+class MalformedPolicyRequest(ValueError):
     """What the client sent is no request."""
 
 
@@ -34,14 +34,14 @@ def parse_request(content: bytes) -> dict[str, str]:
     for line in content.split(b"\n"):
         name, equals, value = line.partition(b"=")
         if not equals or not name:
-            raise Malformed(f"not an attribute: {line[:80]!r}")
+            raise MalformedPolicyRequest(f"not an attribute: {line[:80]!r}")
         found[name.decode("ascii", "replace")] = value.decode("utf-8", "replace").replace("\0", "?")
     if found.get("request") != "smtpd_access_policy":
-        raise Malformed("not a request of smtpd")
+        raise MalformedPolicyRequest("not a request of smtpd")
     return found
 
 
-def answer(action: str) -> bytes:
+def format_response(action: str) -> bytes:
     """An action as it is answered: one line, whatever stands in it."""
     text = " ".join(action.split())
     return f"action={text}\n\n".encode("ascii", "replace")
@@ -53,14 +53,14 @@ async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while request := await _request(reader):
-                writer.write(answer(await decide(request)))
+                writer.write(format_response(await decide(request)))
                 await writer.drain()
-        except (OSError, Malformed, ValueError) as error:
+        except (OSError, MalformedPolicyRequest, ValueError) as error:
             log.warning("a policy client was cut off: %s", error)
         finally:
             writer.close()
 
-    return await listen_at(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
+    return await listen_unix(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
 
 
 async def _request(reader: asyncio.StreamReader) -> dict[str, str] | None:
@@ -77,5 +77,5 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, str] | None:
             return parse_request(b"\n".join(lines))
         size += len(line)
         if size > _MAX_REQUEST:
-            raise Malformed("request too long")
+            raise MalformedPolicyRequest("request too long")
         lines.append(line[:-1])

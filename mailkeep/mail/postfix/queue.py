@@ -32,14 +32,14 @@ _STATES: dict[Action, frozenset[str]] = {
 _FLUSH_ALL = 200
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class PostqueueRecipient(msgspec.Struct, frozen=True):
     """A recipient that is not delivered to; `reason` is the last word about it, empty before the first try."""
 
     address: str
     delay_reason: str = ""
 
 
-class Queued(msgspec.Struct, frozen=True):
+class PostqueueEntry(msgspec.Struct, frozen=True):
     """A message in the queue (incoming, active, deferred, hold), as postqueue tells of it; `message_size` in bytes."""
 
     queue_name: str
@@ -47,7 +47,7 @@ class Queued(msgspec.Struct, frozen=True):
     arrival_time: int
     message_size: int
     sender: str
-    recipients: list[Waiting]
+    recipients: list[PostqueueRecipient]
 
     @property
     def arrived_at(self) -> datetime:
@@ -55,15 +55,15 @@ class Queued(msgspec.Struct, frozen=True):
         return datetime.fromtimestamp(self.arrival_time, UTC)
 
 
-_decoder = msgspec.json.Decoder(Queued)
+_decoder = msgspec.json.Decoder(PostqueueEntry)
 
 
-def parse_listing(content: bytes) -> list[Queued]:
+def parse_listing(content: bytes) -> list[PostqueueEntry]:
     """The messages of a listing; a line that is no message is passed over.
 
     A message that moved while Postfix listed may stand there twice: then it is where it was seen last.
     """
-    found: dict[str, Queued] = {}
+    found: dict[str, PostqueueEntry] = {}
     for line in content.split(b"\n"):
         with suppress(msgspec.DecodeError, msgspec.ValidationError):
             if line:
@@ -73,17 +73,17 @@ def parse_listing(content: bytes) -> list[Queued]:
     return list(found.values())
 
 
-def able(action: Action, found: Iterable[Queued]) -> list[str]:
+def select_ids(action: Action, found: Iterable[PostqueueEntry]) -> list[str]:
     """The queue ids of the messages that an action can be done to."""
     return [each.queue_id for each in found if each.queue_name in _STATES[action]]
 
 
-async def listing(conf: Path) -> list[Queued]:
+async def list_queue(conf: Path) -> list[PostqueueEntry]:
     """What is in the queue. Raises Failure."""
     return parse_listing(await run("postqueue", "-c", str(conf), "-j"))
 
 
-async def act(conf: Path, action: Action, queue_ids: Sequence[str]) -> None:
+async def apply_action(conf: Path, action: Action, queue_ids: Sequence[str]) -> None:
     """Do it to these messages; one that has left the queue meanwhile is passed over. Raises Failure."""
     if not queue_ids:
         return
@@ -118,7 +118,7 @@ def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime
     return found
 
 
-def queued(queue: Path) -> set[str]:
+def list_queue_ids(queue: Path) -> set[str]:
     """The queue ids of all messages in the queue, by their files. Blocks.
 
     Twice around: who moves from a folder that is still to be read into one that was read is missed by the first (and by
@@ -137,7 +137,7 @@ def _files(queue: Path) -> set[str]:
     return {name for name in found if len(name) > 1}
 
 
-def counts(queue: Path) -> dict[str, int]:
+def count_by_state(queue: Path) -> dict[str, int]:
     """How many messages are in each state, by their files. Blocks; OSError where it may not be read."""
     found: dict[str, int] = {}
     for name in ("incoming", "active", "deferred", "hold"):
@@ -146,7 +146,7 @@ def counts(queue: Path) -> dict[str, int]:
     return found
 
 
-def deferred(queue: Path) -> dict[str, int]:
+def list_deferred(queue: Path) -> dict[str, int]:
     """The queue IDs of deferred messages, with the time of the file: nanoseconds, set ahead to the next try. Blocks."""
     found: dict[str, int] = {}
     for folder in (queue / "deferred", *(queue / "deferred").glob("?")):
@@ -156,7 +156,7 @@ def deferred(queue: Path) -> dict[str, int]:
     return found
 
 
-def left_behind(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
+def find_idle_services(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
     """Which services have not looked at messages that were written before an instant (seconds since 1970). Blocks.
 
     The queue manager leaves what it found locked after a reload until it is woken; pickup leaves what it could not hand
@@ -196,7 +196,7 @@ def make_due(queue: Path, queue_ids: Collection[str], at: float) -> None:
             break
 
 
-async def kick(conf: Path, service: Literal["qmgr", "pickup"], request: str) -> None:
+async def wake_service(conf: Path, service: Literal["qmgr", "pickup"], request: str) -> None:
     """Wake a service with a request of one letter each (postkick(1)). Raises Failure.
 
     For qmgr: `F` forget which destinations do not answer, `D` look at deferred mail that is due, `I` look at new mail.
@@ -204,18 +204,18 @@ async def kick(conf: Path, service: Literal["qmgr", "pickup"], request: str) -> 
     await run("postkick", "-c", str(conf), "public", service, request)
 
 
-def generation(conf: Path) -> Sequence[str]:
+def generation_command(conf: Path) -> Sequence[str]:
     """The command that makes the map `generation` anew, in a folder with configuration."""
     return ("postmap", "-c", str(conf), str(conf / "generation"))
 
 
-async def forget(conf: Path) -> None:
+async def clear_caches(conf: Path) -> None:
     """Let Postfix forget what its processes remember of addresses. Raises Failure.
 
     Those that receive mail and those that judge addresses end before the next session, since a map of theirs has
     changed. Mail under way is not touched, as it is by a `reload`.
     """
-    await run(*generation(conf))
+    await run(*generation_command(conf))
 
 
 async def rotate_log(conf: Path) -> None:

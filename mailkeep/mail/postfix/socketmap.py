@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from mailkeep.mail.smtp.unix_socket import listen_at
+from mailkeep.mail.smtp.unix_socket import listen_unix
 
 log = logging.getLogger(__name__)
 
@@ -23,16 +23,16 @@ Table = Callable[[str], str | None]
 """The value for a key, None where there is none; it raises nothing."""
 
 
-class Malformed(ValueError):
+class MalformedSocketmapRequest(ValueError):
     """What the client sent is no request."""
 
 
-def answer(tables: Mapping[str, Table], request: bytes) -> bytes:
+def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
     """The answer to a request, both without their lengths. Raises `Malformed`."""
     name, space, key = request.partition(b" ")
     table = tables.get(name.decode("ascii", "replace"))
     if not space or table is None:
-        raise Malformed(f"not a table: {name[:80]!r}")
+        raise MalformedSocketmapRequest(f"not a table: {name[:80]!r}")
     try:
         found = table(key.decode("utf-8"))
     except UnicodeDecodeError:
@@ -46,15 +46,17 @@ async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, gr
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while (request := await _request(reader)) is not None:
-                text = answer(tables, request)
+                text = look_up(tables, request)
                 writer.write(b"%d:%s," % (len(text), text))
                 await writer.drain()
-        except (OSError, Malformed, asyncio.IncompleteReadError) as error:
+        except (OSError, MalformedSocketmapRequest, asyncio.IncompleteReadError) as error:
             log.warning("a client of the tables was cut off: %s", error)
         finally:
             writer.close()
 
-    return await listen_at(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_REQUEST))
+    return await listen_unix(
+        path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_REQUEST)
+    )
 
 
 async def _request(reader: asyncio.StreamReader) -> bytes | None:
@@ -64,9 +66,9 @@ async def _request(reader: asyncio.StreamReader) -> bytes | None:
         while (digit := await reader.readexactly(1)).isdigit() and len(digits) < _MAX_DIGITS:
             digits += digit
         if digit != b":" or not digits or int(digits) > _MAX_REQUEST:
-            raise Malformed(f"no length: {digits + digit!r}")
+            raise MalformedSocketmapRequest(f"no length: {digits + digit!r}")
         content = await reader.readexactly(int(digits) + 1)
         if not content.endswith(b","):
-            raise Malformed("no end where it should be")
+            raise MalformedSocketmapRequest("no end where it should be")
         return content[:-1]
     return None

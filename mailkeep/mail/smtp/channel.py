@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import cast
 
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 
 INPUT_HIGH = 256 * 1024
 LINE_HIGH = 64 * 1024
@@ -22,15 +22,15 @@ class ChannelEnd(Exception):
     """The conversation can't go on."""
 
 
-class PeerGone(ChannelEnd):
+class PeerDisconnect(ChannelEnd):
     """The client closed the connection, or it broke."""
 
 
-class TimedOut(ChannelEnd):
+class SessionTimeout(ChannelEnd):
     """Nothing came for the idle time, or the session has lasted for too long."""
 
 
-class Stopped(ChannelEnd):
+class ServerStop(ChannelEnd):
     """The server is being stopped."""
 
 
@@ -165,7 +165,7 @@ class Channel(asyncio.Protocol):
         """Give back what `chunk` returned too much of."""
         self._input[:0] = rest
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: SmtpReply) -> None:
         """Answer, at the latest when more input is waited for."""
         wire = reply.wire()
         self._output.append(wire)
@@ -208,7 +208,7 @@ class Channel(asyncio.Protocol):
         while self._transport:
             try:
                 await self._wait()
-            except TimedOut:
+            except SessionTimeout:
                 self._transport.abort()
                 return
 
@@ -230,12 +230,12 @@ class Channel(asyncio.Protocol):
         while self._writing_paused:
             await self._wait()
         if self._ended:
-            raise PeerGone
+            raise PeerDisconnect
         if self.stopping and self._interruptible:
-            raise Stopped
+            raise ServerStop
         await self._wait()
         if self.stopping and self._interruptible and not self._input:
-            raise Stopped
+            raise ServerStop
 
     async def _wait(self) -> None:
         now = self._loop.time()
@@ -250,7 +250,7 @@ class Channel(asyncio.Protocol):
         finally:
             self._waiter = None
         if self._expired:
-            raise TimedOut
+            raise SessionTimeout
 
     def _tick(self) -> None:
         """One timer serves all the waits of a connection: it is moved on only when it fires early."""

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 
 from mailkeep.core import failpoint
 from mailkeep.mail.smtp.commands import is_mailbox
-from mailkeep.mail.smtp.connection import Connection, Lost, Refused, Timeouts, as_refusal
+from mailkeep.mail.smtp.connection import ConnectionLost, SmtpConnection, SmtpRefusal, Timeouts, as_refusal
 from mailkeep.mail.smtp.data import DotStuffer
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 
-__all__ = ["Lost", "Refused", "Submission", "Submitted", "submit"]
+__all__ = ["AcceptedSubmission", "ConnectionLost", "OutgoingEnvelope", "SmtpRefusal", "submit"]
 
 _WRITE_SIZE = 128 * 1024
 _QUEUED_AS = re.compile(r"queued as <?([A-Za-z0-9][A-Za-z0-9._-]{0,254})")
-_NO_UTF8 = Reply(553, "5.6.7", "The server does not offer SMTPUTF8")
-_NO_8BIT = Reply(554, "5.6.3", "The server does not offer 8BITMIME")
+_NO_UTF8 = SmtpReply(553, "5.6.7", "The server does not offer SMTPUTF8")
+_NO_8BIT = SmtpReply(554, "5.6.3", "The server does not offer 8BITMIME")
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class OutgoingEnvelope:
     """The envelope of a message to send, and what the server must know of the content.
 
     `mail_from` empty is the null reverse path. `size` in bytes of the content with CRLFs, before stuffing.
@@ -39,22 +39,22 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class AcceptedSubmission:
     """The server has the message for all recipients but the `rejected`. `queue_id` if its reply names one."""
 
-    reply: Reply
+    reply: SmtpReply
     queue_id: str | None
-    rejected: dict[str, Reply] = field(default_factory=dict[str, Reply])
+    rejected: dict[str, SmtpReply] = field(default_factory=dict[str, SmtpReply])
 
 
 async def submit(
-    connection: Connection,
-    submission: Submission,
+    connection: SmtpConnection,
+    submission: OutgoingEnvelope,
     body: Iterable[bytes],
     *,
     stuffed: bool,
     timeouts: Timeouts,
-) -> Submitted:
+) -> AcceptedSubmission:
     """Send one message. `body` yields its content with CRLF line ends, read once and only after the 354.
 
     `stuffed` says that dots at line starts are doubled already and that every CR and LF is part of a CRLF;
@@ -69,7 +69,7 @@ async def submit(
         failpoint.reach("submit.recipients_taken")
         await _send_body(connection, body, stuffed=stuffed, seconds=timeouts.body)
         failpoint.reach("submit.dot_sent")
-    except Refused as refused:
+    except SmtpRefusal as refused:
         connection.needs_reset = True
         if refused.reply.code == 421:
             connection.abort()
@@ -77,23 +77,23 @@ async def submit(
     except BaseException:
         connection.abort()
         raise
-    submitted = await _acceptance(connection, rejected, timeouts.acceptance)
+    submitted = await _await_acceptance(connection, rejected, timeouts.acceptance)
     failpoint.reach("submit.accepted")
     return submitted
 
 
-def _envelope(connection: Connection, submission: Submission) -> list[bytes]:
+def _envelope(connection: SmtpConnection, submission: OutgoingEnvelope) -> list[bytes]:
     """The command lines of the transaction. Raises `Refused` for what the server can't do."""
     offered = connection.extensions
     if submission.smtputf8 and "SMTPUTF8" not in offered:
-        raise Refused(_NO_UTF8, "envelope")
+        raise SmtpRefusal(_NO_UTF8, "envelope")
     if submission.eight_bit and "8BITMIME" not in offered:
-        raise Refused(_NO_8BIT, "envelope")
+        raise SmtpRefusal(_NO_8BIT, "envelope")
     options = ""
     if submission.size is not None and "SIZE" in offered:
         limit = offered["SIZE"]
         if limit.isascii() and limit.isdigit() and 0 < int(limit) < submission.size:
-            raise Refused(Reply(552, "5.3.4", f"The server takes at most {limit} bytes"), "envelope")
+            raise SmtpRefusal(SmtpReply(552, "5.3.4", f"The server takes at most {limit} bytes"), "envelope")
         options += f" SIZE={submission.size}"
     if submission.eight_bit:
         options += " BODY=8BITMIME"
@@ -111,8 +111,8 @@ def _envelope(connection: Connection, submission: Submission) -> list[bytes]:
 
 
 async def _send_envelope(
-    connection: Connection, lines: list[bytes], rcpt_to: Sequence[str], seconds: float
-) -> dict[str, Reply]:
+    connection: SmtpConnection, lines: list[bytes], rcpt_to: Sequence[str], seconds: float
+) -> dict[str, SmtpReply]:
     """Up to the 354. Returns the recipients that were rejected while others were taken."""
     pipelining = "PIPELINING" in connection.extensions
     if connection.needs_reset:
@@ -122,13 +122,13 @@ async def _send_envelope(
     if pipelining:
         mail, *rcpts, data = await connection.replies(len(lines), "envelope", seconds)
     else:
-        mail, rcpts, data = await _stepwise(connection, lines, seconds)
-    rejected = {to: reply for to, reply in zip(rcpt_to, rcpts, strict=False) if not _done(reply)}
-    if not _done(mail):
+        mail, rcpts, data = await _send_stepwise(connection, lines, seconds)
+    rejected = {to: reply for to, reply in zip(rcpt_to, rcpts, strict=False) if not _is_accepted(reply)}
+    if not _is_accepted(mail):
         refusal, rejected = mail, {}
     elif len(rejected) == len(set(rcpt_to)):
         # The temporary one if there is any: a recipient that may be taken later is worth another try.
-        refusal = min(rejected.values(), key=lambda reply: reply.permanent)
+        refusal = min(rejected.values(), key=lambda reply: reply.is_permanent)
     elif data is not None and data.code == 354:
         return rejected
     else:
@@ -137,36 +137,36 @@ async def _send_envelope(
         # RFC 2920 §3.1: the server waits for content that has no recipient; an empty one ends it.
         connection.write(b".\r\n")
         await connection.reply("envelope", seconds)
-    raise Refused(as_refusal(refusal), "envelope", rejected)
+    raise SmtpRefusal(as_refusal(refusal), "envelope", rejected)
 
 
-async def _reset(connection: Connection, lines: list[bytes], seconds: float) -> None:
+async def _reset(connection: SmtpConnection, lines: list[bytes], seconds: float) -> None:
     """End the transaction that an earlier refusal left open; pipelined `lines` go along in the same write."""
     connection.write(b"".join((b"RSET\r\n", *lines)))
     reply = await connection.reply("envelope", seconds)
-    if not _done(reply):
-        raise Lost(f"RSET was refused: {reply}", "envelope")  # says nothing about this message
+    if not _is_accepted(reply):
+        raise ConnectionLost(f"RSET was refused: {reply}", "envelope")  # says nothing about this message
     connection.needs_reset = False
 
 
-async def _stepwise(
-    connection: Connection, lines: list[bytes], seconds: float
-) -> tuple[Reply, list[Reply], Reply | None]:
+async def _send_stepwise(
+    connection: SmtpConnection, lines: list[bytes], seconds: float
+) -> tuple[SmtpReply, list[SmtpReply], SmtpReply | None]:
     """Each command after the reply to the one before; stops where going on is useless."""
 
-    async def ask(line: bytes) -> Reply:
+    async def ask(line: bytes) -> SmtpReply:
         connection.write(line)
         return await connection.reply("envelope", seconds)
 
     mail = await ask(lines[0])
-    if not _done(mail):
+    if not _is_accepted(mail):
         return mail, [], None
     rcpts = [await ask(line) for line in lines[1:-1]]
-    data = await ask(lines[-1]) if any(map(_done, rcpts)) else None
+    data = await ask(lines[-1]) if any(map(_is_accepted, rcpts)) else None
     return mail, rcpts, data
 
 
-async def _send_body(connection: Connection, body: Iterable[bytes], *, stuffed: bool, seconds: float) -> None:
+async def _send_body(connection: SmtpConnection, body: Iterable[bytes], *, stuffed: bool, seconds: float) -> None:
     """The content and its final dot. A reply before the dot ends the transaction, and the connection."""
     stuffer = None if stuffed else DotStuffer()
     parts: list[bytes] = []
@@ -182,41 +182,43 @@ async def _send_body(connection: Connection, body: Iterable[bytes], *, stuffed: 
         if size >= _WRITE_SIZE:
             connection.write(b"".join(parts))
             parts, size = [], 0
-            await connection.drained("body", seconds)
+            await connection.drain("body", seconds)
             failpoint.reach("submit.in_data")
-            if connection.unasked:
+            if connection.has_early_reply:
                 await _refuse_early(connection)
     if stuffer:
         stuffer.finish()
-    if connection.unasked:
+    if connection.has_early_reply:
         await _refuse_early(connection)
     parts.append(b".\r\n" if ending == b"\r\n" else b"\r\n.\r\n")
     connection.write(b"".join(parts))
 
 
-async def _refuse_early(connection: Connection) -> None:
+async def _refuse_early(connection: SmtpConnection) -> None:
     """The server spoke in the middle of the content: only an error makes sense, and no dot may follow."""
     reply = await connection.reply("body", 0)
     connection.abort()
-    raise Refused(as_refusal(reply), "body")
+    raise SmtpRefusal(as_refusal(reply), "body")
 
 
-async def _acceptance(connection: Connection, rejected: dict[str, Reply], seconds: float) -> Submitted:
+async def _await_acceptance(
+    connection: SmtpConnection, rejected: dict[str, SmtpReply], seconds: float
+) -> AcceptedSubmission:
     try:
         reply = await connection.reply("acceptance", seconds)
-    except Lost as lost:
-        raise Lost(lost.why, "acceptance", "unknown", timed_out=lost.timed_out) from lost
+    except ConnectionLost as lost:
+        raise ConnectionLost(lost.why, "acceptance", "unknown", timed_out=lost.timed_out) from lost
     except BaseException:
         connection.abort()
         raise
-    if not _done(reply):
+    if not _is_accepted(reply):
         connection.needs_reset = True
         if reply.code == 421:
             connection.abort()
-        raise Refused(as_refusal(reply), "acceptance", rejected)
+        raise SmtpRefusal(as_refusal(reply), "acceptance", rejected)
     match = _QUEUED_AS.search(reply.text)
-    return Submitted(reply, match[1] if match else None, rejected)
+    return AcceptedSubmission(reply, match[1] if match else None, rejected)
 
 
-def _done(reply: Reply) -> bool:
+def _is_accepted(reply: SmtpReply) -> bool:
     return 250 <= reply.code < 300

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a0-\U0010ffff-]+"
 _QUOTED = r'"(?:[ !#-\[\]-~\u00a0-\U0010ffff]|\\[ -~])*"'
@@ -62,39 +62,39 @@ class Rcpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Forward:
+class Xforward:
     """XFORWARD: what our own MTA knows of the client and the message, by upper-case name."""
 
     attributes: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class PlainCommand:
     """A command without arguments that matter."""
 
     verb: PlainVerb
 
 
-Command = Hello | Mail | Rcpt | Forward | Plain
+Command = Hello | Mail | Rcpt | Xforward | PlainCommand
 
-UNKNOWN = Reply(500, "5.5.2", "Command not recognized")
-NOT_IMPLEMENTED = Reply(502, "5.5.1", "Command not implemented")
-NOT_A_MAIL_CLIENT = Reply(521, "5.7.0", "This is a mail server")
-UNPRINTABLE = Reply(500, "5.5.2", "Control characters in a command")
-NO_ARGUMENT = Reply(501, "5.5.4", "No argument allowed")
-ARGUMENT_MISSING = Reply(501, "5.5.4", "Argument missing")
-BAD_UTF8 = Reply(501, "5.5.2", "Not UTF-8")
-BAD_PATH_SYNTAX = Reply(501, "5.5.2", "Syntax: MAIL FROM:<address> or RCPT TO:<address>")
-UTF8_UNDECLARED = Reply(553, "5.6.7", "Address needs SMTPUTF8")
-BAD_PARAMETER = Reply(501, "5.5.4", "Bad parameter")
-UNKNOWN_PARAMETER = Reply(555, "5.5.4", "Parameter not recognized")
+UNKNOWN = SmtpReply(500, "5.5.2", "Command not recognized")
+NOT_IMPLEMENTED = SmtpReply(502, "5.5.1", "Command not implemented")
+NOT_A_MAIL_CLIENT = SmtpReply(521, "5.7.0", "This is a mail server")
+UNPRINTABLE = SmtpReply(500, "5.5.2", "Control characters in a command")
+NO_ARGUMENT = SmtpReply(501, "5.5.4", "No argument allowed")
+ARGUMENT_MISSING = SmtpReply(501, "5.5.4", "Argument missing")
+BAD_UTF8 = SmtpReply(501, "5.5.2", "Not UTF-8")
+BAD_PATH_SYNTAX = SmtpReply(501, "5.5.2", "Syntax: MAIL FROM:<address> or RCPT TO:<address>")
+UTF8_UNDECLARED = SmtpReply(553, "5.6.7", "Address needs SMTPUTF8")
+BAD_PARAMETER = SmtpReply(501, "5.5.4", "Bad parameter")
+UNKNOWN_PARAMETER = SmtpReply(555, "5.5.4", "Parameter not recognized")
 
 # A web page can make a browser post such lines to a mail port; nothing after them may count as commands.
 _FOREIGN = frozenset({b"GET", b"POST", b"PUT", b"HEAD", b"PATCH", b"DELETE", b"OPTIONS", b"CONNECT", b"PRI"})
 _NOT_IMPLEMENTED = frozenset({b"EXPN", b"HELP", b"TURN", b"ETRN", b"BDAT", b"AUTH", b"STARTTLS", b"ATRN"})
 
 
-def parse_command(line: bytes, *, smtputf8: bool = False, forwarding: bool = False) -> Command | Reply:
+def parse_command(line: bytes, *, smtputf8: bool = False, from_mta: bool = False) -> Command | SmtpReply:
     """The command that a line (without CRLF) says, or the reply that refuses it; never an exception.
 
     `smtputf8` tells whether the open transaction declared SMTPUTF8: then RCPT may hold UTF-8. `forwarding` says that
@@ -102,7 +102,7 @@ def parse_command(line: bytes, *, smtputf8: bool = False, forwarding: bool = Fal
     """
     verb, _, argument = line.partition(b" ")
     verb = verb.upper()
-    parser = (_FORWARDING if forwarding else _PARSERS).get(verb)
+    parser = (_MTA_PARSERS if from_mta else _PARSERS).get(verb)
     if parser is None:
         if verb in _FOREIGN:
             return NOT_A_MAIL_CLIENT
@@ -123,12 +123,12 @@ def is_mailbox(text: str, *, smtputf8: bool) -> bool:
     return _PATH.fullmatch(f"<{text}>") is not None and _within_lengths(text)
 
 
-def _hello(verb: HelloVerb) -> Callable[[str, bool], Command | Reply]:
-    def parse(text: str, _: bool) -> Command | Reply:
+def _hello(verb: HelloVerb) -> Callable[[str, bool], Command | SmtpReply]:
+    def parse(text: str, _: bool) -> Command | SmtpReply:
         if not text:
             return ARGUMENT_MISSING
         if " " in text or not text.isascii() or len(text) > MAX_DOMAIN:
-            return Reply(501, "5.5.4", "Bad host name")
+            return SmtpReply(501, "5.5.4", "Bad host name")
         return Hello(verb, text)
 
     return parse
@@ -136,10 +136,10 @@ def _hello(verb: HelloVerb) -> Callable[[str, bool], Command | Reply]:
 
 def _plain(
     verb: PlainVerb, takes: Literal["nothing", "anything", "something"]
-) -> Callable[[str, bool], Command | Reply]:
-    command = Plain(verb)
+) -> Callable[[str, bool], Command | SmtpReply]:
+    command = PlainCommand(verb)
 
-    def parse(text: str, _: bool) -> Command | Reply:
+    def parse(text: str, _: bool) -> Command | SmtpReply:
         if text and takes == "nothing":
             return NO_ARGUMENT
         return ARGUMENT_MISSING if takes == "something" and not text else command
@@ -147,7 +147,7 @@ def _plain(
     return parse
 
 
-def _mail(text: str, _: bool) -> Command | Reply:
+def _mail(text: str, _: bool) -> Command | SmtpReply:
     if text[:5].upper() != "FROM:":
         return BAD_PATH_SYNTAX
     text = text[5:].lstrip(" ")
@@ -155,7 +155,7 @@ def _mail(text: str, _: bool) -> Command | Reply:
         path, rest = "", text[2:]
     else:
         found = _path(text, enhanced="5.1.7")
-        if isinstance(found, Reply):
+        if isinstance(found, SmtpReply):
             return found
         path, rest = found
     command = _mail_parameters(path, rest)
@@ -164,9 +164,9 @@ def _mail(text: str, _: bool) -> Command | Reply:
     return command
 
 
-def _rcpt(text: str, smtputf8: bool) -> Command | Reply:
+def _rcpt(text: str, smtputf8: bool) -> Command | SmtpReply:
     found = _rcpt_path(text, smtputf8)
-    if isinstance(found, Reply):
+    if isinstance(found, SmtpReply):
         return found
     path, rest = found
     if rest:
@@ -174,36 +174,36 @@ def _rcpt(text: str, smtputf8: bool) -> Command | Reply:
     return Rcpt(path)
 
 
-def _forwarded_rcpt(text: str, smtputf8: bool) -> Command | Reply:
+def _rcpt_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
     found = _rcpt_path(text, smtputf8)
-    if isinstance(found, Reply):
+    if isinstance(found, SmtpReply):
         return found
     path, rest = found
     given = _parameters(rest)
     if given is None or not given.keys() <= {"ORCPT", "NOTIFY"}:
         return BAD_PARAMETER
     kind, _, original = (given.get("ORCPT") or "").partition(";")
-    return Rcpt(path, _decoded(original) if kind.lower() in ("rfc822", "utf-8") and original else None)
+    return Rcpt(path, _decode_xtext(original) if kind.lower() in ("rfc822", "utf-8") and original else None)
 
 
-def _forward(text: str, _: bool) -> Command | Reply:
+def _xforward(text: str, _: bool) -> Command | SmtpReply:
     found: dict[str, str] = {}
     for word in filter(None, text.split(" ")):
         name, equals, value = word.partition("=")
         if not equals or not name.isascii() or not name.isalpha():
             return BAD_PARAMETER
         if value.upper() not in ("[UNAVAILABLE]", "[TEMPUNAVAIL]"):
-            found[name.upper()] = _decoded(value)
-    return Forward(found) if text else ARGUMENT_MISSING
+            found[name.upper()] = _decode_xtext(value)
+    return Xforward(found) if text else ARGUMENT_MISSING
 
 
-def _decoded(text: str) -> str:
+def _decode_xtext(text: str) -> str:
     """The text that xtext (RFC 3461 §4) stands for; what would be a control character in it is `?`."""
     raw = _XTEXT.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), text.encode())
     return _CONTROL.sub("?", raw.decode("utf-8", "replace"))
 
 
-def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | Reply:
+def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | SmtpReply:
     """The path of RCPT, and what follows it."""
     if text[:3].upper() != "TO:":
         return BAD_PATH_SYNTAX
@@ -212,7 +212,7 @@ def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | Reply:
         path, rest = "postmaster", text[12:]
     else:
         found = _path(text, enhanced="5.1.3")
-        if isinstance(found, Reply):
+        if isinstance(found, SmtpReply):
             return found
         path, rest = found
     if not smtputf8 and not path.isascii():
@@ -220,16 +220,16 @@ def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | Reply:
     return path, rest
 
 
-def _path(text: str, *, enhanced: str) -> tuple[str, str] | Reply:
+def _path(text: str, *, enhanced: str) -> tuple[str, str] | SmtpReply:
     """The mailbox in `<…>` at the start of `text`, and what follows it."""
     if match := _PATH.match(text):
         if not _within_lengths(match[1]):
-            return Reply(553, enhanced, "Address too long")
+            return SmtpReply(553, enhanced, "Address too long")
         return match[1], text[match.end() :]
     if text.startswith("<@"):
-        return Reply(553, enhanced, "Source routes are not accepted")
+        return SmtpReply(553, enhanced, "Source routes are not accepted")
     if text.startswith("<") and ">" in text:
-        return Reply(501, enhanced, "Bad address syntax")
+        return SmtpReply(501, enhanced, "Bad address syntax")
     return BAD_PATH_SYNTAX
 
 
@@ -240,7 +240,7 @@ def _within_lengths(mailbox: str) -> bool:
     return len(local.encode()) <= MAX_LOCAL and len(domain.encode()) <= MAX_DOMAIN
 
 
-def _forwarded_mail(text: str, smtputf8: bool) -> Command | Reply:
+def _mail_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
     """MAIL with the parameters of DSN: they are the MTA's own matter, and are passed over."""
     kept = [word for word in text.split(" ") if not word.upper().startswith(("RET=", "ENVID="))]
     return _mail(" ".join(kept), smtputf8)
@@ -257,7 +257,7 @@ def _parameters(rest: str) -> dict[str, str | None] | None:
     return given
 
 
-def _mail_parameters(path: str, rest: str) -> Mail | Reply:
+def _mail_parameters(path: str, rest: str) -> Mail | SmtpReply:
     if not rest:
         return Mail(path)
     if not rest.startswith(" "):
@@ -276,7 +276,7 @@ def _mail_parameters(path: str, rest: str) -> Mail | Reply:
     return Mail(path, int(size) if "SIZE" in given else None, body if "BODY" in given else None, "SMTPUTF8" in given)
 
 
-_PARSERS: dict[bytes, Callable[[str, bool], Command | Reply]] = {
+_PARSERS: dict[bytes, Callable[[str, bool], Command | SmtpReply]] = {
     b"HELO": _hello("HELO"),
     b"EHLO": _hello("EHLO"),
     b"LHLO": _hello("LHLO"),
@@ -288,8 +288,8 @@ _PARSERS: dict[bytes, Callable[[str, bool], Command | Reply]] = {
     b"QUIT": _plain("QUIT", "nothing"),
     b"VRFY": _plain("VRFY", "something"),
 }
-_FORWARDING: dict[bytes, Callable[[str, bool], Command | Reply]] = _PARSERS | {
-    b"MAIL": _forwarded_mail,
-    b"RCPT": _forwarded_rcpt,
-    b"XFORWARD": _forward,
+_MTA_PARSERS: dict[bytes, Callable[[str, bool], Command | SmtpReply]] = _PARSERS | {
+    b"MAIL": _mail_from_mta,
+    b"RCPT": _rcpt_from_mta,
+    b"XFORWARD": _xforward,
 }

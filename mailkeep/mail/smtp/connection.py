@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from mailkeep.core.errors import Failure
-from mailkeep.mail.smtp.reply import MalformedReply, Reply, ReplyParser
+from mailkeep.mail.smtp.reply import MalformedReply, ReplyParser, SmtpReply
 
 Stage = Literal["connect", "greeting", "ehlo", "tls", "login", "envelope", "body", "acceptance"]
 
@@ -58,17 +58,17 @@ class Relay:
     addresses: Callable[[], Awaitable[Sequence[str]]] | None = None
 
 
-class Refused(Failure):
+class SmtpRefusal(Failure):
     """The server said no at `stage`. `rejected` holds the replies to single recipients, if there are any."""
 
-    def __init__(self, reply: Reply, stage: Stage, rejected: dict[str, Reply] | None = None) -> None:
-        super().__init__(f"{stage}: {reply}", permanent=reply.permanent)
+    def __init__(self, reply: SmtpReply, stage: Stage, rejected: dict[str, SmtpReply] | None = None) -> None:
+        super().__init__(f"{stage}: {reply}", permanent=reply.is_permanent)
         self.reply = reply
         self.stage: Stage = stage
-        self.rejected: dict[str, Reply] = rejected or {}
+        self.rejected: dict[str, SmtpReply] = rejected or {}
 
 
-class Lost(Failure):
+class ConnectionLost(Failure):
     """The connection failed or broke at `stage`, or a deadline passed.
 
     `submitted` is "unknown" once the final dot may have been sent: nobody knows who has the message.
@@ -89,14 +89,14 @@ class Lost(Failure):
         self.submitted: Literal["no", "unknown"] = submitted
 
 
-class Connection(asyncio.Protocol):
+class SmtpConnection(asyncio.Protocol):
     """One open connection. A connection that raised `Lost` is closed and of no further use."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._parser = ReplyParser()
-        self._replies: deque[Reply] = deque()
+        self._replies: deque[SmtpReply] = deque()
         self._wanted = 0
         self._unread = 0
         self._waiter: asyncio.Future[None] | None = None
@@ -159,12 +159,12 @@ class Connection(asyncio.Protocol):
     # What a transaction calls.
 
     @property
-    def quiet(self) -> bool:
+    def is_quiet(self) -> bool:
         """Whether it is open and the server has said nothing that was not asked for."""
         return self._broken is None and not self._replies and not self._parser.pending
 
     @property
-    def unasked(self) -> bool:
+    def has_early_reply(self) -> bool:
         """Whether a reply, or the end of the connection, has come before it was waited for."""
         return self._broken is not None or bool(self._replies)
 
@@ -173,7 +173,7 @@ class Connection(asyncio.Protocol):
         if self._transport and self._broken is None:
             self._transport.write(data)
 
-    async def replies(self, count: int, stage: Stage, seconds: float) -> list[Reply]:
+    async def replies(self, count: int, stage: Stage, seconds: float) -> list[SmtpReply]:
         """The next `count` replies. Raises `Lost`; also `Refused` if the server sent 421 and closed early."""
         if len(self._replies) < count:
             self._wanted = count
@@ -187,38 +187,38 @@ class Connection(asyncio.Protocol):
         if len(self._replies) < count:
             farewell = self._replies[-1] if self._replies else None
             if farewell is not None and farewell.code == 421:
-                raise Refused(farewell, stage)
-            raise Lost(self._broken or "no reply", stage, timed_out=self._timed_out)
+                raise SmtpRefusal(farewell, stage)
+            raise ConnectionLost(self._broken or "no reply", stage, timed_out=self._timed_out)
         taken = [self._replies.popleft() for _ in range(count)]
         if not self._replies:
             self._unread = 0
         return taken
 
-    async def reply(self, stage: Stage, seconds: float) -> Reply:
+    async def reply(self, stage: Stage, seconds: float) -> SmtpReply:
         """The next reply. Raises `Lost`."""
         return (await self.replies(1, stage, seconds))[0]
 
-    async def drained(self, stage: Stage, seconds: float) -> None:
+    async def drain(self, stage: Stage, seconds: float) -> None:
         """Wait until the server has read most of what was written, or said something. Raises `Lost`."""
         await asyncio.sleep(0)  # a server that reads as fast as we write would have the event loop to itself
-        while self._writing_paused and not self.unasked:
+        while self._writing_paused and not self.has_early_reply:
             try:
                 await self._wait(seconds)
             except TimeoutError:
                 self._fail(f"the server read nothing for {seconds:g} s")
-                raise Lost(self._broken or "", stage, timed_out=True) from None
+                raise ConnectionLost(self._broken or "", stage, timed_out=True) from None
 
     async def start_tls(self, context: ssl.SSLContext, name: str) -> None:
         """Encrypt. Raises `Lost` if the handshake fails, or if anything came in clear before it."""
-        if not self.quiet or self._transport is None:
-            raise Lost("data in clear behind the STARTTLS reply", "tls")
+        if not self.is_quiet or self._transport is None:
+            raise ConnectionLost("data in clear behind the STARTTLS reply", "tls")
         try:
             transport = await self._loop.start_tls(self._transport, self, context, server_hostname=name)
         except (OSError, EOFError) as error:
             self._fail(f"TLS: {error}")
-            raise Lost(self._broken or "", "tls") from error
+            raise ConnectionLost(self._broken or "", "tls") from error
         if transport is None:
-            raise Lost("closed during the TLS handshake", "tls")
+            raise ConnectionLost("closed during the TLS handshake", "tls")
         self.connection_made(transport)
 
     def quit(self) -> None:
@@ -270,7 +270,7 @@ class Connection(asyncio.Protocol):
             self._waiter.set_exception(TimeoutError())
 
 
-async def connect(relay: Relay) -> Connection:
+async def connect(relay: Relay) -> SmtpConnection:
     """An open connection, greeted, encrypted and logged in as the relay asks. Raises `Refused` or `Lost`."""
     connection = await _open(relay)
     try:
@@ -285,7 +285,7 @@ async def connect(relay: Relay) -> Connection:
     return connection
 
 
-async def _open(relay: Relay) -> Connection:
+async def _open(relay: Relay) -> SmtpConnection:
     hosts = await relay.addresses() if relay.addresses else [relay.host]
     seconds = relay.timeouts.connect / min(
         len(hosts), 5
@@ -293,35 +293,35 @@ async def _open(relay: Relay) -> Connection:
     for host in hosts[:-1]:
         try:
             return await _open_to(relay, host, seconds)
-        except Lost as lost:
+        except ConnectionLost as lost:
             if lost.stage != "connect":
                 raise
     return await _open_to(relay, hosts[-1], seconds)
 
 
-async def _open_to(relay: Relay, host: str, seconds: float) -> Connection:
+async def _open_to(relay: Relay, host: str, seconds: float) -> SmtpConnection:
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(seconds):
             if host.startswith("/"):
-                _, connection = await loop.create_unix_connection(Connection, host)
+                _, connection = await loop.create_unix_connection(SmtpConnection, host)
             elif relay.tls == "tls":
                 name = relay.server_name or relay.host
                 _, connection = await loop.create_connection(
-                    Connection, host, relay.port, ssl=_context(relay), server_hostname=name
+                    SmtpConnection, host, relay.port, ssl=_context(relay), server_hostname=name
                 )
             else:
-                _, connection = await loop.create_connection(Connection, host, relay.port)
+                _, connection = await loop.create_connection(SmtpConnection, host, relay.port)
     except TimeoutError:
-        raise Lost(f"no connection within {seconds:g} s", "connect") from None
+        raise ConnectionLost(f"no connection within {seconds:g} s", "connect") from None
     except ssl.SSLError as error:
-        raise Lost(str(error), "tls") from error
+        raise ConnectionLost(str(error), "tls") from error
     except OSError as error:
-        raise Lost(_unreached(error), "connect") from error
+        raise ConnectionLost(_connect_error(error), "connect") from error
     return connection
 
 
-def _unreached(error: OSError) -> str:
+def _connect_error(error: OSError) -> str:
     """Why there is no connection, without the addresses that asyncio tells: not only the server's operators read it."""
     if isinstance(error, socket.gaierror):
         return error.strerror or "the name is unknown"
@@ -332,14 +332,14 @@ def _context(relay: Relay) -> ssl.SSLContext:
     return relay.ssl_context or ssl.create_default_context()
 
 
-async def _greet(connection: Connection, relay: Relay) -> None:
+async def _greet(connection: SmtpConnection, relay: Relay) -> None:
     greeting = await connection.reply("greeting", relay.timeouts.greeting)
     if greeting.code != 220:
-        raise Refused(as_refusal(greeting), "greeting")
+        raise SmtpRefusal(as_refusal(greeting), "greeting")
     await _ehlo(connection, relay)
 
 
-async def _ehlo(connection: Connection, relay: Relay) -> None:
+async def _ehlo(connection: SmtpConnection, relay: Relay) -> None:
     """EHLO; HELO where the server knows no EHLO (RFC 5321 §3.2)."""
     connection.extensions = {}
     connection.write(f"EHLO {relay.helo}\r\n".encode("ascii"))
@@ -350,28 +350,28 @@ async def _ehlo(connection: Connection, relay: Relay) -> None:
         if reply.code == 250:
             return
     if reply.code != 250:
-        raise Refused(as_refusal(reply), "ehlo")
+        raise SmtpRefusal(as_refusal(reply), "ehlo")
     for line in reply.text.split("\n")[1:]:
         keyword, _, parameters = line.strip().partition(" ")
         connection.extensions[keyword.upper()] = parameters
 
 
-async def _start_tls(connection: Connection, relay: Relay) -> None:
+async def _start_tls(connection: SmtpConnection, relay: Relay) -> None:
     if "STARTTLS" not in connection.extensions:
-        raise Refused(Reply(454, "4.7.0", "The server does not offer STARTTLS"), "tls")
+        raise SmtpRefusal(SmtpReply(454, "4.7.0", "The server does not offer STARTTLS"), "tls")
     connection.write(b"STARTTLS\r\n")
     reply = await connection.reply("tls", relay.timeouts.command)
     if reply.code != 220:
-        raise Refused(as_refusal(reply), "tls")
+        raise SmtpRefusal(as_refusal(reply), "tls")
     try:
         async with asyncio.timeout(relay.timeouts.connect):
             await connection.start_tls(_context(relay), relay.server_name or relay.host)
     except TimeoutError:
-        raise Lost("no TLS handshake in time", "tls") from None
+        raise ConnectionLost("no TLS handshake in time", "tls") from None
     await _ehlo(connection, relay)
 
 
-async def _login(connection: Connection, relay: Relay) -> None:
+async def _login(connection: SmtpConnection, relay: Relay) -> None:
     """AUTH PLAIN (RFC 4616), else LOGIN. The command's replies are 235, or 334 on the way."""
     username, password = (relay.username or "").encode(), (relay.password or "").encode()
     offered = connection.extensions.get("AUTH", "").upper().split()
@@ -380,14 +380,14 @@ async def _login(connection: Connection, relay: Relay) -> None:
     elif "LOGIN" in offered:
         lines = [b"AUTH LOGIN", base64.b64encode(username), base64.b64encode(password)]
     else:
-        raise Refused(Reply(504, "5.5.4", "The server offers neither AUTH PLAIN nor LOGIN"), "login")
+        raise SmtpRefusal(SmtpReply(504, "5.5.4", "The server offers neither AUTH PLAIN nor LOGIN"), "login")
     for number, line in enumerate(lines, start=1):
         connection.write(line + b"\r\n")
         reply = await connection.reply("login", relay.timeouts.command)
         if reply.code != (235 if number == len(lines) else 334):
-            raise Refused(as_refusal(reply), "login")
+            raise SmtpRefusal(as_refusal(reply), "login")
 
 
-def as_refusal(reply: Reply) -> Reply:
+def as_refusal(reply: SmtpReply) -> SmtpReply:
     """A reply that is neither what was due nor an error counts as a temporary one."""
-    return reply if reply.code >= 400 else Reply(451, "4.5.0", f"unexpected reply: {reply}")
+    return reply if reply.code >= 400 else SmtpReply(451, "4.5.0", f"unexpected reply: {reply}")

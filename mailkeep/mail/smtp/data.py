@@ -12,7 +12,7 @@ _END = b"\r\n.\r\n"
 _PREFIXES = tuple(_END[:length] for length in (4, 3, 2, 1))
 
 
-class Fault(Enum):
+class DataFault(Enum):
     """Why a message can't be taken whose end is still to be found, or never will be."""
 
     BARE_NEWLINE = "bare newline"
@@ -52,7 +52,7 @@ class DataReader:
         self._line = 0
         self.size = 0
         self.done = False
-        self.fault: Fault | None = None
+        self.fault: DataFault | None = None
         self.rest = b""
 
     def feed(self, data: bytes | bytearray) -> bytes:
@@ -62,7 +62,7 @@ class DataReader:
         nothing more may be fed: there is no end that both sides agree on, or it is too far away.
         """
         content = self._content(self._carry + data)
-        if self.fault is Fault.BARE_NEWLINE:
+        if self.fault is DataFault.BARE_NEWLINE:
             return b""
         if not self._started and content:
             content, self._started = content[2:], True
@@ -70,9 +70,9 @@ class DataReader:
         if self._in_header and self.fault is None:
             self._check_header(content)
         if self.size > self._size_limit:
-            self.fault = self.fault or Fault.TOO_LARGE
+            self.fault = self.fault or DataFault.TOO_LARGE
             if not self.done and self.size > self._drain_limit:
-                self.fault = Fault.ENDLESS
+                self.fault = DataFault.ENDLESS
         return content if self.fault is None else b""
 
     def _content(self, data: bytes) -> bytes:
@@ -87,7 +87,7 @@ class DataReader:
             self._carry = data[len(data) - held :]
             content = data[: len(data) - held]
         if has_bare_newline(content):
-            self.fault = Fault.BARE_NEWLINE
+            self.fault = DataFault.BARE_NEWLINE
         return content.replace(b"\r\n.", b"\r\n") if dotted >= 0 else content
 
     def _check_header(self, content: bytes) -> None:
@@ -101,7 +101,7 @@ class DataReader:
         first = self._line + len(lines[0])
         self._line = len(lines[-1]) if len(lines) > 1 else first
         if max(first, *map(len, lines)) > self._header_line_limit:
-            self.fault = Fault.HEADER_LINE_TOO_LONG
+            self.fault = DataFault.HEADER_LINE_TOO_LONG
 
 
 def has_bare_newline(content: bytes) -> bool:

@@ -25,48 +25,50 @@ from mailkeep.mail.smtp.channel import (
     ChannelEnd,
     EndlessLine,
     LineTooLong,
-    PeerGone,
-    Stopped,
-    TimedOut,
+    PeerDisconnect,
+    ServerStop,
+    SessionTimeout,
 )
-from mailkeep.mail.smtp.commands import Forward, Hello, Mail, Plain, Rcpt, parse_command
-from mailkeep.mail.smtp.data import DataReader, Fault
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.session import Envelope, Handler, Limits, Session
+from mailkeep.mail.smtp.commands import Hello, Mail, PlainCommand, Rcpt, Xforward, parse_command
+from mailkeep.mail.smtp.data import DataFault, DataReader
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpHandler, SmtpLimits, SmtpSession
 from mailkeep.mail.smtp.spool import Spool
 
 log = logging.getLogger(__name__)
 
-OK = Reply(250, "2.0.0", "Ok")
-SENDER_OK = Reply(250, "2.1.0", "Ok")
-RECIPIENT_OK = Reply(250, "2.1.5", "Ok")
-GO_AHEAD = Reply(354, "", "End data with <CR><LF>.<CR><LF>")
-BYE = Reply(221, "2.0.0", "Bye")
-CANNOT_VERIFY = Reply(252, "2.5.0", "Cannot verify, but will take the message")
-OUR_FAULT = Reply(451, "4.3.0", "Temporary fault on our side, try again later")
-DISK_FULL = Reply(452, "4.3.1", "Insufficient system storage")
-TOO_MANY_RECIPIENTS = Reply(452, "4.5.3", "Too many recipients")
-TOO_LARGE = Reply(552, "5.3.4", "Message too large")
-HEADER_LINE = Reply(554, "5.6.0", "Header line too long")
-LINE_TOO_LONG = Reply(500, "5.5.2", "Line too long")
-HELLO_FIRST = Reply(503, "5.5.1", "Greet first")
-WRONG_HELLO = Reply(500, "5.5.1", "Not the greeting of this protocol")
-MAIL_FIRST = Reply(503, "5.5.1", "MAIL first")
-NESTED_MAIL = Reply(503, "5.5.1", "Nested MAIL")
-NO_RECIPIENTS = Reply(554, "5.5.1", "No valid recipients")
-NO_RECIPIENTS_LMTP = Reply(503, "5.5.1", "No valid recipients")  # the code that RFC 2033 §4.2 names
-OUT_OF_STEP = Reply(554, "5.5.0", "Input sent before its time")
-BARE_NEWLINE = Reply(521, "5.5.2", "Bare <CR> or <LF> received")
-TOO_MANY_ERRORS = Reply(421, "4.7.0", "Too many errors")
-TIMEOUT = Reply(421, "4.4.2", "Timeout, closing connection")
-STOPPING = Reply(421, "4.3.2", "Server is shutting down")
+OK = SmtpReply(250, "2.0.0", "Ok")
+SENDER_OK = SmtpReply(250, "2.1.0", "Ok")
+RECIPIENT_OK = SmtpReply(250, "2.1.5", "Ok")
+GO_AHEAD = SmtpReply(354, "", "End data with <CR><LF>.<CR><LF>")
+BYE = SmtpReply(221, "2.0.0", "Bye")
+CANNOT_VERIFY = SmtpReply(252, "2.5.0", "Cannot verify, but will take the message")
+OUR_FAULT = SmtpReply(451, "4.3.0", "Temporary fault on our side, try again later")
+DISK_FULL = SmtpReply(452, "4.3.1", "Insufficient system storage")
+TOO_MANY_RECIPIENTS = SmtpReply(452, "4.5.3", "Too many recipients")
+TOO_LARGE = SmtpReply(552, "5.3.4", "Message too large")
+HEADER_LINE = SmtpReply(554, "5.6.0", "Header line too long")
+LINE_TOO_LONG = SmtpReply(500, "5.5.2", "Line too long")
+HELLO_FIRST = SmtpReply(503, "5.5.1", "Greet first")
+WRONG_HELLO = SmtpReply(500, "5.5.1", "Not the greeting of this protocol")
+MAIL_FIRST = SmtpReply(503, "5.5.1", "MAIL first")
+NESTED_MAIL = SmtpReply(503, "5.5.1", "Nested MAIL")
+NO_RECIPIENTS = SmtpReply(554, "5.5.1", "No valid recipients")
+NO_RECIPIENTS_LMTP = SmtpReply(503, "5.5.1", "No valid recipients")  # the code that RFC 2033 §4.2 names
+OUT_OF_STEP = SmtpReply(554, "5.5.0", "Input sent before its time")
+BARE_NEWLINE = SmtpReply(521, "5.5.2", "Bare <CR> or <LF> received")
+TOO_MANY_ERRORS = SmtpReply(421, "4.7.0", "Too many errors")
+TIMEOUT = SmtpReply(421, "4.4.2", "Timeout, closing connection")
+STOPPING = SmtpReply(421, "4.3.2", "Server is shutting down")
 CLOSING = 5.0  # seconds that a client gets to read the last reply
 
 
-class Dialogue:
+class SmtpDialogue:
     """One client's conversation from the banner to the end of the connection."""
 
-    def __init__(self, channel: Channel, handler: Handler, limits: Limits, session: Session, hostname: str) -> None:
+    def __init__(
+        self, channel: Channel, handler: SmtpHandler, limits: SmtpLimits, session: SmtpSession, hostname: str
+    ) -> None:
         self._channel = channel
         self._handler = handler
         self._limits = limits
@@ -81,31 +83,31 @@ class Dialogue:
     async def run(self) -> None:
         """Talk until either side ends it. Raises only CancelledError."""
         channel = self._channel
-        channel.reply(Reply(220, "", f"{self._hostname} {'LMTP' if self._lmtp else 'ESMTP'} Mailkeep"))
+        channel.reply(SmtpReply(220, "", f"{self._hostname} {'LMTP' if self._lmtp else 'ESMTP'} Mailkeep"))
         try:
             while self._open:
                 if channel.stopping:
-                    raise Stopped
+                    raise ServerStop
                 await self._step()
-        except PeerGone:
+        except PeerDisconnect:
             return
         except ChannelEnd as end:
-            self._last_word(end)
+            self._final_reply(end)
         except Exception:
             log.exception("session with %s failed", self._session.peer[0])
-            channel.reply(Reply(421, "4.3.0", OUR_FAULT.text))
+            channel.reply(SmtpReply(421, "4.3.0", OUR_FAULT.text))
         await channel.linger(seconds=min(CLOSING, self._limits.linger_seconds), max_bytes=64 * 1024)
 
-    def _last_word(self, end: ChannelEnd) -> None:
+    def _final_reply(self, end: ChannelEnd) -> None:
         match end:
-            case TimedOut():
+            case SessionTimeout():
                 self._channel.reply(TIMEOUT)
-            case Stopped():
+            case ServerStop():
                 self._channel.reply(STOPPING)
             case BareLineFeed():
                 self._channel.reply(BARE_NEWLINE)
             case EndlessLine():
-                self._channel.reply(Reply(421, "4.5.2", LINE_TOO_LONG.text))
+                self._channel.reply(SmtpReply(421, "4.5.2", LINE_TOO_LONG.text))
             case _:
                 pass
 
@@ -113,138 +115,138 @@ class Dialogue:
         try:
             line = await self._channel.line(self._limits.path_line)
         except LineTooLong:
-            self._say(LINE_TOO_LONG)
+            self._reply_counting_errors(LINE_TOO_LONG)
             return
         if len(line) + 2 > self._limits.command_line and line[:4].upper() not in (b"MAIL", b"RCPT"):
-            self._say(LINE_TOO_LONG)
+            self._reply_counting_errors(LINE_TOO_LONG)
             return
         envelope = self._session.envelope
         utf8 = envelope is not None and envelope.smtputf8
-        command = parse_command(line, smtputf8=utf8, forwarding=self._limits.forwarding)
-        if self._channel.pending and self._must_wait(line, command):
-            self._say(OUT_OF_STEP)
+        command = parse_command(line, smtputf8=utf8, from_mta=self._limits.from_mta)
+        if self._channel.pending and self._must_be_last(line, command):
+            self._reply_counting_errors(OUT_OF_STEP)
             self._open = False
             return
         match command:
-            case Reply():
-                self._say(command)
+            case SmtpReply():
+                self._reply_counting_errors(command)
             case Hello():
                 self._hello(command)
             case Mail():
                 await self._mail(command)
             case Rcpt():
                 await self._rcpt(command)
-            case Forward():
+            case Xforward():
                 self._session.forwarded |= command.attributes
-                self._answer(OK)
-            case Plain():
+                self._reply(OK)
+            case PlainCommand():
                 await self._plain(command)
 
-    def _must_wait(self, line: bytes, command: object) -> bool:
+    def _must_be_last(self, line: bytes, command: object) -> bool:
         """Whether nothing may be sent behind this line before its reply (RFC 2920 §3.1, RFC 5321 §4.1.4)."""
-        if isinstance(command, Plain) and command.verb == "QUIT":
+        if isinstance(command, PlainCommand) and command.verb == "QUIT":
             return False
         return not self._session.extended or line[:4].upper() in (b"DATA", b"EHLO", b"HELO", b"LHLO")
 
-    def _say(self, reply: Reply) -> None:
+    def _reply_counting_errors(self, reply: SmtpReply) -> None:
         """Answer; count errors; end where the reply says so."""
         if reply.code >= 500:
             self._errors += 1
             if self._errors > self._limits.errors:
                 reply = TOO_MANY_ERRORS
-        self._answer(reply)
+        self._reply(reply)
 
-    def _answer(self, reply: Reply) -> None:
+    def _reply(self, reply: SmtpReply) -> None:
         self._channel.reply(reply)
         if reply.code in (421, 521):
             self._open = False
 
-    def _spend(self) -> bool:
+    def _count_idle_command(self) -> bool:
         """Count a command that brings no message nearer; False once there were too many."""
         self._idle_commands += 1
         if self._idle_commands > self._limits.idle_commands:
-            self._answer(Reply(421, "4.7.0", "Too many commands without a message"))
+            self._reply(SmtpReply(421, "4.7.0", "Too many commands without a message"))
         return self._open
 
     def _hello(self, command: Hello) -> None:
         if (command.verb == "LHLO") != self._lmtp:
-            self._say(WRONG_HELLO)
+            self._reply_counting_errors(WRONG_HELLO)
             return
-        if not self._spend():
+        if not self._count_idle_command():
             return
         session = self._session
         session.helo, session.extended, session.envelope = command.name, command.verb != "HELO", None
         session.forwarded.clear()
         if not session.extended:
-            self._answer(Reply(250, "", self._hostname))
+            self._reply(SmtpReply(250, "", self._hostname))
             return
         size = f"SIZE {self._limits.message_size}"
         lines = [self._hostname, "PIPELINING", size, "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES"]
-        if self._limits.forwarding:
+        if self._limits.from_mta:
             lines += ["DSN", "XFORWARD NAME ADDR PORT PROTO HELO IDENT SOURCE"]
-        self._answer(Reply(250, "", "\n".join(lines)))
+        self._reply(SmtpReply(250, "", "\n".join(lines)))
 
     async def _mail(self, command: Mail) -> None:
         if not self._session.helo or self._session.envelope is not None:
-            self._say(NESTED_MAIL if self._session.helo else HELLO_FIRST)
+            self._reply_counting_errors(NESTED_MAIL if self._session.helo else HELLO_FIRST)
             return
-        if not self._spend():
+        if not self._count_idle_command():
             return
-        envelope = Envelope(command.path, command.size, command.body, command.smtputf8)
+        envelope = SmtpEnvelope(command.path, command.size, command.body, command.smtputf8)
         if command.size is not None and command.size > self._limits.message_size:
             reply = TOO_LARGE
         else:
-            reply = await self._ask(lambda: self._handler.mail(self._session, envelope)) or SENDER_OK
-        if reply.accepted:
+            reply = await self._call_handler(lambda: self._handler.mail(self._session, envelope)) or SENDER_OK
+        if reply.is_positive:
             self._session.envelope = envelope
         else:
-            self._note(envelope.mail_from, None, reply)
-        self._answer(reply)
+            self._note_rejection(envelope.mail_from, None, reply)
+        self._reply(reply)
 
     async def _rcpt(self, command: Rcpt) -> None:
         envelope = self._session.envelope
         if envelope is None:
-            self._say(MAIL_FIRST if self._session.helo else HELLO_FIRST)
+            self._reply_counting_errors(MAIL_FIRST if self._session.helo else HELLO_FIRST)
             return
-        self._session.original = command.original
+        self._session.original_recipient = command.original
         if len(envelope.rcpt_to) >= self._limits.recipients:
             reply = TOO_MANY_RECIPIENTS
         else:
-            reply = await self._ask(lambda: self._handler.rcpt(self._session, command.path)) or RECIPIENT_OK
-        if reply.accepted:
+            reply = await self._call_handler(lambda: self._handler.rcpt(self._session, command.path)) or RECIPIENT_OK
+        if reply.is_positive:
             envelope.rcpt_to.append(command.path)
         else:
-            self._note(envelope.mail_from, command.path, reply)
+            self._note_rejection(envelope.mail_from, command.path, reply)
             self._refused += 1
             if self._refused > self._limits.refused_recipients:
-                reply = Reply(421, "4.7.0", "Too many refused recipients")
-        self._answer(reply)
+                reply = SmtpReply(421, "4.7.0", "Too many refused recipients")
+        self._reply(reply)
 
-    async def _plain(self, command: Plain) -> None:
+    async def _plain(self, command: PlainCommand) -> None:
         match command.verb:
             case "DATA":
                 await self._data()
             case "QUIT":
-                self._answer(BYE)
+                self._reply(BYE)
                 self._open = False
             case "RSET":
                 self._session.envelope = None
                 self._session.forwarded.clear()
-                if self._spend():
-                    self._answer(OK)
+                if self._count_idle_command():
+                    self._reply(OK)
             case "NOOP" | "VRFY":
-                if self._spend():
-                    self._answer(OK if command.verb == "NOOP" else CANNOT_VERIFY)
+                if self._count_idle_command():
+                    self._reply(OK if command.verb == "NOOP" else CANNOT_VERIFY)
 
     async def _data(self) -> None:
         envelope = self._session.envelope
         if envelope is None:
-            self._say(MAIL_FIRST if self._session.helo else HELLO_FIRST)
+            self._reply_counting_errors(MAIL_FIRST if self._session.helo else HELLO_FIRST)
             return
         if not envelope.rcpt_to:
-            self._say(NO_RECIPIENTS_LMTP if self._lmtp else NO_RECIPIENTS)
+            self._reply_counting_errors(NO_RECIPIENTS_LMTP if self._lmtp else NO_RECIPIENTS)
             return
-        self._answer(GO_AHEAD)
+        self._reply(GO_AHEAD)
         limits = self._limits
         spool = Spool(limits.spool_folder, limits.memory)
         try:
@@ -252,49 +254,51 @@ class Dialogue:
                 limits.message_size, header_line_limit=limits.header_line, drain_limit=limits.drain_size
             )
             refusal = await self._receive(reader, spool)
-            replies = self._spread(refusal or await self._deliver(spool), envelope)
+            replies = self._reply_per_recipient(refusal or await self._deliver(spool), envelope)
         finally:
             spool.discard()
         self._session.envelope = None
         self._session.forwarded.clear()
         for rcpt_to, reply in zip(envelope.rcpt_to, replies, strict=True):
-            if not reply.accepted:
-                self._note(envelope.mail_from, rcpt_to, reply)
+            if not reply.is_positive:
+                self._note_rejection(envelope.mail_from, rcpt_to, reply)
         for reply in replies if self._lmtp else replies[:1]:
-            self._answer(reply)
-        if any(reply.accepted for reply in replies):
+            self._reply(reply)
+        if any(reply.is_positive for reply in replies):
             self._errors = self._refused = self._idle_commands = 0
         if not reader.done:
             await self._channel.linger(seconds=limits.linger_seconds, max_bytes=limits.drain_size)
 
-    async def _receive(self, reader: DataReader, spool: Spool) -> Reply | None:
+    async def _receive(self, reader: DataReader, spool: Spool) -> SmtpReply | None:
         """Read the content into the spool. Returns the refusal, if the message can't be taken."""
-        refusal: Reply | None = None
+        refusal: SmtpReply | None = None
         while not reader.done:
             content = reader.feed(await self._channel.chunk())
             if reader.fault is not None:
                 spool.discard()
-                refusal = _FAULTS[reader.fault]
-                if reader.fault in (Fault.BARE_NEWLINE, Fault.ENDLESS):
+                refusal = _DATA_ERRORS[reader.fault]
+                if reader.fault in (DataFault.BARE_NEWLINE, DataFault.ENDLESS):
                     self._open = False
                     return refusal
             elif refusal is None:
                 spool.write(content)
-                if spool.full or (reader.done and spool.spilled):
+                if spool.is_full or (reader.done and spool.has_file):
                     refusal = await _spill(spool)
         self._channel.unread(reader.rest)
         return refusal
 
-    async def _deliver(self, spool: Spool) -> Reply | Sequence[Reply]:
+    async def _deliver(self, spool: Spool) -> SmtpReply | Sequence[SmtpReply]:
         try:
             return await self._handler.data(self._session, spool.finish())
         except Exception as error:  # noqa: BLE001 - whatever it is, the sender is to try again
             return _our_fault(error)
 
-    def _spread(self, outcome: Reply | Sequence[Reply], envelope: Envelope) -> Sequence[Reply]:
+    def _reply_per_recipient(
+        self, outcome: SmtpReply | Sequence[SmtpReply], envelope: SmtpEnvelope
+    ) -> Sequence[SmtpReply]:
         """One reply for each recipient; in SMTP, which knows one for all, they are the same."""
         count = len(envelope.rcpt_to)
-        if isinstance(outcome, Reply):
+        if isinstance(outcome, SmtpReply):
             return [outcome] * count
         if not self._lmtp and len(outcome) == 1:
             return [outcome[0]] * count
@@ -303,29 +307,29 @@ class Dialogue:
             return [OUR_FAULT] * count
         return outcome
 
-    async def _ask(self, question: Callable[[], Awaitable[Reply | None]]) -> Reply | None:
+    async def _call_handler(self, question: Callable[[], Awaitable[SmtpReply | None]]) -> SmtpReply | None:
         try:
             return await question()
         except Exception as error:  # noqa: BLE001 - whatever it is, the sender is to try again
             return _our_fault(error)
 
-    def _note(self, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def _note_rejection(self, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         try:
-            self._handler.rejected(self._session, mail_from, rcpt_to, reply)
+            self._handler.note_rejection(self._session, mail_from, rcpt_to, reply)
         except Exception:
             log.exception("noting a rejection failed")
 
 
-_FAULTS = {
-    Fault.BARE_NEWLINE: BARE_NEWLINE,
-    Fault.TOO_LARGE: TOO_LARGE,
-    Fault.HEADER_LINE_TOO_LONG: HEADER_LINE,
+_DATA_ERRORS = {
+    DataFault.BARE_NEWLINE: BARE_NEWLINE,
+    DataFault.TOO_LARGE: TOO_LARGE,
+    DataFault.HEADER_LINE_TOO_LONG: HEADER_LINE,
     # Permanent: 421 would make the client send the same endless message again for days.
-    Fault.ENDLESS: TOO_LARGE,
+    DataFault.ENDLESS: TOO_LARGE,
 }
 
 
-async def _spill(spool: Spool) -> Reply | None:
+async def _spill(spool: Spool) -> SmtpReply | None:
     try:
         await asyncio.to_thread(spool.spill)
     except OSError:
@@ -335,7 +339,7 @@ async def _spill(spool: Spool) -> Reply | None:
     return None
 
 
-def _our_fault(error: Exception) -> Reply:
+def _our_fault(error: Exception) -> SmtpReply:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         log.warning("answered 452: %s", error)
         return DISK_FULL

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mailkeep.mail.smtp.commands import is_mailbox
-from mailkeep.mail.smtp.connection import Connection, Lost, Refused, Timeouts, as_refusal
+from mailkeep.mail.smtp.connection import ConnectionLost, SmtpConnection, SmtpRefusal, Timeouts, as_refusal
 from mailkeep.mail.smtp.data import DotStuffer
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 
 _WRITE_SIZE = 128 * 1024
 _KEPT = 50
-_BAD_ADDRESS = Reply(501, "5.1.3", "Bad recipient address syntax")
+_BAD_ADDRESS = SmtpReply(501, "5.1.3", "Bad recipient address syntax")
 TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, acceptance=300.0)
 
 
@@ -28,9 +28,9 @@ class LmtpClient:
         self._path = path
         self._helo = helo
         self._timeouts = timeouts
-        self._idle: list[Connection] = []
+        self._idle: list[SmtpConnection] = []
 
-    async def deliver(self, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]) -> list[Reply]:
+    async def deliver(self, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]) -> list[SmtpReply]:
         """Hand over one message; a reply for each recipient, in order.
 
         `body` yields its content with CRLF line ends. Raises `Refused` where the server takes no message now, `Lost`;
@@ -38,13 +38,13 @@ class LmtpClient:
         """
         while self._idle:
             connection = self._idle.pop()
-            if not connection.quiet:
+            if not connection.is_quiet:
                 connection.abort()
                 continue
             connection.idle_since = None
             try:
                 return await self._deliver(connection, mail_from, rcpt_to, body)
-            except (Lost, Refused) as error:
+            except (ConnectionLost, SmtpRefusal) as error:
                 if error.stage != "envelope":
                     raise
         return await self._deliver(await self._connect(), mail_from, rcpt_to, body)
@@ -55,15 +55,15 @@ class LmtpClient:
             self._idle.pop().quit()
         await asyncio.sleep(0)
 
-    async def _connect(self) -> Connection:
+    async def _connect(self) -> SmtpConnection:
         loop, timeouts = asyncio.get_running_loop(), self._timeouts
         try:
             async with asyncio.timeout(timeouts.connect):
-                _, connection = await loop.create_unix_connection(Connection, str(self._path))
+                _, connection = await loop.create_unix_connection(SmtpConnection, str(self._path))
         except TimeoutError:
-            raise Lost(f"no connection within {timeouts.connect:g} s", "connect") from None
+            raise ConnectionLost(f"no connection within {timeouts.connect:g} s", "connect") from None
         except OSError as error:
-            raise Lost(str(error), "connect") from error
+            raise ConnectionLost(str(error), "connect") from error
         try:
             _expect(await connection.reply("greeting", timeouts.greeting), 220, "greeting")
             connection.write(f"LHLO {self._helo}\r\n".encode("ascii"))
@@ -74,14 +74,14 @@ class LmtpClient:
         return connection
 
     async def _deliver(
-        self, connection: Connection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
-    ) -> list[Reply]:
+        self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+    ) -> list[SmtpReply]:
         try:
             replies = await self._transaction(connection, mail_from, rcpt_to, body)
         except BaseException:
             connection.abort()
             raise
-        if connection.quiet and len(self._idle) < _KEPT:
+        if connection.is_quiet and len(self._idle) < _KEPT:
             connection.idle_since = asyncio.get_running_loop().time()
             self._idle.append(connection)
         else:
@@ -89,8 +89,8 @@ class LmtpClient:
         return replies
 
     async def _transaction(
-        self, connection: Connection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
-    ) -> list[Reply]:
+        self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+    ) -> list[SmtpReply]:
         timeouts = self._timeouts
         # The path comes from our own MTA; what can't stand on a command line never goes out on one.
         said = {address for address in rcpt_to if is_mailbox(address, smtputf8=True)}
@@ -102,7 +102,7 @@ class LmtpClient:
         connection.write("".join(lines).encode())
         first, *judged, go_ahead = await connection.replies(len(sent) + 2, "envelope", timeouts.command)
         _expect(first, 250, "envelope")
-        taken = sum(reply.accepted for reply in judged)
+        taken = sum(reply.is_positive for reply in judged)
         if taken:
             _expect(go_ahead, 354, "envelope")
             await self._send(connection, body)
@@ -111,10 +111,10 @@ class LmtpClient:
             connection.write(b"RSET\r\n")
             _expect(await connection.reply("envelope", timeouts.command), 250, "envelope")
         ends = iter(final)
-        answers = iter([next(ends) if reply.accepted else reply for reply in judged])
+        answers = iter([next(ends) if reply.is_positive else reply for reply in judged])
         return [next(answers) if address in said else _BAD_ADDRESS for address in rcpt_to]
 
-    async def _send(self, connection: Connection, body: Iterable[bytes]) -> None:
+    async def _send(self, connection: SmtpConnection, body: Iterable[bytes]) -> None:
         stuffer, end = DotStuffer(), b"\r\n"
         for chunk in body:
             for start in range(0, len(chunk), _WRITE_SIZE):
@@ -122,11 +122,11 @@ class LmtpClient:
                 if content:
                     end = (end + content)[-2:]
                 connection.write(content)
-                await connection.drained("body", self._timeouts.body)
+                await connection.drain("body", self._timeouts.body)
         stuffer.finish()
         connection.write(b".\r\n" if end == b"\r\n" else b"\r\n.\r\n")
 
 
-def _expect(reply: Reply, code: int, stage: str) -> None:
+def _expect(reply: SmtpReply, code: int, stage: str) -> None:
     if reply.code != code:
-        raise Refused(as_refusal(reply), stage)  # pyright: ignore[reportArgumentType] one of the stages
+        raise SmtpRefusal(as_refusal(reply), stage)  # pyright: ignore[reportArgumentType] one of the stages

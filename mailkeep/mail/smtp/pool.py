@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from mailkeep.mail.smtp.client import Submission, Submitted, submit
-from mailkeep.mail.smtp.connection import Connection, Lost, Refused, Relay, connect
+from mailkeep.mail.smtp.client import AcceptedSubmission, OutgoingEnvelope, submit
+from mailkeep.mail.smtp.connection import ConnectionLost, Relay, SmtpConnection, SmtpRefusal, connect
 
 
 class SmtpPool:
@@ -23,22 +23,24 @@ class SmtpPool:
         self._wait_seconds = wait_seconds
         self._idle_seconds = idle_seconds
         self._free = asyncio.Semaphore(size)
-        self._idle: list[Connection] = []
+        self._idle: list[SmtpConnection] = []
         self._reaper: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
+    async def submit(
+        self, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+    ) -> AcceptedSubmission:
         """Send one message as `smtp_client.submit` does, on a kept or new connection."""
         await self._acquire()
         try:
             if self._closed:
-                raise Lost("the pool is closed", "connect")
-            connection = self._kept()
+                raise ConnectionLost("the pool is closed", "connect")
+            connection = self._take_idle()
             if connection is not None:
                 try:
                     return await self._submit(connection, submission, body, stuffed=stuffed)
-                except (Lost, Refused) as error:
-                    if not _closed_while_idle(error):
+                except (ConnectionLost, SmtpRefusal) as error:
+                    if not _may_retry(error):
                         raise
             connection = await connect(self.relay)
             return await self._submit(connection, submission, body, stuffed=stuffed)
@@ -63,32 +65,32 @@ class SmtpPool:
             async with asyncio.timeout(self._wait_seconds):
                 await self._free.acquire()
         except TimeoutError:
-            raise Lost(f"no free connection within {self._wait_seconds:g} s", "connect") from None
+            raise ConnectionLost(f"no free connection within {self._wait_seconds:g} s", "connect") from None
 
     async def _submit(
-        self, connection: Connection, submission: Submission, body: Iterable[bytes], *, stuffed: bool
-    ) -> Submitted:
+        self, connection: SmtpConnection, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
+    ) -> AcceptedSubmission:
         try:
             return await submit(connection, submission, body, stuffed=stuffed, timeouts=self.relay.timeouts)
-        except Refused as error:
-            if _session_trouble(error) and connection.quiet:
+        except SmtpRefusal as error:
+            if _needs_new_session(error) and connection.is_quiet:
                 connection.quit()
             raise
         finally:
-            self._keep(connection)
+            self._put_back(connection)
 
-    def _kept(self) -> Connection | None:
+    def _take_idle(self) -> SmtpConnection | None:
         """The idle connection used last, if any is still good."""
         while self._idle:
             connection = self._idle.pop()
-            if connection.quiet:
+            if connection.is_quiet:
                 connection.idle_since = None
                 return connection
             connection.abort()
         return None
 
-    def _keep(self, connection: Connection) -> None:
-        if not connection.quiet:
+    def _put_back(self, connection: SmtpConnection) -> None:
+        if not connection.is_quiet:
             connection.abort()
         elif self._closed:
             connection.quit()
@@ -97,9 +99,9 @@ class SmtpPool:
             connection.idle_since = loop.time()
             self._idle.append(connection)
             if self._reaper is None:
-                self._reaper = loop.call_later(self._idle_seconds, self._reap)
+                self._reaper = loop.call_later(self._idle_seconds, self._close_expired)
 
-    def _reap(self) -> None:
+    def _close_expired(self) -> None:
         """Close what has been idle for too long: the oldest stand first."""
         loop = asyncio.get_running_loop()
         self._reaper = None
@@ -107,28 +109,28 @@ class SmtpPool:
         while self._idle and now - (self._idle[0].idle_since or 0.0) >= self._idle_seconds:
             self._idle.pop(0).quit()
         if self._idle:
-            self._reaper = loop.call_at((self._idle[0].idle_since or now) + self._idle_seconds, self._reap)
+            self._reaper = loop.call_at((self._idle[0].idle_since or now) + self._idle_seconds, self._close_expired)
 
 
-def _closed_while_idle(error: Lost | Refused) -> bool:
+def _may_retry(error: ConnectionLost | SmtpRefusal) -> bool:
     """Whether the server gave the connection up before it had any content: closed, by 421, or by putting off the sender
     himself, as Postfix does where the filter that the session began with was restarted.
     """
     if error.stage != "envelope":
         return False
-    if isinstance(error, Refused):
-        return error.reply.code == 421 or (not error.permanent and not error.rejected) or _in_trouble(error)
+    if isinstance(error, SmtpRefusal):
+        return error.reply.code == 421 or (not error.permanent and not error.rejected) or _has_system_error(error)
     return not error.timed_out
 
 
-def _session_trouble(error: Refused) -> bool:
+def _needs_new_session(error: SmtpRefusal) -> bool:
     """Whether the next message had better begin a new session: what is put off here may work there."""
-    if _in_trouble(error):
+    if _has_system_error(error):
         return True
     return not error.permanent and not error.rejected and error.stage in ("envelope", "acceptance")
 
 
-def _in_trouble(error: Refused) -> bool:
+def _has_system_error(error: SmtpRefusal) -> bool:
     """Whether recipients were put off because of the server's own system (4.3.x, RFC 3463 §3.4): the process at the
     other end, Postfix's, asks a database that failed again only after a minute, while a new one asks at once.
     """

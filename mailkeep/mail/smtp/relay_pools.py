@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mailkeep.mail.smtp.client import Submission, Submitted
-from mailkeep.mail.smtp.connection import Lost, Relay
+from mailkeep.mail.smtp.client import AcceptedSubmission, OutgoingEnvelope
+from mailkeep.mail.smtp.connection import ConnectionLost, Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 
 _MOST_POOLS = 200
@@ -25,16 +25,16 @@ _Key = tuple[str, int, str, str | None, str | None]
 
 
 @dataclass(slots=True)
-class _Kept:
+class _RelayPool:
     pool: SmtpPool
-    places: asyncio.Semaphore
-    failure: Lost | None = None
+    slots: asyncio.Semaphore
+    failure: ConnectionLost | None = None
     failed_at: float = 0.0
 
-    def refuse(self) -> None:
+    def raise_recent_failure(self) -> None:
         """Raise `Lost` as the try before did, if that was a moment ago."""
         if self.failure and asyncio.get_running_loop().time() - self.failed_at < _PAUSE_SECONDS:
-            raise Lost(self.failure.why, self.failure.stage)
+            raise ConnectionLost(self.failure.why, self.failure.stage)
 
 
 class RelayPools:
@@ -42,25 +42,25 @@ class RelayPools:
 
     def __init__(self, *, size: int = 20) -> None:
         self._size = size
-        self._pools: OrderedDict[_Key, _Kept] = OrderedDict()
+        self._pools: OrderedDict[_Key, _RelayPool] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
     async def submit(
-        self, relay: Relay, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False
-    ) -> Submitted:
+        self, relay: Relay, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+    ) -> AcceptedSubmission:
         """Send one message by `relay`, as `SmtpPool.submit` does."""
         kept = self._pool((relay.host, relay.port, relay.tls, relay.username, relay.password), relay)
-        kept.refuse()
+        kept.raise_recent_failure()
         try:
             async with asyncio.timeout(_WAIT_SECONDS):
-                await kept.places.acquire()
+                await kept.slots.acquire()
         except TimeoutError:
-            raise Lost(f"no free connection within {_WAIT_SECONDS:g} s", "connect") from None
+            raise ConnectionLost(f"no free connection within {_WAIT_SECONDS:g} s", "connect") from None
         try:
-            kept.refuse()
+            kept.raise_recent_failure()
             submitted = await self._submit(kept, submission, body, stuffed=stuffed)
         finally:
-            kept.places.release()
+            kept.slots.release()
         return submitted
 
     async def close(self) -> None:
@@ -68,20 +68,22 @@ class RelayPools:
         while self._pools:
             await self._pools.popitem()[1].pool.close()
 
-    async def _submit(self, kept: _Kept, submission: Submission, body: Iterable[bytes], *, stuffed: bool) -> Submitted:
+    async def _submit(
+        self, kept: _RelayPool, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
+    ) -> AcceptedSubmission:
         try:
             submitted = await kept.pool.submit(submission, body, stuffed=stuffed)
-        except Lost as lost:
+        except ConnectionLost as lost:
             if lost.stage not in _OF_A_MESSAGE:
                 kept.failure, kept.failed_at = lost, asyncio.get_running_loop().time()
             raise
         kept.failure = None
         return submitted
 
-    def _pool(self, key: _Key, relay: Relay) -> _Kept:
+    def _pool(self, key: _Key, relay: Relay) -> _RelayPool:
         kept = self._pools.get(key)
         if kept is None:
-            kept = self._pools[key] = _Kept(SmtpPool(relay, size=self._size), asyncio.Semaphore(self._size))
+            kept = self._pools[key] = _RelayPool(SmtpPool(relay, size=self._size), asyncio.Semaphore(self._size))
             while len(self._pools) > _MOST_POOLS:
                 _, oldest = self._pools.popitem(last=False)
                 task = asyncio.create_task(oldest.pool.close())

@@ -24,7 +24,7 @@ class MalformedReply(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SmtpReply:
     """One reply: `code` (200 to 599), `enhanced` ("5.1.1", empty if there is none) and `text`.
 
     The lines of a multi-line reply stand in `text` separated by LF, without their enhanced codes.
@@ -35,12 +35,12 @@ class Reply:
     text: str
 
     @property
-    def accepted(self) -> bool:
+    def is_positive(self) -> bool:
         """Whether the command was taken: 2xx, and 354."""
         return self.code < 400
 
     @property
-    def permanent(self) -> bool:
+    def is_permanent(self) -> bool:
         """Whether trying the same again is useless: 5xx."""
         return self.code >= 500
 
@@ -63,7 +63,7 @@ def _printable(text: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _parse_line(line: bytes) -> tuple[Reply, bool]:
+def _parse_line(line: bytes) -> tuple[SmtpReply, bool]:
     """One line of a reply without its line end; and whether it is the reply's last line."""
     code, separator = line[:3], line[3:4]
     if not code.isdigit() or not b"200" <= code <= b"599" or separator not in (b" ", b"-", b""):
@@ -71,7 +71,7 @@ def _parse_line(line: bytes) -> tuple[Reply, bool]:
     text = line[4:].decode("utf-8", "replace")
     match = _ENHANCED.match(text)
     enhanced = match[1] if match else ""
-    return Reply(int(code), enhanced, text[match.end() :] if match else text), separator != b"-"
+    return SmtpReply(int(code), enhanced, text[match.end() :] if match else text), separator != b"-"
 
 
 class ReplyParser:
@@ -81,9 +81,9 @@ class ReplyParser:
 
     def __init__(self) -> None:
         self._rest = b""
-        self._earlier: list[Reply] = []
+        self._earlier: list[SmtpReply] = []
 
-    def feed(self, data: bytes, replies: deque[Reply]) -> None:
+    def feed(self, data: bytes, replies: deque[SmtpReply]) -> None:
         """Append to `replies` those that `data` completes. Raises `MalformedReply`.
 
         Lines may end with a bare LF: unlike message content, nothing of a reply is passed on as syntax.
@@ -100,7 +100,7 @@ class ReplyParser:
         if len(self._rest) > MAX_LINE:
             raise MalformedReply("reply line too long")
 
-    def _collect(self, reply: Reply, last: bool, replies: deque[Reply]) -> None:
+    def _collect(self, reply: SmtpReply, last: bool, replies: deque[SmtpReply]) -> None:
         self._earlier.append(reply)
         first = self._earlier[0]
         if reply.code != first.code:
@@ -109,7 +109,7 @@ class ReplyParser:
             raise MalformedReply("reply of too many lines")
         if last:
             text = "\n".join(part.text for part in self._earlier)[:MAX_TEXT]
-            replies.append(Reply(first.code, reply.enhanced or first.enhanced, text))
+            replies.append(SmtpReply(first.code, reply.enhanced or first.enhanced, text))
             self._earlier = []
 
     @property

@@ -11,21 +11,23 @@ from pathlib import Path
 from typing import Literal
 
 from mailkeep.mail.smtp.channel import Channel
-from mailkeep.mail.smtp.dialogue import CLOSING, STOPPING, Dialogue
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.session import Handler, Limits, Session
-from mailkeep.mail.smtp.unix_socket import listen_at
+from mailkeep.mail.smtp.dialogue import CLOSING, STOPPING, SmtpDialogue
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.session import SmtpHandler, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.unix_socket import listen_unix
 
 log = logging.getLogger(__name__)
 
-_BUSY = Reply(421, "4.7.0", "Too many connections, try again later")
+_BUSY = SmtpReply(421, "4.7.0", "Too many connections, try again later")
 _BACKLOG = 512
 
 
-class Server:
+class SmtpServer:
     """Accepts connections from `serve` until `close`."""
 
-    def __init__(self, handler: Handler, limits: Limits, protocol: Literal["smtp", "lmtp"], hostname: str) -> None:
+    def __init__(
+        self, handler: SmtpHandler, limits: SmtpLimits, protocol: Literal["smtp", "lmtp"], hostname: str
+    ) -> None:
         self._handler = handler
         self._limits = limits
         self._protocol: Literal["smtp", "lmtp"] = protocol
@@ -46,7 +48,7 @@ class Server:
     async def listen_unix(self, path: Path, mode: int, group: int) -> None:
         """Bind a Unix socket in the place of one that is there, for its owner and a group. Raises OSError."""
         loop = asyncio.get_running_loop()
-        self._listener = await listen_at(
+        self._listener = await listen_unix(
             path, mode, group, lambda new: loop.create_unix_server(self._channel, new, backlog=_BACKLOG)
         )
 
@@ -88,8 +90,8 @@ class Server:
             else:
                 if self.on_session:
                     self.on_session()
-                session = Session(self._protocol, channel.peer)
-                await Dialogue(channel, self._handler, self._limits, session, self._hostname).run()
+                session = SmtpSession(self._protocol, channel.peer)
+                await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname).run()
             await channel.close(seconds=CLOSING)
         except Exception:
             log.exception("connection from %s failed", source)
@@ -121,13 +123,13 @@ def source_of(address: str) -> str:
 async def serve(
     host: str,
     port: int,
-    handler: Handler,
-    limits: Limits,
+    handler: SmtpHandler,
+    limits: SmtpLimits,
     protocol: Literal["smtp", "lmtp"] = "smtp",
     *,
     hostname: str = "localhost",
-) -> Server:
+) -> SmtpServer:
     """Start a server on `host` and `port` (0: any free port). `hostname` stands in banner and EHLO reply."""
-    server = Server(handler, limits, protocol, hostname)
+    server = SmtpServer(handler, limits, protocol, hostname)
     await server.listen(host, port)
     return server

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.spool import ReceivedMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SmtpLimits:
     """What one client, and all of them, may take. Sizes in bytes; zero sessions means no limit."""
 
     message_size: int = 50 * 2**20
@@ -35,11 +35,11 @@ class Limits:
     sessions_per_source: int = 50
     memory: int = 256 * 1024  # of a message's content; what exceeds it lies in a file
     spool_folder: Path | None = None
-    forwarding: bool = False  # the client is our own MTA: XFORWARD, and ORCPT of DSN
+    from_mta: bool = False  # the client is our own MTA: XFORWARD, and ORCPT of DSN
 
 
 @dataclass(slots=True)
-class Envelope:
+class SmtpEnvelope:
     """The open transaction. `mail_from` is empty for the null reverse path; recipients are those accepted."""
 
     mail_from: str
@@ -50,34 +50,34 @@ class Envelope:
 
 
 @dataclass(slots=True)
-class Session:
+class SmtpSession:
     """What is known of a client. `state` is the handler's own, kept for the connection's life."""
 
     protocol: Literal["smtp", "lmtp"]
     peer: tuple[str, int]
     helo: str = ""
     extended: bool = False
-    envelope: Envelope | None = None
+    envelope: SmtpEnvelope | None = None
     forwarded: dict[str, str] = field(default_factory=dict[str, str])  # attributes of XFORWARD, by upper-case name
-    original: str | None = None  # ORCPT of the RCPT that is asked about: the recipient before aliases
+    original_recipient: str | None = None  # ORCPT of the RCPT that is asked about: the recipient before aliases
     state: dict[str, object] = field(default_factory=dict[str, object])
 
 
-class Handler(Protocol):
+class SmtpHandler(Protocol):
     """Decides what a dialogue asks. Exceptions become 451 4.3.0; a 421 or 521 also ends the session."""
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         """Whether the sender may go on; None means 250. The envelope becomes the session's afterwards."""
         ...
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """Whether the recipient is taken. `address` is raw: `local@domain`, perhaps quoted, or postmaster."""
         ...
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
         """Take the message. In LMTP one reply for each of `envelope.rcpt_to` in order, or one for all."""
         ...
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Note a refusal: of the sender (`rcpt_to` None), a recipient, or the message for a recipient."""
         ...

@@ -45,7 +45,7 @@ class _UnnamedFile:
             view = view[os.write(self.number, view) :]
 
 
-class Received:
+class ReceivedMessage:
     """A whole message as it was sent: CRLF line ends, dots unstuffed."""
 
     __slots__ = ("_content", "_file", "size")
@@ -101,12 +101,12 @@ class Spool:
         self._size += len(content)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether more lies in memory than may."""
         return self._size - self._spilled > self._memory
 
     @property
-    def spilled(self) -> bool:
+    def has_file(self) -> bool:
         """Whether there is a file: then the last part must be spilled too before `finish`."""
         return self._file is not None
 
@@ -118,9 +118,9 @@ class Spool:
         file.append(content)
         self._spilled += len(content)
 
-    def finish(self) -> Received:
+    def finish(self) -> ReceivedMessage:
         """The message, once all of it is written (and spilled, if any of it was)."""
-        return Received(b"".join(self._parts), self._file, self._size)
+        return ReceivedMessage(b"".join(self._parts), self._file, self._size)
 
     def discard(self) -> None:
         """Forget everything; the memory and the file go with their last user."""

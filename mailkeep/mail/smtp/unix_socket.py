@@ -11,7 +11,7 @@ from pathlib import Path
 _BACKLOG = 511
 
 
-async def listen_at(
+async def listen_unix(
     path: Path, mode: int, group: int, listen: Callable[[Path], Awaitable[asyncio.Server]]
 ) -> asyncio.Server:
     """`listen` on a socket with these permissions, for its owner and a group, in the place of one that is there.
@@ -27,7 +27,7 @@ async def listen_at(
     return server
 
 
-def bind(path: Path, mode: int, group: int) -> socket.socket:
+def bind_unix_socket(path: Path, mode: int, group: int) -> socket.socket:
     """A socket that listens there with these permissions, in the place of one that is there. Raises OSError."""
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)

@@ -63,7 +63,7 @@ def _certificate(settings: Settings, paths: InstancePaths, at: datetime) -> Find
         return Finding(name, Level.WARNING, f"The certificate could not be read: {error}", "Run as root.")
     if found is None:
         return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` makes one.")
-    return _finding(name, f"It is valid until {iso(found.ends)}.", rules.certificates(found, at))
+    return _finding(name, f"It is valid until {iso(found.not_after)}.", rules.certificates(found, at))
 
 
 def _first_certificate(settings: Settings, at: datetime) -> Finding:
@@ -85,7 +85,7 @@ def _first_certificate(settings: Settings, at: datetime) -> Finding:
 def _queue(paths: InstancePaths) -> Finding:
     name = "queue"
     try:
-        counts = postfix_queue.counts(paths.postfix_queue)
+        counts = postfix_queue.count_by_state(paths.postfix_queue)
     except OSError as error:
         return Finding(name, Level.WARNING, f"The queue could not be read: {error.strerror}.", "Run as root.")
     told = ", ".join(f"{count} {state}" for state, count in counts.items())

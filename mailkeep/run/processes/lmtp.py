@@ -26,20 +26,20 @@ from mailkeep.features.mailflow.receiving.model import InboundMail
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
-from mailkeep.mail.smtp.connection import Lost, Refused
+from mailkeep.mail.smtp.connection import ConnectionLost, SmtpRefusal
 from mailkeep.mail.smtp.dialogue import RECIPIENT_OK
 from mailkeep.mail.smtp.lmtp_client import LmtpClient
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.server import Server
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.server import SmtpServer
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.lmtp")
 
 _GRACE = 4.0
 _RECIPIENTS = "brought"
-_NO_MAILBOXES = Reply(451, "4.3.0", "The mailboxes are not available, try again later")
+_NO_MAILBOXES = SmtpReply(451, "4.3.0", "The mailboxes are not available, try again later")
 
 
 class LmtpHandler:
@@ -54,17 +54,17 @@ class LmtpHandler:
         self._filing = inbox.DeliveryRecorder(app, came, journal)
         self._rewriter = srs.rewriter(app.vault, app.settings)
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         """Any sender: Postfix has judged it."""
         session.state[_RECIPIENTS] = []
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """Any recipient, with the one that was asked for; whether there is such a mailbox is told in the end."""
-        _session_recipients(session).append(LmtpRecipient(address, session.original or address))
+        _session_recipients(session).append(LmtpRecipient(address, session.original_recipient or address))
         return RECIPIENT_OK
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
         """Filed before the 250."""
         envelope = session.envelope
         assert envelope is not None
@@ -73,7 +73,7 @@ class LmtpHandler:
             # An id of our own is of this try alone, and a retry would make another copy.
             queue_id=read_queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
             # Rewritten for the outside alone (SRS).
-            mail_from=self._rewriter.original(envelope.mail_from) or envelope.mail_from,
+            mail_from=self._rewriter.restore(envelope.mail_from) or envelope.mail_from,
             recipients=[],
             head=head,
             size=message.size,
@@ -83,22 +83,22 @@ class LmtpHandler:
         try:
             recipients = _session_recipients(session)
             return await inbox.deliver(self._app, self._filing, mail, recipients, partial(self._deliver, mail))
-        except (Lost, Refused) as wrong:
+        except (ConnectionLost, SmtpRefusal) as wrong:
             log.warning("Dovecot did not take a message", queue_id=mail.queue_id, why=str(wrong))
             return _NO_MAILBOXES
 
-    async def _deliver(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[Reply]:
+    async def _deliver(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[SmtpReply]:
         content = add_delivery_field(mail.queue_id, since, mail.content())
         # The null sender is answered by no script, and what is redirected for it must not be taken for an answer.
         answering = not mail.mail_from or is_sender_authenticated(mail.head)
         dovecot = self._answering if answering else self._dovecot
         return await dovecot.deliver(mail.mail_from, addresses, content)
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """What is refused here stands in the history already, or comes again."""
 
 
-def _session_recipients(session: Session) -> list[LmtpRecipient]:
+def _session_recipients(session: SmtpSession) -> list[LmtpRecipient]:
     found = session.state[_RECIPIENTS]
     assert isinstance(found, list)
     return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
@@ -109,7 +109,7 @@ async def serve(app: App, process: Process) -> None:
     hostname = app.settings.server.hostname or "localhost"
     dovecot = LmtpClient(process.paths.dovecot_lmtp, hostname)
     answering = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
-    limits = Limits(
+    limits = SmtpLimits(
         message_size=app.settings.limits.message_size_bytes * 103 // 100 + (1 << 20),
         drain_size=app.settings.limits.message_size_bytes * 4,
         recipients=5000,
@@ -121,14 +121,14 @@ async def serve(app: App, process: Process) -> None:
         sessions=0,
         sessions_per_source=0,
         spool_folder=app.data_dir / "tmp",
-        forwarding=True,
+        from_mta=True,
     )
     arrivals = ArrivalRecorder(app)
     try:
         journal = Journal(process.paths.lmtp_journal, app.clock)
     except OSError as error:
         raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
-    server = Server(LmtpHandler(app, dovecot, answering, arrivals.add, journal), limits, "lmtp", hostname)
+    server = SmtpServer(LmtpHandler(app, dovecot, answering, arrivals.add, journal), limits, "lmtp", hostname)
     try:
         await server.listen_unix(process.paths.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:

@@ -15,7 +15,7 @@ from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import LogPosition
 from mailkeep.features.mailflow.receiving.service import RejectionLimit
 from mailkeep.jobs.cancellation import cancel_all
-from mailkeep.mail.postfix.log_files import Piece, log_files, read_piece, single_lines
+from mailkeep.mail.postfix.log_files import Piece, log_files, read_piece, split_lines
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.logs")
@@ -76,7 +76,7 @@ class LogFollower:
         except Exception:
             log.exception("a piece of the log could not be taken in")
         position = LogPosition(piece.file.inode, piece.file.first_line, piece.start)
-        for single in single_lines(piece):
+        for single in split_lines(piece):
             try:
                 position = await fates.process_lines(self._app, NAME, single, self._bound)
             except (Unavailable, fates.PositionMoved):

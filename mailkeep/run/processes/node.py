@@ -133,13 +133,13 @@ class NodeAgent:
                 log.exception("an operation stumbled")
 
     def _performers(self) -> Mapping[str, TaskHandler]:
-        original = srs.rewriter(self.app.vault, self.app.settings).original
+        original = srs.rewriter(self.app.vault, self.app.settings).restore
         return queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
 
     async def _flush_postfix_caches(self) -> None:
         self._domains_changed, self._flushed_at = False, asyncio.get_running_loop().time()
         try:
-            await postfix_queue.forget(self.paths.postfix_conf)
+            await postfix_queue.clear_caches(self.paths.postfix_conf)
         except Failure as error:
             log.warning("Postfix was not told of changed domains", why=str(error))
 
@@ -171,7 +171,7 @@ class NodeAgent:
     async def settle_once(self) -> None:
         """What is not in the queue now and was not the last time, and has no end in the log, is unknown."""
         looked_at: datetime = self.app.clock()
-        queued = await asyncio.to_thread(postfix_queue.queued, self.paths.postfix_queue)
+        queued = await asyncio.to_thread(postfix_queue.list_queue_ids, self.paths.postfix_queue)
         found = await self._missing_from(queued, looked_at)
         if found is not None:
             await fates.settle_missing(self.app, [each for each in found if each.id in self._missing])

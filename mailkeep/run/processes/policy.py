@@ -132,13 +132,13 @@ class Policy:
     async def _check_recipient(self, request: Mapping[str, str], mark: str = "") -> str:
         """A recipient with copies for the outside, or of mailboxes with a small quota: whether it is accepted."""
         address = request.get("recipient", "")
-        if mark and self._rewriter.original(address, self._app.clock()):
+        if mark and self._rewriter.restore(address, self._app.clock()):
             return self._prepend_sender(request, mark)
         routes = self._transaction(request.get("instance", "")).routes
         reply, route = await receiving.check_recipient(
             self._app, address, _number(request.get("size")), self._copies(routes)
         )
-        if not reply.accepted:
+        if not reply.is_positive:
             return f"{reply.code} {reply.enhanced} {reply.text}"
         if route.external or route.depends_on_size:
             told = any(each.external for each in routes.values())
@@ -149,7 +149,7 @@ class Policy:
 
     def _prepend_sender(self, request: Mapping[str, str], mark: str) -> str:
         """Tell the filter the sender that the message goes on with, where that is another one."""
-        rewritten = self._rewriter.rewritten(request.get("sender", ""), self._app.clock())
+        rewritten = self._rewriter.rewrite(request.get("sender", ""), self._app.clock())
         if rewritten is None:
             return DUNNO
         return f"PREPEND {_SENDER_FIELD}: {mark} {b64encode(rewritten.encode()).decode()}"
@@ -205,7 +205,7 @@ class Policy:
         sized = [address for address, route in routes.items() if route.depends_on_size]
         if sized and str(len(sized)) == request.get("recipient_count"):
             replies = [(await receiving.check_recipient(self._app, address, size))[0] for address in sized]
-            if not any(reply.accepted for reply in replies):
+            if not any(reply.is_positive for reply in replies):
                 return f"{replies[0].code} {replies[0].enhanced} {replies[0].text}"
         copies = self._copies(routes)
         if not copies:
@@ -284,7 +284,7 @@ def tables(app: App) -> dict[str, Table]:
     rewriter = srs.rewriter(app.vault, app.settings)
 
     def original(address: str) -> str | None:
-        return rewriter.original(address, app.clock())
+        return rewriter.restore(address, app.clock())
 
     def access(address: str) -> str:
         return "OK" if original(address) else _NOT_REWRITTEN

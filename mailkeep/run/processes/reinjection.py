@@ -33,12 +33,12 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.dovecot import sieve_spool
-from mailkeep.mail.dovecot.sieve_spool import Spooled, Unreadable
+from mailkeep.mail.dovecot.sieve_spool import SpooledMessage, UnreadableSpoolFile
 from mailkeep.mail.message import delivery_notice
-from mailkeep.mail.smtp.client import Submission
-from mailkeep.mail.smtp.connection import Lost, Refused, Relay
+from mailkeep.mail.smtp.client import OutgoingEnvelope
+from mailkeep.mail.smtp.connection import ConnectionLost, Relay, SmtpRefusal
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.reinjection")
@@ -49,7 +49,7 @@ _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHED_RETRY = 1.0  # Postfix is not running
 _CLEAN_SECONDS = 3600.0
 _STALE = timedelta(days=1)
-_DATABASE_AWAY = Reply(451, "4.3.0", "The database is not available, try again later")
+_DATABASE_AWAY = SmtpReply(451, "4.3.0", "The database is not available, try again later")
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Submitter:
     async def submit_waiting(self) -> float:
         """Submit every message whose time has come; the seconds until the next look."""
         loop = asyncio.get_running_loop()
-        paths = await to_thread(sieve_spool.waiting, self.spool)
+        paths = await to_thread(sieve_spool.list_messages, self.spool)
         names = {path.name for path in paths}
         self._retries = {name: retry for name, retry in self._retries.items() if name in names}
         waiting = {name for name, retry in self._retries.items() if retry.at > loop.time()}
@@ -115,9 +115,9 @@ class Submitter:
                 spooled = await to_thread(sieve_spool.read, path)
             except FileNotFoundError:
                 continue
-            except (Unreadable, OSError) as error:
+            except (UnreadableSpoolFile, OSError) as error:
                 log.error("a file in the spool is no message; it is put aside", why=str(error))
-                await to_thread(sieve_spool.put_aside, self.spool, path)
+                await to_thread(sieve_spool.move_unreadable, self.spool, path)
                 continue
             if await to_thread(sieve_spool.is_backscatter, spooled):
                 log.info("an answer to a sender who may be forged is dropped", mailbox_id=spooled.mailbox_id)
@@ -125,38 +125,40 @@ class Submitter:
                 continue
             try:
                 await self._submit(spooled)
-            except Lost as lost:
+            except ConnectionLost as lost:
                 return str(lost)
         return ""
 
-    async def _submit(self, spooled: Spooled) -> None:
+    async def _submit(self, spooled: SpooledMessage) -> None:
         utf8 = not all(address.isascii() for address in (spooled.sender, *spooled.recipients))
-        submission = Submission(spooled.sender, spooled.recipients, eight_bit=spooled.eight_bit or utf8, smtputf8=utf8)
-        refused: Mapping[str, Reply]
+        submission = OutgoingEnvelope(
+            spooled.sender, spooled.recipients, eight_bit=spooled.eight_bit or utf8, smtputf8=utf8
+        )
+        refused: Mapping[str, SmtpReply]
         try:
             if refusal := await self._charge(spooled):
-                await self._postpone(spooled, Reply(450, "4.7.1", refusal.message))
+                await self._postpone(spooled, SmtpReply(450, "4.7.1", refusal.message))
                 return
         except Unavailable:
             await self._postpone(spooled, _DATABASE_AWAY)
             return
         try:
             refused = (await self.pool.submit(submission, spooled.content())).rejected
-        except Lost as lost:
+        except ConnectionLost as lost:
             if lost.stage in ("connect", "greeting", "ehlo"):
                 raise
-            await self._postpone(spooled, Reply(451, "4.4.2", lost.why))
+            await self._postpone(spooled, SmtpReply(451, "4.4.2", lost.why))
             return
-        except Refused as error:
+        except SmtpRefusal as error:
             if not error.permanent:
                 await self._postpone(spooled, error.reply)
                 return
             refused = dict.fromkeys(spooled.recipients, error.reply) | error.rejected
         except ValueError as error:  # an address that SMTP does not know
-            refused = dict.fromkeys(spooled.recipients, Reply(501, "5.1.3", str(error)))
+            refused = dict.fromkeys(spooled.recipients, SmtpReply(501, "5.1.3", str(error)))
         await self._finish(spooled, refused)
 
-    async def _charge(self, spooled: Spooled) -> Refusal | None:
+    async def _charge(self, spooled: SpooledMessage) -> Refusal | None:
         """Count the external copies of a redirected message with the null sender; why it has to wait. Idempotent."""
         if spooled.sender or not spooled.redirected_from:
             return None
@@ -172,7 +174,7 @@ class Submitter:
             return None
         return await abuse.charge_forwards(self.app, self.app.clock(), _charge_id(spooled), {domain: copies})
 
-    async def _postpone(self, spooled: Spooled, reply: Reply) -> None:
+    async def _postpone(self, spooled: SpooledMessage, reply: SmtpReply) -> None:
         age = self.app.clock().timestamp() - spooled.arrived
         if age > self.app.settings.outbound.give_up_hours * 3600:
             await self._finish(spooled, dict.fromkeys(spooled.recipients, reply))
@@ -182,7 +184,7 @@ class Submitter:
         self._retries[spooled.path.name] = _Retry(asyncio.get_running_loop().time() + pause, pause)
         log.warning("a message waits", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(reply))
 
-    async def _finish(self, spooled: Spooled, refused: Mapping[str, Reply]) -> None:
+    async def _finish(self, spooled: SpooledMessage, refused: Mapping[str, SmtpReply]) -> None:
         """Return it to its sender for the recipients that it is not submitted to, and remove it."""
         if refused:
             why = {to: str(reply) for to, reply in refused.items()}
@@ -196,13 +198,13 @@ class Submitter:
             self.wake()
         await to_thread(spooled.path.unlink, missing_ok=True)
 
-    async def _take_back(self, spooled: Spooled) -> None:
+    async def _take_back(self, spooled: SpooledMessage) -> None:
         with suppress(Unavailable):
             async with self.app.db.autocommit() as conn:
                 await abuse.uncount_forwards(conn, [_charge_id(spooled)])
 
 
-def _charge_id(spooled: Spooled) -> str:
+def _charge_id(spooled: SpooledMessage) -> str:
     return f"sieve {spooled.path.name}"
 
 
@@ -210,7 +212,7 @@ def _charge_id(spooled: Spooled) -> str:
 def _watch_fifo(spool: Path, wake: Callable[[], None]) -> Generator[None]:
     """Call `wake` whenever the bell is rung."""
     # For writing too: without a writer the other end of a FIFO is readable all the time.
-    number = os.open(sieve_spool.bell(spool), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    number = os.open(sieve_spool.wakeup_fifo(spool), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def rung() -> None:
         os.read(number, 65536)

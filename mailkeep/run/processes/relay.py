@@ -15,13 +15,13 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.directory.relays import rules, service as relays
-from mailkeep.mail.smtp.client import Lost, Refused, Submission
+from mailkeep.mail.smtp.client import ConnectionLost, OutgoingEnvelope, SmtpRefusal
 from mailkeep.mail.smtp.data import BareNewline
 from mailkeep.mail.smtp.dialogue import RECIPIENT_OK
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.server import Server
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.server import SmtpServer
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.relay")
@@ -36,47 +36,47 @@ class RelayHandler:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         """Any sender: Postfix has accepted the message."""
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """Any recipient: the relay decides."""
         return RECIPIENT_OK
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
         """The relay's replies."""
         envelope = session.envelope
         assert envelope is not None
         try:
             relay = await relays.choose_relay(self._app, envelope.mail_from)
         except relays.NoRelay as missing:
-            return Reply(451, "4.3.5", str(missing))
+            return SmtpReply(451, "4.3.5", str(missing))
         except Unavailable:
-            return Reply(451, "4.3.0", "the database is not available")
-        submission = Submission(
+            return SmtpReply(451, "4.3.0", "the database is not available")
+        submission = OutgoingEnvelope(
             envelope.mail_from, envelope.rcpt_to, None, envelope.body == "8BITMIME", envelope.smtputf8
         )
         try:
             async with asyncio.timeout(_LONGEST):
                 result = await relays.submit(self._app, relay, submission, message.chunks(), stuffed=False)
         except TimeoutError:
-            return Reply(451, "4.4.2", f"{relay.host} did not take the message within {_LONGEST:g} s")
-        except (Refused, Lost) as wrong:
+            return SmtpReply(451, "4.4.2", f"{relay.host} did not take the message within {_LONGEST:g} s")
+        except (SmtpRefusal, ConnectionLost) as wrong:
             log.warning("the relay did not accept a message", relay=relay.host, why=str(wrong))
             result = wrong
         except (BareNewline, ValueError) as wrong:
-            return Reply(554, "5.6.0", f"the message can't be relayed: {wrong}")
+            return SmtpReply(554, "5.6.0", f"the message can't be relayed: {wrong}")
         return rules.to_replies(relay.host, envelope.rcpt_to, result)
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Postfix logs each reply, and the history is made from its log."""
 
 
 async def serve(app: App, process: Process) -> None:
     """Relay until told to end; a message under way may be finished."""
     size = app.settings.limits.message_size_bytes
-    limits = Limits(
+    limits = SmtpLimits(
         message_size=size * 103 // 100 + (1 << 20),
         drain_size=size * 4,
         recipients=5000,
@@ -89,7 +89,7 @@ async def serve(app: App, process: Process) -> None:
         sessions_per_source=0,
         spool_folder=app.data_dir / "tmp",
     )
-    server = Server(RelayHandler(app), limits, "lmtp", app.settings.server.hostname or "localhost")
+    server = SmtpServer(RelayHandler(app), limits, "lmtp", app.settings.server.hostname or "localhost")
     try:
         await server.listen_unix(process.paths.relay_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:

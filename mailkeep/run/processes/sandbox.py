@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from mailkeep.app import App
 from mailkeep.features.mailflow.sandbox import service
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.server import Server, serve
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.server import SmtpServer, serve
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 
-_OK = Reply(250, "2.1.5", "Ok")
+_OK = SmtpReply(250, "2.1.5", "Ok")
 
 
 class SandboxHandler:
@@ -22,34 +22,34 @@ class SandboxHandler:
         self._app = app
         self._wake = wake
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         """Any sender: the port is our own."""
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """Any recipient."""
         return _OK
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
         """On disk and queued before it is taken."""
         envelope = session.envelope
         assert envelope is not None
         try:
             caught = await service.accept(self._app, envelope.mail_from, list(envelope.rcpt_to), message)
         except service.NoSigningKey as unsigned:
-            return Reply(451, "4.7.1", f"No DKIM key of {unsigned.domain} is at hand")
+            return SmtpReply(451, "4.7.1", f"No DKIM key of {unsigned.domain} is at hand")
         self._wake.set()
-        return Reply(250, "2.0.0", f"Ok: queued as {caught.queue_id}")
+        return SmtpReply(250, "2.0.0", f"Ok: queued as {caught.queue_id}")
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Nothing is refused here that anybody else would want to know of."""
 
 
-async def start(app: App, wake: asyncio.Event) -> Server:
+async def start(app: App, wake: asyncio.Event) -> SmtpServer:
     """Listen on loopback, on the configured port or a free one."""
     size = app.settings.limits.message_size_bytes
     spool = app.data_dir / "tmp"
-    limits = Limits(
+    limits = SmtpLimits(
         # Line breaks of base64 and our own fields are not counted by the API: the MTA allows for them.
         message_size=size * 103 // 100 + (64 << 10),
         recipients=1001,

@@ -33,7 +33,7 @@ from mailkeep.features.mailflow.sendmail.model import (
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.spool import Spool
-from mailkeep.mail.smtp.unix_socket import listen_at
+from mailkeep.mail.smtp.unix_socket import listen_unix
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.sendmail")
@@ -67,7 +67,7 @@ class SubmittedContent:
         if self._size > self._limit:
             raise SendmailError(ExitCode.UNAVAILABLE, f"the message is larger than {self._limit} bytes")
         self._spool.write(whole)
-        if self._spool.full:
+        if self._spool.is_full:
             await asyncio.to_thread(self._spool.spill)
 
     def _note(self, text: bytes) -> None:
@@ -88,7 +88,7 @@ class SubmittedContent:
         """All of it."""
         if self._line:
             await self.write(b"\n")
-        if self._spool.spilled:
+        if self._spool.has_file:
             await asyncio.to_thread(self._spool.spill)
         return SendmailContent(self._spool.finish(), self._is_8bit, self._is_utf8, self._longest)
 
@@ -161,7 +161,7 @@ async def listen(app: App, path: Path) -> AsyncGenerator[None]:
     """Serve on a socket for all accounts."""
     listener = SendmailListener(app)
     try:
-        server = await listen_at(
+        server = await listen_unix(
             path, 0o666, -1, lambda new: asyncio.start_unix_server(listener.handle_connection, new, limit=_MAX_FRAME)
         )
     except OSError as error:

@@ -21,10 +21,10 @@ from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedReci
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.headers import date_text
 from mailkeep.mail.message.own_fields import first_octets, own_field_octets, without_own_fields
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.server import Server, serve
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.server import SmtpServer, serve
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 from mailkeep.run.runtime.http import SMTP, port_failure
 from mailkeep.settings import parse_endpoint
 from mailkeep.web.metrics import Metrics
@@ -43,21 +43,21 @@ class InboundHandler:
         self._notes: set[asyncio.Task[None]] = set()
         self._rejection_limit = service.RejectionLimit()
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         """Any sender may write to us."""
         session.state[_ROUTES] = {}
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """The routing function's word, and whether there is room."""
         declared = session.envelope.size if session.envelope else None
         reply, route = await service.check_recipient(self._app, address, declared or 0, self._copies(session))
-        if reply.accepted:
+        if reply.is_positive:
             _routes(session)[address] = route
             failpoint.reach("inbound.recipient_taken")
         return reply
 
-    async def data(self, session: Session, message: Received) -> Reply | Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
         """Delivered, synced and filed before the 250."""
         envelope = session.envelope
         assert envelope is not None
@@ -66,7 +66,7 @@ class InboundHandler:
         stripped = await asyncio.to_thread(own_field_octets, message.chunks())
         head = parse_head(first_octets(content(), MAX_HEAD) if stripped else message.head(MAX_HEAD))
         if head.hops > service.MAX_HOPS:
-            return Reply(554, "5.4.6", "Too many hops: the message goes round and round")
+            return SmtpReply(554, "5.4.6", "Too many hops: the message goes round and round")
         at = self._app.clock()
         queue_id = uuid7(at).hex
         routes = _routes(session)
@@ -92,9 +92,9 @@ class InboundHandler:
             return service.reply_to(outcome)
         self._app.counters.add("messages_accepted", "inbound", "smtp")
         self._app.counters.add("deliveries", "inbound", "received", times=len(arrived.recipients))
-        return Reply(250, "2.0.0", f"Ok: queued as {queue_id}")
+        return SmtpReply(250, "2.0.0", f"Ok: queued as {queue_id}")
 
-    def _copies(self, session: Session) -> dict[str, int]:
+    def _copies(self, session: SmtpSession) -> dict[str, int]:
         """The external copies of the recipients so far, by the domain that forwards them."""
         found: dict[str, int] = {}
         for address, route in _routes(session).items():
@@ -103,21 +103,21 @@ class InboundHandler:
                 found[domain] = found.get(domain, 0) + route.external
         return found
 
-    async def _charge(self, session: Session, queue_id: str, at: datetime) -> Reply | None:
+    async def _charge(self, session: SmtpSession, queue_id: str, at: datetime) -> SmtpReply | None:
         copies = self._copies(session)
         refusal = await abuse.charge_forwards(self._app, at, queue_id, copies) if copies else None
         if refusal is None:
             return None
         for_good = (refusal.details or {}).get("reason") == "message_above_threshold"
-        return Reply(550 if for_good else 450, "5.7.1" if for_good else "4.7.1", refusal.message)
+        return SmtpReply(550 if for_good else 450, "5.7.1" if for_good else "4.7.1", refusal.message)
 
-    async def _take_back(self, session: Session, queue_id: str) -> None:
+    async def _take_back(self, session: SmtpSession, queue_id: str) -> None:
         if self._copies(session):
             with contextlib.suppress(Unavailable):
                 async with self._app.db.autocommit() as conn:
                     await abuse.uncount_forwards(conn, [queue_id])
 
-    def _received_field(self, session: Session, queue_id: str, at: datetime) -> bytes:
+    def _received_field(self, session: SmtpSession, queue_id: str, at: datetime) -> bytes:
         """The trace field (RFC 5321 §4.4); `with` as RFC 3848 has it."""
         host = self._app.settings.server.hostname or "localhost"
         peer = session.peer[0]
@@ -130,7 +130,7 @@ class InboundHandler:
             f"\r\n\t{date_text(at)}\r\n"
         ).encode()
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Keep what was refused for a recipient, beside the session."""
         self._app.counters.add("deliveries", "inbound", "rejected")
         if rcpt_to is None or not self._rejection_limit.allow(session.peer[0], self._app.clock()):
@@ -154,16 +154,16 @@ class InboundHandler:
             await asyncio.wait(self._notes, timeout=2)
 
 
-def _routes(session: Session) -> dict[str, Route]:
+def _routes(session: SmtpSession) -> dict[str, Route]:
     found = session.state.setdefault(_ROUTES, {})
     assert isinstance(found, dict)
     return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
 
 
-async def start(app: App, handler: InboundHandler) -> Server:
+async def start(app: App, handler: InboundHandler) -> SmtpServer:
     """Listen where the settings say."""
     host, port = parse_endpoint(app.settings.smtp.listen)
-    limits = Limits(
+    limits = SmtpLimits(
         message_size=app.settings.limits.largest_message_bytes,
         idle_seconds=app.settings.smtp.timeout_seconds,
         sessions=app.settings.smtp.max_sessions,

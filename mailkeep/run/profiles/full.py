@@ -139,7 +139,7 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
 
 def _listen_for_filter(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
     """Where Rspamd asks for keys; in a folder of `folders.make`."""
-    listening = unix_socket.bind(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
+    listening = unix_socket.bind_unix_socket(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
     stack.callback(listening.close)
     return listening
 

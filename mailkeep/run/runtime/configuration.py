@@ -29,10 +29,10 @@ def install(settings: Settings, facts: DaemonConfig) -> None:
     _require_addresses(settings.server.addresses)
     paths = facts.paths
     parts = (
-        (paths.redis_conf, render.redis(facts), "_rspamd"),
-        (paths.rspamd_conf, render.rspamd(settings, facts), "_rspamd"),
-        (paths.dovecot_conf, render.dovecot(settings, facts), facts.mail_account),
-        (paths.postfix_conf, render.postfix(settings, facts), "postfix"),
+        (paths.redis_conf, render.render_redis(facts), "_rspamd"),
+        (paths.rspamd_conf, render.render_rspamd(settings, facts), "_rspamd"),
+        (paths.dovecot_conf, render.render_dovecot(settings, facts), facts.mail_account),
+        (paths.postfix_conf, render.render_postfix(settings, facts), "postfix"),
     )
     for folder, files, group in parts:
         _write(_draft(folder), files, group)

@@ -79,7 +79,7 @@ def _create_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_p
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, mail.pw_uid, ours.pw_gid)
         folder.chmod(0o2770)
-    bell = sieve_spool.bell(spool)
+    bell = sieve_spool.wakeup_fifo(spool)
     bell.unlink(missing_ok=True)
     os.mkfifo(bell, 0o600)
     os.chown(bell, mail.pw_uid, ours.pw_gid)

@@ -37,7 +37,7 @@ async def keep_reporting(app: App, paths: InstancePaths) -> None:
         try:
             if looked_up is None or at - looked_up >= _DNS_EVERY:
                 sending, looked_up = await find_sending_addresses(app.settings), at
-            counts = await asyncio.to_thread(postfix_queue.counts, paths.postfix_queue)
+            counts = await asyncio.to_thread(postfix_queue.count_by_state, paths.postfix_queue)
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
             await asyncio.to_thread(node_report.save, paths.run, NodeReport(at, counts, served, sending))
         except Exception:

@@ -75,12 +75,12 @@ class Recovery:
 
         Raises `Unavailable`, and Failure where Postfix's tools do not answer.
         """
-        found = await asyncio.to_thread(postfix_queue.deferred, self._places.postfix_queue)
+        found = await asyncio.to_thread(postfix_queue.list_deferred, self._places.postfix_queue)
         self._flushed = {
             key: each for key, each in self._flushed.items() if key in found or now - each.at < _KEPT_SECONDS
         }
         if any(self._seen.get(key) != due for key, due in found.items()):
-            listing = await postfix_queue.listing(self._places.postfix_conf)
+            listing = await postfix_queue.list_queue(self._places.postfix_conf)
             self._waiting = await queue.list_local_deferrals(self._app, listing, str(self._places.lmtp_socket))
             self._seen = found
         due = [key for key in self._waiting if key in found and self._may_try(key, now)][:_MOST]
@@ -90,7 +90,7 @@ class Recovery:
             self._flushed.clear()  # an outage: what it deferred is tried at once after it
             return ()
         await asyncio.to_thread(postfix_queue.make_due, self._places.postfix_queue, due, utc_now().timestamp())
-        await postfix_queue.kick(self._places.postfix_conf, "qmgr", "FD")
+        await postfix_queue.wake_service(self._places.postfix_conf, "qmgr", "FD")
         for key in due:
             before = self._flushed.get(key)
             self._flushed[key] = _Flushed(before.tries + 1 if before else 1, now)
@@ -106,10 +106,10 @@ class Recovery:
     async def _kick_idle_services(self) -> None:
         """Wake who left mail behind in a reload, or while nobody took it."""
         left = await asyncio.to_thread(
-            postfix_queue.left_behind, self._places.postfix_queue, utc_now().timestamp() - _LEFT_SECONDS
+            postfix_queue.find_idle_services, self._places.postfix_queue, utc_now().timestamp() - _LEFT_SECONDS
         )
         for service in left:
-            await postfix_queue.kick(self._places.postfix_conf, service, "I")
+            await postfix_queue.wake_service(self._places.postfix_conf, service, "I")
 
     async def _services_answer(self) -> bool:
         """Whether deliveries find what they need; the database was asked just before."""

@@ -72,7 +72,7 @@ def _own_service(
         process.ready_file(paths.run, name).unlink(missing_ok=True)
 
     async def alive() -> bool:
-        return not await dovecot_dict.hangs(paths.usage_socket)
+        return not await dovecot_dict.is_unresponsive(paths.usage_socket)
 
     wave = _ABOVE if name in _TAKE_REQUESTS else _BENEATH
     # A session that changes what a mailbox holds waits for this one, for half a minute where it hangs.

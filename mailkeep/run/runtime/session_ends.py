@@ -22,7 +22,7 @@ from mailkeep.features.directory.mailbox_sessions import rules, service as mailb
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sessions as dovecot_sessions
-from mailkeep.mail.dovecot.sessions import Session
+from mailkeep.mail.dovecot.sessions import DovecotSession
 
 log = structlog.get_logger("mailkeep.session_ends")
 
@@ -31,7 +31,7 @@ _RETRY_SECONDS = 1.0
 # A session that begins later than this after a change was first seen has been opened with the new access.
 _OPENING = timedelta(seconds=0.5)
 
-ListSessions = Callable[[Path, datetime], Awaitable[Sequence[Session]]]
+ListSessions = Callable[[Path, datetime], Awaitable[Sequence[DovecotSession]]]
 """Lists the open sessions: `dovecot_sessions.open_sessions`."""
 
 
@@ -52,7 +52,7 @@ class SessionEnder:
     list_sessions: ListSessions = dovecot_sessions.open_sessions
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: dict[int, _Seen] = field(default_factory=dict[int, _Seen])
-    _signalled: set[Session] = field(default_factory=set[Session])
+    _signalled: set[DovecotSession] = field(default_factory=set[DovecotSession])
     _failing: bool = False
 
     def wake(self) -> None:
@@ -97,7 +97,7 @@ class SessionEnder:
         self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
         return max(0.0, min(seen.second_pass for seen in self._seen.values()) - loop.time()) if self._seen else None
 
-    def _end(self, sessions: Sequence[Session], changes: Sequence[SessionEnd]) -> None:
+    def _end(self, sessions: Sequence[DovecotSession], changes: Sequence[SessionEnd]) -> None:
         by_subject: dict[str, list[SessionEnd]] = {}
         for change in changes:
             by_subject.setdefault(change.subject, []).append(change)
@@ -108,6 +108,6 @@ class SessionEnder:
                 dovecot_sessions.end_session(session, force=session in self._signalled)
                 self._signalled.add(session)
 
-    def _ends(self, change: SessionEnd, session: Session) -> bool:
+    def _ends(self, change: SessionEnd, session: DovecotSession) -> bool:
         is_old = session.began_at <= self._seen[change.id].at + _OPENING
         return is_old and rules.ends_session(change, session.login, session.protocol, session.began_at)

@@ -17,7 +17,7 @@ from mailkeep.features.directory.mailbox_usage import jobs as counting, store
 from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
 from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxUsage
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.mail.dovecot.count import Holds
+from mailkeep.mail.dovecot.count import CountedMailbox
 from mailkeep.mail.mailbox.homes import MAILDIR
 from tests.support.client import EXAMPLE, Api
 
@@ -29,12 +29,12 @@ class Dovecot:
 
     def __init__(self, api: Api) -> None:
         self.api = api
-        self.holds: dict[str, Holds] = {}
+        self.holds: dict[str, CountedMailbox] = {}
         self.asked: list[str] = []
         self.walk = UsageCounter(api.app, InstancePaths(api.app.data_dir, Path("/nowhere")), self.count)
         self.meanwhile: MailboxUsage | None = None
 
-    async def count(self, conf: Path, logins: Collection[str]) -> Mapping[str, Holds]:
+    async def count(self, conf: Path, logins: Collection[str]) -> Mapping[str, CountedMailbox]:
         self.asked += logins
         if self.meanwhile:
             await self.tell(self.meanwhile)
@@ -90,7 +90,7 @@ async def counted(api: Api, dovecot: Dovecot) -> UUID:
     """Alice, whose figures are right, and who was counted a minute ago."""
     alice = await api.mailbox(ALICE)
     dovecot.change(alice, ago=100)
-    dovecot.holds[ALICE] = Holds(2, 900)
+    dovecot.holds[ALICE] = CountedMailbox(2, 900)
     assert await dovecot.round() == ([ALICE], (900, 2))
     api.clock.advance(minutes=1)
     return alice
@@ -118,7 +118,7 @@ async def test_what_changed_and_nobody_told_is_counted_ten_minutes_after_the_las
 ) -> None:
     alice = await counted(api, dovecot)
     dovecot.change(alice)
-    dovecot.holds[ALICE] = Holds(3, 1000)
+    dovecot.holds[ALICE] = CountedMailbox(3, 1000)
     assert await dovecot.round() == ([], (900, 2))
     api.clock.advance(minutes=9)
     assert await dovecot.round() == ([ALICE], (1000, 3))
@@ -133,7 +133,7 @@ async def test_a_first_round_counts_what_nobody_told_and_believes_what_somebody_
     api.clock.advance(minutes=1)
     await dovecot.says(bob, 700, 1)
     after = Dovecot(api)
-    after.holds = {ALICE: Holds(3, 1000)}
+    after.holds = {ALICE: CountedMailbox(3, 1000)}
     assert await after.round() == ([ALICE], (1000, 3))
 
 
@@ -141,7 +141,7 @@ async def test_what_was_told_is_believed_for_a_day(api: Api, dovecot: Dovecot) -
     alice = await counted(api, dovecot)
     dovecot.change(alice)
     await dovecot.says(alice, 1000, 3)
-    dovecot.holds[ALICE] = Holds(3, 1001)
+    dovecot.holds[ALICE] = CountedMailbox(3, 1001)
     api.clock.advance(hours=23)
     assert await dovecot.round() == ([], (1000, 3))
     api.clock.advance(hours=1)
@@ -151,10 +151,10 @@ async def test_what_was_told_is_believed_for_a_day(api: Api, dovecot: Dovecot) -
 async def test_what_is_told_while_dovecot_counts_stays_and_is_counted_again(api: Api, dovecot: Dovecot) -> None:
     alice = await api.mailbox(ALICE)
     dovecot.change(alice)
-    dovecot.holds[ALICE] = Holds(1, 500)
+    dovecot.holds[ALICE] = CountedMailbox(1, 500)
     dovecot.meanwhile = MailboxUsage(alice, api.clock(), 900, 2)
     assert await dovecot.round() == ([ALICE], (900, 2))
-    dovecot.holds[ALICE], dovecot.meanwhile = Holds(2, 901), None
+    dovecot.holds[ALICE], dovecot.meanwhile = CountedMailbox(2, 901), None
     api.clock.advance(minutes=1)
     assert await dovecot.round() == ([ALICE], (901, 2))
 
@@ -169,7 +169,7 @@ async def test_a_mailbox_that_can_not_be_counted_is_left_as_it_is(api: Api, dove
 async def test_a_mailbox_that_is_held_is_counted_in_another_round(api: Api, dovecot: Dovecot) -> None:
     alice = await api.mailbox(ALICE)
     dovecot.change(alice)
-    dovecot.holds[ALICE] = Holds(2, 900)
+    dovecot.holds[ALICE] = CountedMailbox(2, 900)
     async with api.app.db.tx() as other:
         await other.execute("SELECT id FROM mailboxes FOR UPDATE")
         assert await dovecot.round() == ([ALICE], (0, 0))
@@ -182,7 +182,7 @@ async def test_what_came_in_is_counted_once_and_soon(api: Api, dovecot: Dovecot)
     assert await dovecot.look() == ([], (900, 2))
     dovecot.change(alice)
     await dovecot.came(alice, 100)
-    dovecot.holds[ALICE] = Holds(3, 1105)
+    dovecot.holds[ALICE] = CountedMailbox(3, 1105)
     assert await dovecot.look() == ([ALICE], (1105, 3))
     assert await dovecot.look() == ([], (1105, 3))
     assert await dovecot.round() == ([], (1105, 3))
@@ -197,16 +197,16 @@ async def test_words_that_may_have_overtaken_each_other_are_counted_soon(api: Ap
 async def test_what_comes_while_dovecot_counts_is_counted_again(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
     await dovecot.came(alice, 100)
-    dovecot.holds[ALICE] = Holds(3, 1005)
+    dovecot.holds[ALICE] = CountedMailbox(3, 1005)
     dovecot.meanwhile = MailboxUsage(alice, api.clock() + timedelta(seconds=1), 1010, 4)
     assert await dovecot.look() == ([ALICE], (1010, 4))
-    dovecot.holds[ALICE], dovecot.meanwhile = Holds(4, 1011), None
+    dovecot.holds[ALICE], dovecot.meanwhile = CountedMailbox(4, 1011), None
     assert await dovecot.look() == ([ALICE], (1011, 4))
 
 
 async def test_a_mailbox_that_something_comes_into_all_the_time_is_counted_even_so(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
-    dovecot.holds[ALICE] = Holds(1, 50)
+    dovecot.holds[ALICE] = CountedMailbox(1, 50)
     seen: list[tuple[int, int]] = []
     for _ in range(12):
         await dovecot.came(alice, 100)
@@ -225,7 +225,7 @@ async def test_who_can_not_be_counted_is_tried_once_a_minute_and_holds_up_nobody
         await dovecot.came(bob, 50)
         assert await dovecot.look() == ([ALICE], (900, 2))
     assert await dovecot.look() == ([], (900, 2))
-    dovecot.holds[f"bob@{EXAMPLE}"] = Holds(59, 5000)
+    dovecot.holds[f"bob@{EXAMPLE}"] = CountedMailbox(59, 5000)
     assert (await dovecot.look())[0] == [f"bob@{EXAMPLE}"]
     assert (await dovecot.look())[0] == []
     assert (await api.sql("SELECT used_bytes FROM mailboxes WHERE local_key = 'bob'")) == [{"used_bytes": 5000}]
@@ -243,7 +243,7 @@ async def test_a_look_counts_no_more_than_it_may(api: Api, dovecot: Dovecot, mon
     for name in ("alice", "bob", "carol"):
         box = await api.mailbox(f"{name}@{EXAMPLE}")
         dovecot.change(box)
-        dovecot.holds[f"{name}@{EXAMPLE}"] = Holds(1, 50)
+        dovecot.holds[f"{name}@{EXAMPLE}"] = CountedMailbox(1, 50)
         await dovecot.came(box, 40)
         api.clock.advance(seconds=1)
     assert (await dovecot.look())[0] == [f"{name}@{EXAMPLE}" for name in ("alice", "bob")]

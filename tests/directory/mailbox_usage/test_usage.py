@@ -12,8 +12,8 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
 from mailkeep.features.directory.mailbox_usage.service import UsageRecorder
-from mailkeep.mail.dovecot.auth import Report
-from mailkeep.mail.dovecot.dict import Written
+from mailkeep.mail.dovecot.auth import LoginReport
+from mailkeep.mail.dovecot.dict import DictWrite
 from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
@@ -28,12 +28,12 @@ class Dovecot:
     def says(self, mailbox_id: UUID | str, size: object, messages: object) -> None:
         """What a session tells of a mailbox."""
         values = {"priv/quota/storage": f"{size}", "priv/quota/messages": f"{messages}"}
-        self.recorder.record_usage(Written(str(mailbox_id), values))
+        self.recorder.record_usage(DictWrite(str(mailbox_id), values))
 
     def login(self, mailbox_id: UUID | str, protocol: str = "imap", remote: str = "192.0.2.1", *, ok: bool = True):
         """What the password check tells of an attempt."""
         home = f"{self.recorder.app.data_dir / 'mail'}/{mailbox_id}" if mailbox_id else ""
-        self.recorder.record_login(Report(ok, home, remote, protocol))
+        self.recorder.record_login(LoginReport(ok, home, remote, protocol))
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ async def test_what_is_no_figure_is_not_written(api: Api, dovecot: Dovecot, size
     alice = await api.mailbox(ALICE)
     dovecot.says(alice, size, messages)
     dovecot.says("../" + str(alice), 1, 1)
-    dovecot.recorder.record_usage(Written(str(alice), {"priv/quota/storage": "7"}))
+    dovecot.recorder.record_usage(DictWrite(str(alice), {"priv/quota/storage": "7"}))
     await dovecot.recorder.write()
     assert await figures(api) == (0, 0)
 

@@ -15,7 +15,7 @@ from mailkeep.core.errors import RateLimitExceeded, Refusal
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service
 from mailkeep.features.mailflow.abuse.model import SendCharge
-from mailkeep.mail.smtp.client import Lost
+from mailkeep.mail.smtp.client import ConnectionLost
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.runtime.tasks import housekeeping
 from mailkeep.settings import Settings
@@ -227,7 +227,7 @@ class Failing:
         self.submitted = list(submitted)
 
     async def submit(self, *_: Any, **__: Any) -> Any:
-        raise Lost("gone", "body", submitted=cast(Any, self.submitted.pop(0)))
+        raise ConnectionLost("gone", "body", submitted=cast(Any, self.submitted.pop(0)))
 
 
 async def test_what_was_lost_does_not_count_what_nobody_knows_does(post: Post):

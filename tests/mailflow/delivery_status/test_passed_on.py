@@ -151,7 +151,7 @@ async def test_a_refusal_by_the_filter_stays_one_and_leaves_nothing_followed(api
 
 
 async def test_a_sender_that_was_rewritten_is_told_as_it_came_in(api: Api, log: Log) -> None:
-    sender = srs.rewriter(api.app.vault, api.app.settings).rewritten("Some.One@near.test", api.clock())
+    sender = srs.rewriter(api.app.vault, api.app.settings).rewrite("Some.One@near.test", api.clock())
     log.add(
         f"inbound/cleanup[9]: {_ID}: message-id=<one@near.test>",
         f"qmgr[9]: {_ID}: from=<{sender}>, size=700, nrcpt=1 (queue active)",

@@ -11,12 +11,12 @@ from pathlib import Path
 from uuid import UUID
 
 from mailkeep.features.mailflow.local_delivery.journal import Journal
-from mailkeep.mail.smtp.connection import Connection
+from mailkeep.mail.smtp.connection import SmtpConnection
 from mailkeep.mail.smtp.lmtp_client import TIMEOUTS, LmtpClient
-from mailkeep.mail.smtp.reply import Reply
-from mailkeep.mail.smtp.server import Server
-from mailkeep.mail.smtp.session import Envelope, Limits, Session
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.server import SmtpServer
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.spool import ReceivedMessage
 from mailkeep.run.processes.lmtp import LmtpHandler
 from tests.support.client import Api
 
@@ -41,15 +41,15 @@ class Mailboxes:
     ending: int = 0
     taken: asyncio.Event = field(default_factory=asyncio.Event)
     senders: list[str] = field(default_factory=list[str])
-    says: dict[str, Reply] = field(default_factory=dict[str, Reply])
+    says: dict[str, SmtpReply] = field(default_factory=dict[str, SmtpReply])
 
-    async def mail(self, session: Session, envelope: Envelope) -> Reply | None:
+    async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         return None
 
-    async def rcpt(self, session: Session, address: str) -> Reply:
-        return Reply(250, "2.1.5", "Ok")
+    async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
+        return SmtpReply(250, "2.1.5", "Ok")
 
-    async def data(self, session: Session, message: Received) -> Sequence[Reply]:
+    async def data(self, session: SmtpSession, message: ReceivedMessage) -> Sequence[SmtpReply]:
         envelope = session.envelope
         assert envelope is not None
         content = b"".join(message.chunks())
@@ -57,24 +57,24 @@ class Mailboxes:
         self.senders.append(envelope.mail_from)
         assert delivery.startswith("X-Mailkeep-Delivery: ")
         self.doubts.append(bool(since))
-        replies: list[Reply] = []
+        replies: list[SmtpReply] = []
         for address in envelope.rcpt_to:
-            reply = self.says.get(address, Reply(250, "2.0.0", "Saved"))
-            if reply.accepted:
+            reply = self.says.get(address, SmtpReply(250, "2.0.0", "Saved"))
+            if reply.is_positive:
                 if not since or (address, delivery) not in self.has:
                     self.copies.append(content)
                 self.has.add((address, delivery))
             replies.append(reply)
         if self.ending:
             self.ending -= 1
-            return [Reply(421, "4.3.2", "Shutting down") for _ in replies]
+            return [SmtpReply(421, "4.3.2", "Shutting down") for _ in replies]
         if self.gone:
             self.gone -= 1
             self.taken.set()
             await asyncio.Event().wait()
         return replies
 
-    def rejected(self, session: Session, mail_from: str, rcpt_to: str | None, reply: Reply) -> None:
+    def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         pass
 
 
@@ -88,12 +88,12 @@ class Client(LmtpClient):
         self._dovecot = dovecot
 
     async def _transaction(
-        self, connection: Connection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
-    ) -> list[Reply]:
+        self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+    ) -> list[SmtpReply]:
         self._timeouts = replace(TIMEOUTS, acceptance=1.0 if self._dovecot.gone else 60.0)
         return await super()._transaction(connection, mail_from, rcpt_to, body)
 
-    async def _send(self, connection: Connection, body: Iterable[bytes]) -> None:
+    async def _send(self, connection: SmtpConnection, body: Iterable[bytes]) -> None:
         await super()._send(connection, body)
         if self._dovecot.gone:
             await self._dovecot.taken.wait()
@@ -109,13 +109,13 @@ class Agent:
     client: LmtpClient
     came: list[tuple[UUID, int]]
     journal: Path
-    server: Server = field(init=False)
-    dovecot_server: Server = field(init=False)
+    server: SmtpServer = field(init=False)
+    dovecot_server: SmtpServer = field(init=False)
 
     async def start_dovecot(self) -> None:
         """Start the stand-in, or start it again after its end."""
-        limits = Limits(recipients=5000, sessions_per_source=0)
-        self.dovecot_server = Server(self.dovecot, limits, "lmtp", "dovecot")
+        limits = SmtpLimits(recipients=5000, sessions_per_source=0)
+        self.dovecot_server = SmtpServer(self.dovecot, limits, "lmtp", "dovecot")
         await self.dovecot_server.listen_unix(self.path.with_name("dovecot"), 0o600, os.getgid())
 
     async def start(self) -> None:
@@ -124,7 +124,7 @@ class Agent:
             await self.server.close(0.1)
         journal = Journal(self.journal, self.api.app.clock, settling=SETTLING)
         handler = LmtpHandler(self.api.app, self.client, self.client, lambda *told: self.came.append(told), journal)
-        self.server = Server(handler, Limits(forwarding=True, sessions_per_source=0), "lmtp", "agent")
+        self.server = SmtpServer(handler, SmtpLimits(from_mta=True, sessions_per_source=0), "lmtp", "agent")
         await self.server.listen_unix(self.path, 0o600, os.getgid())
 
     async def bring(

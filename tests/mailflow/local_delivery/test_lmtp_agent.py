@@ -18,7 +18,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
 from mailkeep.features.mailflow.local_delivery.journal import Doubt, Journal
 from mailkeep.mail.message import srs
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 from tests.mailflow.local_delivery.lmtp_talk import LETTER, SETTLING, Agent, running
 from tests.support.client import EXAMPLE, Api
 
@@ -55,7 +55,7 @@ async def test_a_message_reaches_each_mailbox_and_is_filed_before_the_answer(age
 
 
 async def test_each_recipient_of_our_own_mail_gets_a_reply_of_its_own(agent: Agent) -> None:
-    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
     own = "NAME=localhost ADDR=127.0.0.1 PORT=0 IDENT=4jW9T1xz0bz1 SOURCE=REMOTE"
     assert await agent.bring(ALICE, BOB, f"nobody@{EXAMPLE}", forwarded=own) == [
         "250 2.0.0 Saved",
@@ -66,7 +66,7 @@ async def test_each_recipient_of_our_own_mail_gets_a_reply_of_its_own(agent: Age
 
 async def test_nothing_that_another_server_has_handed_over_bounces_to_a_forged_sender(agent: Agent) -> None:
     """A mailbox that became full, or was removed, after Postfix had accepted the message made a bounce."""
-    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
     told = await agent.bring(ALICE, BOB, f"nobody@{EXAMPLE}")
     assert [each[:3] for each in told] == ["250"] * 3
     assert [kind for kind, _ in await events(agent)] == ["mail.received"]
@@ -78,7 +78,7 @@ async def test_nothing_that_another_server_has_handed_over_bounces_to_a_forged_s
 
 
 async def test_a_temporary_word_of_dovecot_leaves_no_trace(agent: Agent) -> None:
-    agent.dovecot.says = {ALICE: Reply(451, "4.2.0", "Locked")}
+    agent.dovecot.says = {ALICE: SmtpReply(451, "4.2.0", "Locked")}
     assert await agent.bring(ALICE) == ["451 4.2.0 Locked"]
     assert await events(agent) == []
     agent.dovecot.says = {}
@@ -95,12 +95,12 @@ async def test_two_recipients_of_one_mailbox_make_one_copy_and_both_names_are_ke
 
 
 async def test_what_dovecot_took_is_told_by_mailbox_and_nothing_else(agent: Agent) -> None:
-    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
     await agent.bring(ALICE, BOB, f"alice+tag@{EXAMPLE}")
     rows = await agent.api.sql("SELECT id FROM mailboxes ORDER BY local_key")
     alice, bob = (row["id"] for row in rows)
     assert agent.came == [(alice, len(LETTER))]
-    agent.dovecot.says = {ALICE: Reply(451, "4.2.0", "Locked")}
+    agent.dovecot.says = {ALICE: SmtpReply(451, "4.2.0", "Locked")}
     await agent.bring(ALICE, BOB, queue_id="4jW9T1xz0bz2")
     assert agent.came[1:] == [(bob, len(LETTER))]
 
@@ -183,7 +183,7 @@ async def test_a_dovecot_that_says_it_is_ending_may_have_the_message(agent: Agen
 
 
 async def test_a_last_word_of_refusal_and_a_dovecot_that_is_away_leave_no_doubt(agent: Agent) -> None:
-    agent.dovecot.says = {ALICE: Reply(552, "5.2.2", "Mailbox full")}
+    agent.dovecot.says = {ALICE: SmtpReply(552, "5.2.2", "Mailbox full")}
     await agent.bring(ALICE, BOB)
     agent.dovecot.says = {}
     await agent.bring(ALICE, BOB)
@@ -294,7 +294,7 @@ async def test_ham_is_no_event_of_spam(agent: Agent) -> None:
 
 async def test_a_sender_that_was_rewritten_is_the_old_one_for_mailboxes_and_in_the_history(agent: Agent) -> None:
     rewriter = srs.rewriter(agent.api.app.vault, agent.api.app.settings)
-    sender = rewriter.rewritten("Some.One+x@far.test", agent.api.clock())
+    sender = rewriter.rewrite("Some.One+x@far.test", agent.api.clock())
     assert sender
     without_from = b"Subject: Hello\r\n\r\nHi.\r\n"
     for number, each in enumerate((sender, sender.replace("far.test", "near.test"))):
@@ -317,14 +317,14 @@ async def test_of_spam_the_copies_for_the_outside_end_and_no_other_mail_does(age
 
 async def test_spam_that_a_mailbox_has_no_room_for_is_filed_as_rejected_and_never_sent_back(agent: Agent) -> None:
     spam = b"X-Rspamd-Action: add header\r\nX-Rspamd-Score: 9.20\r\n" + LETTER
-    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
     home, full = await agent.bring(ALICE, BOB, content=spam)
     assert (home, full[:3]) == ("250 2.0.0 Saved", "250")
     rows = (await agent.api.sue.get("/messages", direction="inbound", status="rejected")).data
     assert [(row["recipients"][0]["address"], row["recipients"][0]["smtp_code"]) for row in rows] == [(BOB, 552)]
-    agent.dovecot.says = {BOB: Reply(451, "4.2.0", "Locked")}
+    agent.dovecot.says = {BOB: SmtpReply(451, "4.2.0", "Locked")}
     assert await agent.bring(BOB, content=spam, queue_id="4jW9T1xz0bz2") == ["451 4.2.0 Locked"]
-    agent.dovecot.says = {BOB: Reply(552, "5.2.2", "Mailbox full")}
+    agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
     (answer,) = await agent.bring(BOB, queue_id="4jW9T1xz0bz3")
     assert answer.startswith("250 ")
 

@@ -17,17 +17,17 @@ from mailkeep.features.record.node_tasks import service as operations
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.mail.postfix.queue import Action, Queued, Waiting
+from mailkeep.mail.postfix.queue import Action, PostqueueEntry, PostqueueRecipient
 
 
 class Waiters:
     """Postfix's queue."""
 
-    def __init__(self, messages: list[Queued]) -> None:
+    def __init__(self, messages: list[PostqueueEntry]) -> None:
         self.messages = messages
         self.done: list[tuple[str, list[str]]] = []
 
-    async def listing(self, conf: Path) -> list[Queued]:
+    async def listing(self, conf: Path) -> list[PostqueueEntry]:
         return list(self.messages)
 
     async def act(self, conf: Path, action: Action, queue_ids: list[str]) -> None:
@@ -42,18 +42,18 @@ class Waiters:
             ]
 
 
-def waiting(number: int, state: str = "deferred", *to: str, sender: str = "shop@example.test") -> Queued:
-    recipients = [Waiting(each, "try later") for each in to or ("a@far.test",)]
-    return Queued(state, f"4jW9T1xz{number:04d}", 1_770_000_000 + number, 512, sender, recipients)
+def waiting(number: int, state: str = "deferred", *to: str, sender: str = "shop@example.test") -> PostqueueEntry:
+    recipients = [PostqueueRecipient(each, "try later") for each in to or ("a@far.test",)]
+    return PostqueueEntry(state, f"4jW9T1xz{number:04d}", 1_770_000_000 + number, 512, sender, recipients)
 
 
 @asynccontextmanager
-async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued]) -> AsyncIterator[Waiters]:
+async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[PostqueueEntry]) -> AsyncIterator[Waiters]:
     """The application as in the full profile, with an agent that answers."""
     waiters = Waiters(messages)
     before = app.settings
     app.settings = replace(before, mta=replace(before.mta, mode="postfix"))
-    performers = queue.task_handlers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).original)
+    performers = queue.task_handlers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).restore)
 
     async def work() -> None:
         while True:
@@ -63,8 +63,8 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Queued])
     task = asyncio.create_task(work())
     try:
         with patch.context() as patched:
-            patched.setattr(postfix_queue, "listing", waiters.listing)
-            patched.setattr(postfix_queue, "act", waiters.act)
+            patched.setattr(postfix_queue, "list_queue", waiters.listing)
+            patched.setattr(postfix_queue, "apply_action", waiters.act)
             patched.setattr(operations.wait_for_result, "__defaults__", (50.0,))  # the agent may stand still
             yield waiters
     finally:

@@ -13,7 +13,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.features.record.node_tasks import service as operations
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.mail.postfix.queue import parse_listing, queued
+from mailkeep.mail.postfix.queue import list_queue_ids, parse_listing
 from tests.mailflow.queue.stand_in import Waiters, answering, waiting
 from tests.support.client import Api
 
@@ -51,7 +51,7 @@ def test_a_file_in_any_folder_of_the_queue_is_a_message_that_lies_there(tmp_path
     for place in ("hold/4kA", "deferred/4/4kB", "active/4kC", "defer/4/4kD", "corrupt/4kE"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).touch()
-    assert queued(tmp_path) == {"4kA", "4kB", "4kC"}
+    assert list_queue_ids(tmp_path) == {"4kA", "4kB", "4kC"}
 
 
 def test_a_message_that_moves_while_it_is_looked_for_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_message_that_moves_while_it_is_looked_for_is_found(tmp_path: Path, mo
         return look(folder)
 
     monkeypatch.setattr(Path, "iterdir", moved_before)
-    assert queued(tmp_path) == {"4kA"}
+    assert list_queue_ids(tmp_path) == {"4kA"}
 
 
 async def test_a_message_is_shown_with_the_last_word_about_each_recipient(api: Api, mail: Waiters) -> None:
@@ -97,7 +97,7 @@ async def test_filters_and_order(api: Api, mail: Waiters, query: dict[str, str],
 
 
 async def test_a_sender_that_was_rewritten_is_shown_and_found_as_it_came_in(api: Api, mail: Waiters) -> None:
-    sender = srs.rewriter(api.app.vault, api.app.settings).rewritten("Some.One@far.test", api.clock())
+    sender = srs.rewriter(api.app.vault, api.app.settings).rewrite("Some.One@far.test", api.clock())
     assert sender
     mail.messages.append(waiting(7, sender=sender))
     (row,) = (await api.sue.get("/queue", sender="some.one@far.test")).data
@@ -174,7 +174,7 @@ async def test_a_failure_of_the_agent_is_told(api: Api, mail: Waiters, monkeypat
     async def broken(conf: Path) -> Any:
         raise Failure("postqueue failed: Queue report unavailable")
 
-    monkeypatch.setattr(postfix_queue, "listing", broken)
+    monkeypatch.setattr(postfix_queue, "list_queue", broken)
     answer = await api.sue.get("/queue")
     assert answer.status == 503
     assert answer.json["error"]["details"]["reason"] == "operation_failed"

@@ -15,7 +15,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.sandbox import service as sandbox
 from mailkeep.features.mailflow.sending import jobs, store, writes
-from mailkeep.mail.smtp.client import Lost, Submission, Submitted
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.settings.tree import MtaSettings
 from tests.plugins.post import Post, letter
@@ -40,7 +40,9 @@ class Fault:
     def size(self) -> int:
         return self.pool.size
 
-    async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
+    async def submit(
+        self, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+    ) -> AcceptedSubmission:
         if self.before:
             raise self.before
         taken = await self.pool.submit(submission, body, stuffed=stuffed)
@@ -232,7 +234,7 @@ async def test_an_attempt_that_may_be_under_way_is_left_alone(post: Post):
 
 
 async def test_what_was_called_unknown_is_found_in_the_sandbox(post: Post):
-    break_way_out(post, after=Lost("closed", "acceptance", "unknown"))
+    break_way_out(post, after=ConnectionLost("closed", "acceptance", "unknown"))
     answer = await post.send()
     assert answer.json["error"]["details"] == {"submitted": "unknown"}
     assert await status(post) == ("unknown", ["unknown"])
@@ -246,7 +248,9 @@ async def test_one_message_of_a_batch_that_stumbles_takes_no_other_with_it(post:
     assert pool is not None
 
     class Stumbling(SmtpPool):
-        async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
+        async def submit(
+            self, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+        ) -> AcceptedSubmission:
             if submission.rcpt_to == ["bad@elsewhere.test"]:
                 raise ValueError("what nobody thought of")
             return await super().submit(submission, body, stuffed=stuffed)
@@ -266,7 +270,7 @@ READ_TO = """
 """
 
 
-@pytest.mark.parametrize("before", [Crash(), Lost("closed", "acceptance", "unknown")])
+@pytest.mark.parametrize("before", [Crash(), ConnectionLost("closed", "acceptance", "unknown")])
 async def test_an_attempt_at_our_own_mta_is_lost_once_its_log_is_read_beyond_it(post: Post, before: BaseException):
     post.api.app.settings = replace(post.api.app.settings, mta=MtaSettings(mode="postfix"))
     break_way_out(post, before=before)

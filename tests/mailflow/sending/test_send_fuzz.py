@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from mailkeep.mail.message.compose import Outgoing
-from mailkeep.mail.smtp.client import Submission, Submitted
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.message.compose import OutgoingMessage
+from mailkeep.mail.smtp.client import AcceptedSubmission, OutgoingEnvelope
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import AbuseSettings
 from tests.mail import test_compose_fuzz as oracle
@@ -37,12 +37,14 @@ class Catcher:
     """A way out that keeps what it is given."""
 
     size: int = 1
-    caught: list[tuple[Submission, bytes]] = field(default_factory=list[tuple[Submission, bytes]])
+    caught: list[tuple[OutgoingEnvelope, bytes]] = field(default_factory=list[tuple[OutgoingEnvelope, bytes]])
 
-    async def submit(self, submission: Submission, body: Iterable[bytes], *, stuffed: bool = False) -> Submitted:
+    async def submit(
+        self, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+    ) -> AcceptedSubmission:
         assert stuffed
         self.caught.append((submission, b"".join(body)))
-        return Submitted(Reply(250, "2.0.0", "Ok"), None)
+        return AcceptedSubmission(SmtpReply(250, "2.0.0", "Ok"), None)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,9 @@ def as_json(fields: dict[str, Any]) -> bytes:
     return json.dumps(body).encode()
 
 
-def check(fields: dict[str, Any], answer: Answer, caught: list[tuple[Submission, bytes]], counts: Counter[str]) -> None:
+def check(
+    fields: dict[str, Any], answer: Answer, caught: list[tuple[OutgoingEnvelope, bytes]], counts: Counter[str]
+) -> None:
     """A refusal sends nothing; what was taken says, to whom and what, exactly what was asked."""
     if answer.status != 200:
         assert answer.status in (400, 413), answer.body
@@ -126,7 +130,7 @@ def check(fields: dict[str, Any], answer: Answer, caught: list[tuple[Submission,
     oracle.check_parts(mail, message)
 
 
-def check_envelope(mail: Outgoing, submission: Submission) -> None:
+def check_envelope(mail: OutgoingMessage, submission: OutgoingEnvelope) -> None:
     asked = {box.address.key: box.address.text for box in reversed([*mail.to, *mail.cc, *mail.bcc])}
     assert submission.mail_from == mail.sender.address.text
     assert sorted(submission.rcpt_to) == sorted(asked.values())

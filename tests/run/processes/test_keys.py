@@ -168,7 +168,7 @@ async def test_who_asks_something_else_learns_nothing(listener: KeysListener, se
 
 async def test_the_filter_asks_on_a_unix_socket_and_no_port_is_open(listener: KeysListener, tmp_path: Path) -> None:
     path = tmp_path / "keys.sock"
-    with unix_socket.bind(path, 0o660, os.getgid()) as listening:
+    with unix_socket.bind_unix_socket(path, 0o660, os.getgid()) as listening:
         assert path.stat().st_mode & 0o777 == 0o660
         server = await asyncio.start_unix_server(listener.handle_connection, sock=listening)
         async with server, asyncio.timeout(30):

@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
 from mailkeep.mail.message import srs
-from mailkeep.mail.postfix.policy import Malformed, answer, parse_request, serve_policy
+from mailkeep.mail.postfix.policy import MalformedPolicyRequest, format_response, parse_request, serve_policy
 from mailkeep.run.processes.policy import AWAY, Policy
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 
@@ -175,7 +175,7 @@ async def test_other_servers_mail_with_external_copies_goes_on_with_a_sender_of_
         return await client.ask("RCPT", recipient=recipient, sender=sender, instance=instance, **given | more)
 
     rewritten = going_on(await rcpt(f"team@{EXAMPLE}", "Wrîter@far.test", "1"))
-    assert srs.rewriter(api.app.vault, api.app.settings).original(rewritten) == "Wrîter@far.test"
+    assert srs.rewriter(api.app.vault, api.app.settings).restore(rewritten) == "Wrîter@far.test"
     assert await rcpt(f"team+x@{EXAMPLE}", "Wrîter@far.test", "1") == "DUNNO"  # told once
     assert await rcpt(ALICE, "writer@far.test", "2") == "DUNNO"
     assert going_on(await rcpt(f"team@{EXAMPLE}", "writer@far.test", "2"))
@@ -365,12 +365,12 @@ async def test_what_is_no_request_ends_the_connection(client: Client) -> None:
 def test_bytes_of_any_kind_are_a_request_or_malformed(content: bytes) -> None:
     try:
         assert parse_request(content)["request"] == "smtpd_access_policy"
-    except Malformed:
+    except MalformedPolicyRequest:
         pass
 
 
 @given(st.text(max_size=100))
 def test_an_answer_is_one_line(text: str) -> None:
-    wire = answer(text)
+    wire = format_response(text)
     assert wire.endswith(b"\n\n")
     assert wire.count(b"\n") == 2

@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 
 from mailkeep.mail.dovecot import sieve_spool
-from mailkeep.mail.smtp.client import Submission
+from mailkeep.mail.smtp.client import OutgoingEnvelope
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.run.processes.reinjection import Submitter
 from tests.support.client import EXAMPLE, Api
 
@@ -23,18 +23,18 @@ REPLY = f"X-Sieve: Pigeonhole Sieve 0.5.19\nSubject: Auto\nX-Sieve-Redirected-Fr
 
 @dataclass
 class Taken:
-    rejected: Mapping[str, Reply]
+    rejected: Mapping[str, SmtpReply]
 
 
 @dataclass
 class Pool:
     """Postfix, which takes everything but mail for `refused`."""
 
-    submitted: list[Submission] = field(default_factory=list[Submission])
+    submitted: list[OutgoingEnvelope] = field(default_factory=list[OutgoingEnvelope])
 
-    async def submit(self, submission: Submission, _content: Iterable[bytes]) -> Taken:
+    async def submit(self, submission: OutgoingEnvelope, _content: Iterable[bytes]) -> Taken:
         self.submitted.append(submission)
-        return Taken({to: Reply(550, "5.1.1", "No") for to in submission.rcpt_to if to.startswith("refused@")})
+        return Taken({to: SmtpReply(550, "5.1.1", "No") for to in submission.rcpt_to if to.startswith("refused@")})
 
 
 @pytest.fixture
@@ -89,5 +89,5 @@ async def test_beyond_the_limit_they_wait(api: Api, submitter: Submitter, pool: 
         put(submitter, REDIRECTED, "a@far.test")
     await submitter.submit_waiting()
     assert len(pool.submitted) == 1
-    assert len(sieve_spool.waiting(submitter.spool)) == 1
+    assert len(sieve_spool.list_messages(submitter.spool)) == 1
     assert await forwards(api) == 1

@@ -70,7 +70,7 @@ def test_a_full_disk_restarts_nothing_and_delays_mail_no_longer_than_it_lasts(sm
         fill(filler)
     finally:
         os.kill(agent, signal.SIGCONT)
-    eventually(lambda: postfix_queue.deferred(small.data_dir / "postfix" / "queue"), what="the deferral")
+    eventually(lambda: postfix_queue.list_deferred(small.data_dir / "postfix" / "queue"), what="the deferral")
     # The supervisor's watch needs two looks and its patience; twenty seconds were enough before.
     until = time.monotonic() + LONGER_THAN_A_RESTART
     while time.monotonic() < until:

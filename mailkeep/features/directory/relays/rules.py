@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mailkeep.core.network import Network
-from mailkeep.mail.smtp.client import Lost, Refused, Submitted
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRefusal
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.net.guard import Address, refuse_address
 
 _COMMANDS = {"envelope": "RCPT TO", "body": "DATA", "acceptance": "end of DATA"}
@@ -19,39 +19,41 @@ def filter_permitted(found: Sequence[Address], networks: Sequence[Network]) -> t
     return [str(each) for each in found if str(each) not in refused], told
 
 
-def to_replies(host: str, rcpt_to: Sequence[str], result: Submitted | Refused | Lost) -> list[Reply]:
+def to_replies(
+    host: str, rcpt_to: Sequence[str], result: AcceptedSubmission | SmtpRefusal | ConnectionLost
+) -> list[SmtpReply]:
     """The reply for each recipient, in the words that Postfix uses for a remote server; the log and bounces show them.
 
     A relay that refuses the connection or the login does not refuse the message: its mail is deferred.
     """
-    if isinstance(result, Lost):
+    if isinstance(result, ConnectionLost):
         return [_lost_reply(host, result)] * len(rcpt_to)
-    if isinstance(result, Refused):
+    if isinstance(result, SmtpRefusal):
         whole = _quote_reply(host, result.reply, _COMMANDS.get(result.stage, result.stage))
         if result.stage not in _COMMANDS:
             whole = _login_reply(host, result)
         rejected = {to: _quote_reply(host, reply, "RCPT TO") for to, reply in result.rejected.items()}
         return [rejected.get(to, whole) for to in rcpt_to]
-    taken = Reply(250, "2.0.0", f"host {host} said: {result.reply}")
+    taken = SmtpReply(250, "2.0.0", f"host {host} said: {result.reply}")
     return [_quote_reply(host, result.rejected[to], "RCPT TO") if to in result.rejected else taken for to in rcpt_to]
 
 
-def _quote_reply(host: str, reply: Reply, command: str) -> Reply:
-    code = 550 if reply.permanent else 450
-    enhanced = reply.enhanced or ("5.0.0" if reply.permanent else "4.0.0")
-    return Reply(code, enhanced, f"host {host} said: {reply} (in reply to {command} command)")
+def _quote_reply(host: str, reply: SmtpReply, command: str) -> SmtpReply:
+    code = 550 if reply.is_permanent else 450
+    enhanced = reply.enhanced or ("5.0.0" if reply.is_permanent else "4.0.0")
+    return SmtpReply(code, enhanced, f"host {host} said: {reply} (in reply to {command} command)")
 
 
-def _login_reply(host: str, refused: Refused) -> Reply:
+def _login_reply(host: str, refused: SmtpRefusal) -> SmtpReply:
     if refused.stage == "login":
-        return Reply(451, "4.7.8", f"host {host} said: {refused.reply} (the relay refused the login)")
+        return SmtpReply(451, "4.7.8", f"host {host} said: {refused.reply} (the relay refused the login)")
     words = "the relay offers no TLS" if refused.stage == "tls" else f"in reply to {refused.stage}"
-    return Reply(451, "4.7.0", f"host {host} said: {refused.reply} ({words})")
+    return SmtpReply(451, "4.7.0", f"host {host} said: {refused.reply} ({words})")
 
 
-def _lost_reply(host: str, lost: Lost) -> Reply:
+def _lost_reply(host: str, lost: ConnectionLost) -> SmtpReply:
     if lost.submitted == "unknown":
-        return Reply(451, "4.4.2", f"lost connection with {host}: {lost.why} -- message may be sent more than once")
+        return SmtpReply(451, "4.4.2", f"lost connection with {host}: {lost.why} -- message may be sent more than once")
     if lost.stage == "tls":
-        return Reply(451, "4.7.5", f"TLS with {host} failed: {lost.why}")
-    return Reply(451, "4.4.1" if lost.stage == "connect" else "4.4.2", f"connect to {host}: {lost.why}")
+        return SmtpReply(451, "4.7.5", f"TLS with {host} failed: {lost.why}")
+    return SmtpReply(451, "4.4.1" if lost.stage == "connect" else "4.4.2", f"connect to {host}: {lost.why}")

@@ -17,8 +17,8 @@ from mailkeep.core.errors import Failure
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import DomainRelay
 from mailkeep.features.directory.relays import rules
-from mailkeep.mail.smtp.client import Submission, Submitted
-from mailkeep.mail.smtp.connection import Lost, Relay
+from mailkeep.mail.smtp.client import AcceptedSubmission, OutgoingEnvelope
+from mailkeep.mail.smtp.connection import ConnectionLost, Relay
 from mailkeep.net.resolver import DnsLookupError, Resolver
 from mailkeep.settings import parse_dns_servers, parse_endpoint, parse_networks
 
@@ -58,7 +58,9 @@ async def find_domain_relay(app: App, name: str) -> Relay | None:
     return _relay(app, relay.host, relay.port, relay.tls, (relay.username, password))
 
 
-async def submit(app: App, relay: Relay, submission: Submission, body: Iterable[bytes], *, stuffed: bool) -> Submitted:
+async def submit(
+    app: App, relay: Relay, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
+) -> AcceptedSubmission:
     """Submit a message to a relay. Raises `Refused`, `Lost`."""
     return await app.relay_pools.submit(relay, submission, body, stuffed=stuffed)
 
@@ -101,12 +103,12 @@ def _addresses(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
                     host.lower().removesuffix(".")
                 )
             except DnsLookupError as failed:
-                raise Lost(f"{host}: {failed}", "connect") from failed
+                raise ConnectionLost(f"{host}: {failed}", "connect") from failed
         addresses, refused = rules.filter_permitted(found, allowed)
         if not addresses:
             # The addresses are for operators only: domain administrators read the error.
             log.warning("relay has no permitted address", relay=host, addresses=refused)
-            raise Lost(f"{host} has no address that outbound.relay_networks permits", "connect")
+            raise ConnectionLost(f"{host} has no address that outbound.relay_networks permits", "connect")
         return addresses
 
     return look_up

@@ -36,7 +36,7 @@ _NO_MORE = "The log says nothing further about it"
 async def apply_lines(
     conn: Conn,
     at: datetime,
-    timed: Sequence[tuple[datetime, postfix_log.Line]],
+    timed: Sequence[tuple[datetime, postfix_log.LogLine]],
     intervals: RetryIntervals,
     counted: Counters,
 ) -> set[str]:
@@ -78,13 +78,13 @@ async def apply_lines(
     }
 
 
-def _queue_ids(lines: Iterable[postfix_log.Line]) -> set[str]:
+def _queue_ids(lines: Iterable[postfix_log.LogLine]) -> set[str]:
     """The queue ids that lines name."""
     named: set[str] = set()
     for line in lines:
         if line.queue_id:
             named.add(line.queue_id)
-        if isinstance(line.fact, postfix_log.Pickup) and line.fact.orig_id:
+        if isinstance(line.fact, postfix_log.LoggedPickup) and line.fact.orig_id:
             named.add(line.fact.orig_id)
     return named
 

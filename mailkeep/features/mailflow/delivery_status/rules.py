@@ -56,17 +56,17 @@ def origin_of(service: str) -> Origin | None:
     return _ORIGINS.get(service.rpartition("/")[2])
 
 
-def restore_sender(line: log.Line, original: Callable[[str], str | None]) -> log.Line:
+def restore_sender(line: log.LogLine, original: Callable[[str], str | None]) -> log.LogLine:
     """A line with the sender as it came in, where Postfix goes on with one that was rewritten (`mail/message/srs`)."""
     fact = line.fact
-    if isinstance(fact, log.Queued | log.Rejected) and (sender := original(fact.sender)):
+    if isinstance(fact, log.LoggedAcceptance | log.LoggedRejection) and (sender := original(fact.sender)):
         return replace(line, fact=replace(fact, sender=sender))
     return line
 
 
-def is_refused_at_end(line: log.Line) -> bool:
+def is_refused_at_end(line: log.LogLine) -> bool:
     """Whether a message was refused at the end of its data: by the filter, after it was counted."""
-    return isinstance(line.fact, log.Rejected) and line.fact.stage == "END-OF-MESSAGE"
+    return isinstance(line.fact, log.LoggedRejection) and line.fact.stage == "END-OF-MESSAGE"
 
 
 def submission_uses(noted: Iterable[SubmissionEnvelope]) -> list[tuple[datetime, SendCharge]]:
@@ -79,10 +79,10 @@ def submission_uses(noted: Iterable[SubmissionEnvelope]) -> list[tuple[datetime,
     return found
 
 
-def rejection(line: log.Line) -> RejectedRecipient | None:
+def rejection(line: log.LogLine) -> RejectedRecipient | None:
     """What was refused to another server about a recipient; None for any other line."""
     fact = line.fact
-    if not isinstance(fact, log.Rejected) or not fact.recipient:
+    if not isinstance(fact, log.LoggedRejection) or not fact.recipient:
         return None
     service = line.service.rpartition("/")[2]
     if service not in _OTHER_SERVERS:
@@ -100,7 +100,7 @@ def next_attempt_time(at: datetime, seconds: float, intervals: RetryIntervals) -
 
 
 def collect_updates(
-    lines: Iterable[tuple[datetime, log.Line]], known: Mapping[str, TrackedMessage], intervals: RetryIntervals
+    lines: Iterable[tuple[datetime, log.LogLine]], known: Mapping[str, TrackedMessage], intervals: RetryIntervals
 ) -> list[LogUpdate]:
     """The updates that lines with their times tell, each message once, in the order in which they first show."""
     updates = {queue_id: LogUpdate(mail) for queue_id, mail in known.items()}
@@ -117,7 +117,7 @@ def collect_updates(
     return [updates[queue_id] for queue_id in touched if queue_id in updates]  # one that was requeued is another now
 
 
-def find_unknown_queue_ids(lines: Iterable[log.Line], known: Container[str]) -> set[str]:
+def find_unknown_queue_ids(lines: Iterable[log.LogLine], known: Container[str]) -> set[str]:
     """The queue ids that lines tell of as if we knew them: neither do we, nor do they come in with these lines.
 
     Made by Postfix itself, or the lines of their coming in were lost.
@@ -129,75 +129,77 @@ def find_unknown_queue_ids(lines: Iterable[log.Line], known: Container[str]) -> 
         if queue_id is None or queue_id in met or queue_id in known:
             continue
         met.add(queue_id)
-        if isinstance(line.fact, log.Queued | log.Attempt | log.Expired | log.Removed):
+        if isinstance(line.fact, log.LoggedAcceptance | log.LoggedAttempt | log.LoggedExpiry | log.LoggedRemoval):
             found.add(queue_id)
     return found
 
 
-def _start_update(updates: dict[str, LogUpdate], at: datetime, line: log.Line) -> LogUpdate | None:
+def _start_update(updates: dict[str, LogUpdate], at: datetime, line: log.LogLine) -> LogUpdate | None:
     """The update of a message that comes in with this line, or comes again under another queue id."""
     queue_id, fact = line.queue_id, line.fact
     assert queue_id is not None
-    if isinstance(fact, log.Client):
+    if isinstance(fact, log.LoggedClient):
         origin = origin_of(line.service)
         return LogUpdate(TrackedMessage(queue_id, origin, at, fact.login)) if origin else None
-    if isinstance(fact, log.MessageId | log.Header) and queue_id not in updates:
+    if isinstance(fact, log.LoggedMessageId | log.LoggedHeader) and queue_id not in updates:
         origin = _PASSING.get(line.service.rpartition("/")[2])
         return LogUpdate(TrackedMessage(queue_id, origin, at)) if origin else None
-    if isinstance(fact, log.Pickup) and fact.orig_id in updates:
+    if isinstance(fact, log.LoggedPickup) and fact.orig_id in updates:
         before = updates.pop(fact.orig_id)
         return replace(before, mail=replace(before.mail, queue_id=queue_id, first_seen_at=at))
     return None
 
 
-def _apply_line(update: LogUpdate, at: datetime, line: log.Line, intervals: RetryIntervals) -> LogUpdate:
+def _apply_line(update: LogUpdate, at: datetime, line: log.LogLine, intervals: RetryIntervals) -> LogUpdate:
     mail, fact = update.mail, line.fact
     match fact:
-        case log.MessageId():
+        case log.LoggedMessageId():
             # The first counts: a later one is that of a message requeued, and the same.
             return replace(update, mail=replace(mail, header_id=mail.header_id or fact.text))
-        case log.Header():
+        case log.LoggedHeader():
             name = fact.name.lower()
             if name not in _KEPT_FIELDS or name in mail.head:
                 return update
             return replace(update, mail=replace(mail, head={**mail.head, name: fact.value}))
-        case log.Queued():
+        case log.LoggedAcceptance():
             if mail.queue_recipients is not None:
                 return update
             return replace(
                 update, mail=replace(mail, sender=fact.sender, size=fact.size, queue_recipients=fact.recipients)
             )
-        case log.Attempt():
+        case log.LoggedAttempt():
             if mail.is_forwarded and line.program == "lmtp" and not _is_relay(line):
                 return update  # to a mailbox, which the inbox files
             return replace(update, attempts=(*update.attempts, _read_attempt(at, line, fact, intervals)), held=False)
-        case log.Moved():
+        case log.LoggedMove():
             return replace(update, held=fact.to == "hold")
-        case log.Expired() | log.Removed():
+        case log.LoggedExpiry() | log.LoggedRemoval():
             return replace(update, end=update.end or _queue_exit(fact))
-        case log.Rejected():
+        case log.LoggedRejection():
             return replace(update, end="refused") if fact.stage == "END-OF-MESSAGE" else update
         case _:
             return update
 
 
-def _queue_exit(fact: log.Expired | log.Removed) -> QueueExit:
-    if isinstance(fact, log.Expired):
+def _queue_exit(fact: log.LoggedExpiry | log.LoggedRemoval) -> QueueExit:
+    if isinstance(fact, log.LoggedExpiry):
         return "expired"
     return "deleted" if fact.by == "postsuper" else "done"
 
 
-def _is_relay(line: log.Line) -> bool:
+def _is_relay(line: log.LogLine) -> bool:
     return line.service.rpartition("/")[2] == _RELAY
 
 
-def _read_attempt(at: datetime, line: log.Line, fact: log.Attempt, intervals: RetryIntervals) -> LoggedAttempt:
+def _read_attempt(at: datetime, line: log.LogLine, fact: log.LoggedAttempt, intervals: RetryIntervals) -> LoggedAttempt:
     reply = ServerReply(fact.smtp_code, fact.enhanced_code, fact.text, fact.remote_host)
     next_at = next_attempt_time(at, fact.seconds, intervals) if fact.status == "deferred" else None
     by_relay = _is_relay(line)
     status = "relayed" if by_relay and fact.status == "sent" else _STATUSES[fact.status]
     to_server = by_relay or line.program in ("smtp", "relay")
-    return LoggedAttempt(fact.asked or fact.recipient, fact.recipient, status, reply, at, next_at, is_remote=to_server)
+    return LoggedAttempt(
+        fact.orig_to or fact.recipient, fact.recipient, status, reply, at, next_at, is_remote=to_server
+    )
 
 
 def is_unexpanded(mail: TrackedMessage) -> bool:

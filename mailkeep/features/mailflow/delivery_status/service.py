@@ -74,7 +74,7 @@ async def process_lines(app: App, name: str, piece: Piece, bound: RejectionLimit
     Raises `Elsewhere` where the position is no longer the piece's start.
     """
     at = app.clock()
-    original = srs.rewriter(app.vault, app.settings).original
+    original = srs.rewriter(app.vault, app.settings).restore
     lines = [rules.restore_sender(line, original) for each in piece.lines if (line := postfix_log.parse(each))]
     times = {stamp: postfix_log.time_of(stamp, at) for stamp in {line.stamp for line in lines}}
     timed = [(times[line.stamp], line) for line in lines]

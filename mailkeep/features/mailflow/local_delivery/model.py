@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict, TargetMailbox
-from mailkeep.mail.message.parse import Unparsable
-from mailkeep.mail.message.parse_process import Apart
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
+from mailkeep.mail.smtp.reply import SmtpReply
 
 DELIVERY_FIELD = "X-Mailkeep-Delivery"
 
@@ -43,5 +43,5 @@ class LmtpDelivery:
     auth: Mapping[str, str]
     homes: Mapping[UUID, TargetMailbox]
     recipients: Mapping[UUID, Sequence[str]]
-    replies: Mapping[UUID, Reply]
-    parsed: Apart | Unparsable | None
+    replies: Mapping[UUID, SmtpReply]
+    parsed: ParsedMessage | UnparsableMessage | None

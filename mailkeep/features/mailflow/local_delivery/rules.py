@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 
 from mailkeep.features.mailflow.local_delivery.model import DELIVERY_FIELD
 from mailkeep.features.mailflow.receiving.model import SpamVerdict
-from mailkeep.mail.message.header_fields import Head
+from mailkeep.mail.message.header_fields import MessageHeader
 from mailkeep.mail.message.own_fields import without_own_fields
 
 _SYMBOL = re.compile(r"([A-Z][A-Z0-9_]{1,63}+)\([-+0-9.]++\)")
@@ -21,7 +21,7 @@ _ID = re.compile(r"[0-9A-Za-z]{5,30}")
 _RECEIVED_ID = re.compile(r"\(Postfix[^)]{0,40}+\)\s*+(?:with \S{1,40}+ )?id ([0-9A-Za-z]{5,30}+)(?=[\s;]|$)")
 
 
-def read_verdict(head: Head) -> SpamVerdict | None:
+def read_verdict(head: MessageHeader) -> SpamVerdict | None:
     """What the filter says of a message; None where it was not asked (mail of our own)."""
     by_name: dict[str, str] = {}
     for field in head.fields:
@@ -37,13 +37,13 @@ def read_verdict(head: Head) -> SpamVerdict | None:
     return SpamVerdict(score if abs(score) < 1e6 else 0.0, action.strip().lower()[:40], tuple(dict.fromkeys(symbols)))
 
 
-def is_spam(head: Head) -> bool:
+def is_spam(head: MessageHeader) -> bool:
     """Whether the filter takes a message for spam."""
     told = read_verdict(head)
     return told is not None and told.is_spam
 
 
-def read_auth(head: Head) -> dict[str, str]:
+def read_auth(head: MessageHeader) -> dict[str, str]:
     """What the filter says of the sender's authentication (RFC 8601 §2.7): `spf`, `dkim`, `dmarc`, each where checked.
 
     Authentication-Results, which anybody may write, count for nothing.
@@ -53,7 +53,7 @@ def read_auth(head: Head) -> dict[str, str]:
     return {method: result for method, _, result in pairs if result in _RESULTS.get(method, ())}
 
 
-def is_sender_authenticated(head: Head) -> bool:
+def is_sender_authenticated(head: MessageHeader) -> bool:
     """Whether the sender is who it says, so that an answer hits nobody else: by SPF or DMARC, or mail of our own, which
     the filter is not asked about.
     """
@@ -61,7 +61,7 @@ def is_sender_authenticated(head: Head) -> bool:
     return read_verdict(head) is None or "pass" in (told.get("spf"), told.get("dmarc"))
 
 
-def read_queue_id(forwarded: Mapping[str, str], head: Head) -> str | None:
+def read_queue_id(forwarded: Mapping[str, str], head: MessageHeader) -> str | None:
     """Postfix's id of a message: as XFORWARD has it, else (bounces have none there) from its own field on top."""
     ident = forwarded.get("IDENT", "")
     if _ID.fullmatch(ident):
@@ -70,7 +70,7 @@ def read_queue_id(forwarded: Mapping[str, str], head: Head) -> str | None:
     return found[1] if found else None
 
 
-def read_arrival_time(head: Head) -> datetime | None:
+def read_arrival_time(head: MessageHeader) -> datetime | None:
     """When Postfix took a message, by its own field on top (RFC 5321 §4.4); to the second."""
     try:
         found = parsedate_to_datetime(_top_received(head).rpartition(";")[2])
@@ -79,7 +79,7 @@ def read_arrival_time(head: Head) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _top_received(head: Head) -> str:
+def _top_received(head: MessageHeader) -> str:
     return next((field.value for field in head.fields if field.name.lower() == "received"), "")
 
 

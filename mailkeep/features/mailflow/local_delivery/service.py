@@ -26,14 +26,14 @@ from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient, ServerReply
 from mailkeep.jobs.batches import BatchWriter
-from mailkeep.mail.message.parse import Unparsable
-from mailkeep.mail.message.parse_process import Apart
-from mailkeep.mail.smtp.connection import Lost, Refused
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
+from mailkeep.mail.smtp.connection import ConnectionLost, SmtpRefusal
+from mailkeep.mail.smtp.reply import SmtpReply
 
 log = structlog.get_logger("mailkeep.inbox")
 
-Handover = Callable[[Sequence[str], float | None], Awaitable[list[Reply]]]
+Handover = Callable[[Sequence[str], float | None], Awaitable[list[SmtpReply]]]
 """Hands the message to Dovecot for these addresses; a reply for each. Raises `Lost`, `Refused`.
 
 With a time (seconds since 1970), Dovecot drops it for mailboxes that have it, from a try then or later.
@@ -44,9 +44,9 @@ ReportUsage = Callable[[UUID, int], None]
 
 _MOST = 100  # deliveries filed by one transaction
 _PACE = 0.01  # seconds at least from one transaction to the next
-_NOT_PASSED_ON = Reply(250, "2.0.0", "Spam is not passed on")
-_NOT_KEPT = Reply(250, "2.0.0", "Refused by the mailbox, and not sent back")
-_TAKEN = Reply(250, "2.0.0", "Delivered before")
+_NOT_PASSED_ON = SmtpReply(250, "2.0.0", "Spam is not passed on")
+_NOT_KEPT = SmtpReply(250, "2.0.0", "Refused by the mailbox, and not sent back")
+_TAKEN = SmtpReply(250, "2.0.0", "Delivered before")
 _EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has nothing of a message
 
 
@@ -76,7 +76,7 @@ class DeliveryRecorder:
 
 async def deliver(
     app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
-) -> list[Reply]:
+) -> list[SmtpReply]:
     """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed. What Dovecot
     refuses for good (a mailbox without room) of another server's mail is filed as rejected, and ends here.
 
@@ -88,7 +88,7 @@ async def deliver(
 
 async def _deliver(
     app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
-) -> list[Reply]:
+) -> list[SmtpReply]:
     places = await _find_mailboxes(app, mail.queue_id, recipients)
     filing.journal.end(mail.queue_id, [place.home.mailbox_id for place in places.values() if place.filed])
     asked: dict[UUID, list[str]] = {}
@@ -101,19 +101,19 @@ async def _deliver(
             homes[mailbox_id] = place.home
             first.setdefault(mailbox_id, each.address)
             asked.setdefault(mailbox_id, []).append(each.original)
-    said: dict[UUID, Reply] = {}
+    said: dict[UUID, SmtpReply] = {}
     if homes:
         try:
             said = await _hand_over(filing.journal, mail, first, hand_over)
             for mailbox_id, reply in said.items():
-                if reply.accepted:
+                if reply.is_positive:
                     filing.report_usage(mailbox_id, mail.size)
             failpoint.reach("lmtp.handed_over")
             verdict, auth = rules.read_verdict(mail.head), rules.read_auth(mail.head)
             await _record(app, filing, LmtpDelivery(mail, verdict, auth, homes, asked, said, None))
             failpoint.reach("lmtp.filed")
             # A temporary word leaves a doubt: Dovecot may say that it is ending (421) of a message that it has saved.
-            known = [mailbox_id for mailbox_id, reply in said.items() if reply.accepted or reply.permanent]
+            known = [mailbox_id for mailbox_id, reply in said.items() if reply.is_positive or reply.is_permanent]
             filing.journal.end(mail.queue_id, known)
         finally:
             filing.journal.leave(mail.queue_id, homes)
@@ -142,7 +142,7 @@ async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Seq
 
 async def _hand_over(
     journal: Journal, mail: InboundMail, addresses: Mapping[UUID, str], hand_over: Handover
-) -> dict[UUID, Reply]:
+) -> dict[UUID, SmtpReply]:
     """Dovecot's word for each mailbox; how it ends is written down, unless nobody knows. Raises as `Handover` does."""
     doubt = journal.begin(mail.queue_id, addresses, rules.read_arrival_time(mail.head))
     if doubt:
@@ -150,7 +150,7 @@ async def _hand_over(
         await asyncio.sleep(doubt.not_before - time.monotonic())
     try:
         replies = await hand_over(list(addresses.values()), doubt.since if doubt else None)
-    except (Lost, Refused) as wrong:
+    except (ConnectionLost, SmtpRefusal) as wrong:
         # In doubt before is in doubt now.
         if wrong.stage in _EARLY and not doubt:
             journal.end(mail.queue_id, addresses)
@@ -158,7 +158,7 @@ async def _hand_over(
     return dict(zip(addresses, replies, strict=True))
 
 
-def _reply(mail: InboundMail, place: LocalMailbox | None, said: dict[UUID, Reply]) -> Reply:
+def _reply(mail: InboundMail, place: LocalMailbox | None, said: dict[UUID, SmtpReply]) -> SmtpReply:
     if place is None:
         return _NOT_PASSED_ON if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
     if not place.domain_active:
@@ -167,7 +167,7 @@ def _reply(mail: InboundMail, place: LocalMailbox | None, said: dict[UUID, Reply
         return _TAKEN
     reply = said[place.home.mailbox_id]
     # Postfix has accepted it: a refusal would bounce to whoever another server's mail names as its sender.
-    return _NOT_KEPT if reply.permanent and mail.source == "smtp" else reply
+    return _NOT_KEPT if reply.is_permanent and mail.source == "smtp" else reply
 
 
 async def _find_mailboxes(app: App, queue_id: str, recipients: Sequence[LmtpRecipient]) -> dict[str, LocalMailbox]:
@@ -186,8 +186,8 @@ async def _query_mailboxes(app: App, asked: Sequence[store.MailboxLookup]) -> li
 
 async def _record(app: App, filing: DeliveryRecorder, delivery: LmtpDelivery) -> None:
     """File a delivery, taken parsed where somebody wants it whole; a delivery that no mailbox took needs none of it."""
-    taken = [delivery.homes[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.accepted]
-    if not taken and all(not reply.permanent for reply in delivery.replies.values()):
+    taken = [delivery.homes[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.is_positive]
+    if not taken and all(not reply.is_permanent for reply in delivery.replies.values()):
         return
     async with AsyncExitStack() as stack:
         if any(home.wants_full for home in taken):
@@ -225,7 +225,7 @@ def _extra_events(delivery: LmtpDelivery, message: Message) -> Iterator[Event]:
         )
 
 
-def _full_content(delivery: LmtpDelivery, message: Message) -> Apart | Unparsable | None:
+def _full_content(delivery: LmtpDelivery, message: Message) -> ParsedMessage | UnparsableMessage | None:
     """A message that a mailbox took, taken parsed, where somebody wants it whole."""
     home = delivery.homes[message.mailbox_id] if message.mailbox_id is not None else None
     return delivery.parsed if home and home.wants_full and message.status == "received" else None
@@ -241,13 +241,13 @@ def _build_messages(app: App, delivery: LmtpDelivery) -> list[Message]:
     return [
         _build_message(app, delivery, delivery.homes[mailbox_id], reply)
         for mailbox_id, reply in delivery.replies.items()
-        if reply.accepted or reply.permanent
+        if reply.is_positive or reply.is_permanent
     ]
 
 
-def _build_message(app: App, delivery: LmtpDelivery, home: TargetMailbox, reply: Reply) -> Message:
+def _build_message(app: App, delivery: LmtpDelivery, home: TargetMailbox, reply: SmtpReply) -> Message:
     said = ServerReply(reply.code, reply.enhanced or None, reply.text)
-    status = "received" if reply.accepted else "rejected"
+    status = "received" if reply.is_positive else "rejected"
     recipients = [
         Recipient(address, status, 1, said) for address in dict.fromkeys(delivery.recipients[home.mailbox_id])
     ]

@@ -23,13 +23,13 @@ _SUSPENDED = "delivery temporarily suspended: "
 _MAILBOX_STATE = re.compile(r" said: 4\d\d[ -]4\.2\.[12] ")
 
 
-def queue_entry(found: postfix_queue.Queued) -> QueueEntry:
+def queue_entry(found: postfix_queue.PostqueueEntry) -> QueueEntry:
     """A message as Postfix tells of it."""
     recipients = [QueueRecipient(each.address, each.delay_reason) for each in found.recipients]
     return QueueEntry(found.queue_id, found.queue_name, found.arrived_at, found.message_size, found.sender, recipients)
 
 
-def select(found: Iterable[postfix_queue.Queued], wanted: QueueSelection) -> list[postfix_queue.Queued]:
+def select(found: Iterable[postfix_queue.PostqueueEntry], wanted: QueueSelection) -> list[postfix_queue.PostqueueEntry]:
     """The messages of a queue that a selection means."""
     if wanted.filter is None:
         ids = set(wanted.ids)
@@ -37,7 +37,7 @@ def select(found: Iterable[postfix_queue.Queued], wanted: QueueSelection) -> lis
     return [each for each in found if matches(each, wanted.filter)]
 
 
-def matches(found: postfix_queue.Queued, wanted: QueueFilter) -> bool:
+def matches(found: postfix_queue.PostqueueEntry, wanted: QueueFilter) -> bool:
     """Whether a filter means a message."""
     if wanted.queue_id is not None and found.queue_id != wanted.queue_id:
         return False
@@ -55,10 +55,10 @@ def matches(found: postfix_queue.Queued, wanted: QueueFilter) -> bool:
     return wanted.domain is None or any(each.endswith("@" + wanted.domain.casefold()) for each in addresses)
 
 
-def take_slice(found: Iterable[postfix_queue.Queued], part: QueueSlice) -> list[postfix_queue.Queued]:
+def take_slice(found: Iterable[postfix_queue.PostqueueEntry], part: QueueSlice) -> list[postfix_queue.PostqueueEntry]:
     """A part of a list, in its order, and one more where there is more."""
 
-    def key(each: postfix_queue.Queued) -> tuple[object, str]:
+    def key(each: postfix_queue.PostqueueEntry) -> tuple[object, str]:
         return each.arrived_at, each.queue_id
 
     ordered = sorted(found, key=key, reverse=part.down)
@@ -68,7 +68,7 @@ def take_slice(found: Iterable[postfix_queue.Queued], part: QueueSlice) -> list[
     return ordered[: part.most + 1]
 
 
-def is_local_deferral(message: postfix_queue.Queued, managed: Collection[str], agent: str) -> bool:
+def is_local_deferral(message: postfix_queue.PostqueueEntry, managed: Collection[str], agent: str) -> bool:
     """Whether a deferred message waits because of a service of this server, not because of a remote server.
 
     `managed` are the domains among its recipients that have their mailboxes here, `agent` is the LMTP agent's socket,
@@ -81,7 +81,7 @@ def is_local_deferral(message: postfix_queue.Queued, managed: Collection[str], a
     return not reasons or any(_is_local(each, managed, agent) for each in reasons)
 
 
-def _is_local(waiting: postfix_queue.Waiting, managed: Collection[str], agent: str) -> bool:
+def _is_local(waiting: postfix_queue.PostqueueRecipient, managed: Collection[str], agent: str) -> bool:
     reason = waiting.delay_reason.removeprefix(_SUSPENDED)
     if reason.startswith(_LOCAL_REASONS):
         return True

@@ -25,7 +25,7 @@ from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.mail.postfix import queue as postfix_queue
 
 _IDS_IN_AUDIT = 50
-_Listing = Callable[[], Awaitable[list[postfix_queue.Queued]]]
+_Listing = Callable[[], Awaitable[list[postfix_queue.PostqueueEntry]]]
 
 
 def expect_full_profile(app: App) -> None:
@@ -65,7 +65,7 @@ def _audit_action(action: Action, wanted: QueueSelection) -> AuditAction:
     return AuditAction(f"queue.{action}", AuditTarget("queue", None), more=more)
 
 
-async def list_local_deferrals(app: App, listing: Sequence[postfix_queue.Queued], agent: str) -> list[str]:
+async def list_local_deferrals(app: App, listing: Sequence[postfix_queue.PostqueueEntry], agent: str) -> list[str]:
     """The queue IDs of messages that were deferred because of our own services, oldest first. Raises `Unavailable`.
 
     `agent` is the path of the LMTP agent's socket.
@@ -83,8 +83,8 @@ def task_handlers(conf: Path, queue: Path, original: Callable[[str], str | None]
     `original`: who wrote, for a sender that was rewritten (`mail/message/srs`).
     """
 
-    async def listing() -> list[postfix_queue.Queued]:
-        found = await postfix_queue.listing(conf)
+    async def listing() -> list[postfix_queue.PostqueueEntry]:
+        found = await postfix_queue.list_queue(conf)
         return [msgspec.structs.replace(each, sender=original(each.sender) or each.sender) for each in found]
 
     return {"queue.list": partial(_list, listing, queue), "queue.act": partial(_act, listing, conf)}
@@ -102,7 +102,7 @@ async def _list(listing: _Listing, queue: Path, argument: Mapping[str, Any]) -> 
 async def _act(listing: _Listing, conf: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     action: Action = msgspec.convert(argument["action"], Action)
     wanted = msgspec.convert(argument["selection"], QueueSelection)
-    ids = postfix_queue.able(action, rules.select(await listing(), wanted))
+    ids = postfix_queue.select_ids(action, rules.select(await listing(), wanted))
     if not argument["dry_run"]:
-        await postfix_queue.act(conf, action, ids)
+        await postfix_queue.apply_action(conf, action, ids)
     return {"affected": len(ids)}

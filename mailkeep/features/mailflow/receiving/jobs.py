@@ -18,7 +18,7 @@ from mailkeep.features.mailflow.receiving.service import forward_path
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.mailbox.homes import MAILDIR
 from mailkeep.mail.message import content_file
-from mailkeep.mail.smtp.client import Lost, Refused, Submission
+from mailkeep.mail.smtp.client import ConnectionLost, OutgoingEnvelope, SmtpRefusal
 
 log = structlog.get_logger("mailkeep.receiving")
 
@@ -58,10 +58,10 @@ async def _submit_forward(app: App, forward: QueuedForward, path: Path) -> str |
         return "its content is gone"
     head = await asyncio.to_thread(partial(_is_8bit, path))
     smtputf8 = not (forward.recipient + forward.mail_from).isascii()
-    submission = Submission(forward.mail_from, [forward.recipient], None, head, smtputf8)
+    submission = OutgoingEnvelope(forward.mail_from, [forward.recipient], None, head, smtputf8)
     try:
         await app.mta.submit(submission, content_file.read(path), stuffed=False)
-    except (Refused, Lost) as wrong:
+    except (SmtpRefusal, ConnectionLost) as wrong:
         return str(wrong) if wrong.permanent else None
     return ""
 

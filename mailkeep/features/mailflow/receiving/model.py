@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.record.messages.model import Source
-from mailkeep.mail.message.header_fields import Head
+from mailkeep.mail.message.header_fields import MessageHeader
 
 ReceiveOutcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
 """What became of a message: brought to at least one place, or why to none."""
@@ -25,7 +25,7 @@ class InboundMail:
     queue_id: str
     mail_from: str
     recipients: Sequence[tuple[str, Route]]
-    head: Head
+    head: MessageHeader
     size: int
     content: Callable[[], Iterable[bytes]]
     source: Source

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from mailkeep.features.mailflow.receiving.model import SpamVerdict
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.smtp.reply import SmtpReply
 
 MAX_HOPS = 100
 """Received fields at which a message is taken for one that goes round and round (RFC 5321 §6.3)."""
@@ -18,28 +18,28 @@ GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
 _GTUBE_VERDICT = SpamVerdict(1000.0, "add header", ("GTUBE",))
 
 _REPLIES = {
-    "deliver": Reply(250, "2.1.5", "Ok"),
-    "unknown_user": Reply(550, "5.1.1", "User unknown"),
-    "mailbox_full": Reply(452, "4.2.2", "Mailbox full"),
-    "message_too_large": Reply(552, "5.2.2", "The message is larger than the mailbox's quota"),
-    "mailbox_inactive": Reply(550, "5.2.1", "Mailbox disabled"),
-    "receiving_disabled": Reply(550, "5.7.1", "The domain takes no mail"),
-    "domain_inactive": Reply(450, "4.2.1", "The domain is deactivated for now"),
-    "no_administrator": Reply(451, "4.3.5", "No administrator can be reached"),
-    "expansion_limit": Reply(550, "5.7.1", "The address has too many external destinations"),
-    "too_many_destinations": Reply(550, "5.7.1", "The address has too many destinations"),
-    "not_managed": Reply(554, "5.7.1", "Relay access denied"),
+    "deliver": SmtpReply(250, "2.1.5", "Ok"),
+    "unknown_user": SmtpReply(550, "5.1.1", "User unknown"),
+    "mailbox_full": SmtpReply(452, "4.2.2", "Mailbox full"),
+    "message_too_large": SmtpReply(552, "5.2.2", "The message is larger than the mailbox's quota"),
+    "mailbox_inactive": SmtpReply(550, "5.2.1", "Mailbox disabled"),
+    "receiving_disabled": SmtpReply(550, "5.7.1", "The domain takes no mail"),
+    "domain_inactive": SmtpReply(450, "4.2.1", "The domain is deactivated for now"),
+    "no_administrator": SmtpReply(451, "4.3.5", "No administrator can be reached"),
+    "expansion_limit": SmtpReply(550, "5.7.1", "The address has too many external destinations"),
+    "too_many_destinations": SmtpReply(550, "5.7.1", "The address has too many destinations"),
+    "not_managed": SmtpReply(554, "5.7.1", "Relay access denied"),
 }
 # Of a mailbox without room beside others that have it, in the history: its copy is not tried again.
-NO_COPY = Reply(552, "5.2.2", "Mailbox full")
-TOO_MANY_COPIES = Reply(452, "4.5.3", "The message has too many external recipients by now, send another one")
-FORWARDS_TOO_MUCH = Reply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
+NO_COPY = SmtpReply(552, "5.2.2", "Mailbox full")
+TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "The message has too many external recipients by now, send another one")
+FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
 _ESCAPED = re.compile(r"\\(.)")
 _WAITS = (5, 60, 300, 900, 3600)
 _GIVE_UP_AFTER = 40
 
 
-def reply_to(decision: str) -> Reply:
+def reply_to(decision: str) -> SmtpReply:
     """The answer at RCPT for what routing decided (RFC 3463 for the enhanced codes)."""
     return _REPLIES[decision]
 

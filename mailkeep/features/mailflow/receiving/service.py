@@ -39,9 +39,9 @@ from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient, ServerReply, content_path
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.message import content_file
-from mailkeep.mail.message.parse import Unparsable
-from mailkeep.mail.message.parse_process import Apart
-from mailkeep.mail.smtp.reply import Reply
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
+from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import source_of
 
 log = structlog.get_logger("mailkeep.receiving")
@@ -57,7 +57,7 @@ MAX_HOPS = rules.MAX_HOPS
 
 async def check_recipient(
     app: App, address: str, size: int = 0, copies: Mapping[str, int] | None = None
-) -> tuple[Reply, Route]:
+) -> tuple[SmtpReply, Route]:
     """What a sender is answered for a recipient (as given), and where it goes.
 
     `copies` are the external copies, by the domain that forwards them, of the recipients that were accepted before.
@@ -72,7 +72,9 @@ async def check_recipient(
     return refused or rules.reply_to(route.decision), route
 
 
-async def _refuse_copies(app: App, conn: Conn, route: Route, domain: str, copies: Mapping[str, int]) -> Reply | None:
+async def _refuse_copies(
+    app: App, conn: Conn, route: Route, domain: str, copies: Mapping[str, int]
+) -> SmtpReply | None:
     if route.decision != "deliver" or not route.external:
         return None
     if sum(copies.values()) + route.external > app.settings.limits.external_expansion:
@@ -99,7 +101,7 @@ class _DeliveryPlan:
     homes: Mapping[UUID, TargetMailbox]
     full: Sequence[TargetMailbox]
     outside: Sequence[str]
-    apart: Apart | Unparsable | None
+    apart: ParsedMessage | UnparsableMessage | None
 
 
 async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
@@ -127,18 +129,18 @@ def _no_room(full: Sequence[TargetMailbox], size: int) -> ReceiveOutcome:
     return "message_too_large" if all(size > home.quota_bytes for home in full) else "mailbox_full"
 
 
-async def parse_message(app: App, mail: InboundMail, stack: AsyncExitStack) -> Apart | Unparsable:
+async def parse_message(app: App, mail: InboundMail, stack: AsyncExitStack) -> ParsedMessage | UnparsableMessage:
     """The message taken apart, held until `stack` ends."""
     try:
-        return await stack.enter_async_context(app.parser.held(mail.content, mail.size))
-    except Unparsable as error:
+        return await stack.enter_async_context(app.parser.hold(mail.content, mail.size))
+    except UnparsableMessage as error:
         log.info("a message could not be parsed", queue_id=mail.queue_id, why=str(error))
         return error
 
 
 async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
     mail = plan.mail
-    copies: dict[UUID, tuple[Message, maildir.Delivery]] = {}
+    copies: dict[UUID, tuple[Message, maildir.MaildirDelivery]] = {}
     try:
         for mailbox_id, home in plan.homes.items():
             message = _message(app, plan, home)
@@ -160,7 +162,7 @@ async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
 
 
 async def _file_reliably(
-    app: App, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]
+    app: App, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.MaildirDelivery]]
 ) -> None:
     """Where the answer to a commit is lost, it is done again, which changes nothing where it was done: a message that
     the history tells of must not be refused.
@@ -179,7 +181,7 @@ async def _file_reliably(
 
 
 async def _file(
-    app: App, conn: Conn, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.Delivery]]
+    app: App, conn: Conn, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.MaildirDelivery]]
 ) -> None:
     mail, at = plan.mail, app.clock()
     found = {mailbox_id: message for mailbox_id, (message, _) in copies.items()}
@@ -204,7 +206,11 @@ def _events(plan: _DeliveryPlan, message: Message, home: TargetMailbox) -> Itera
 
 
 def content_events(
-    mail: InboundMail, message: Message, rcpt_to: Sequence[str], verdict: SpamVerdict, apart: Apart | Unparsable | None
+    mail: InboundMail,
+    message: Message,
+    rcpt_to: Sequence[str],
+    verdict: SpamVerdict,
+    apart: ParsedMessage | UnparsableMessage | None,
 ) -> Iterator[Event]:
     """What is told of a message in a mailbox beside `mail.received`: mail.spam, and the whole of it (`apart`)."""
     if verdict.is_spam:
@@ -214,7 +220,7 @@ def content_events(
         yield Event("mail.received.full", message.domain_id, message.id, data)
 
 
-async def save_payload(conn: Conn, mail: InboundMail, apart: Apart | Unparsable, at: datetime) -> None:
+async def save_payload(conn: Conn, mail: InboundMail, apart: ParsedMessage | UnparsableMessage, at: datetime) -> None:
     """Write the content of a message's mail.received.full, once."""
     await store.insert_payload(conn, mail.queue_id, wire.payload(mail, apart), at)
 
@@ -232,7 +238,7 @@ def _split_destinations(mail: InboundMail) -> tuple[dict[UUID, list[str]], list[
     return to_mailboxes, list(outside)
 
 
-def _into_mailbox(app: App, plan: _DeliveryPlan, message: Message) -> maildir.Delivery:
+def _into_mailbox(app: App, plan: _DeliveryPlan, message: Message) -> maildir.MaildirDelivery:
     """Deliver, and let the history show the content for some days."""
     mail, mailbox_id = plan.mail, message.mailbox_id
     assert mailbox_id is not None

@@ -14,8 +14,8 @@ import msgspec
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.header_text import NamedAddress
-from mailkeep.mail.message.parse import Unparsable
-from mailkeep.mail.message.parse_process import Apart
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
 
 _SHOWN = 100  # of a list that a stranger makes as long as it likes
 _NOTHING = b'{"body_text":null,"body_html":null,"attachments":[]}'
@@ -33,7 +33,11 @@ def spam_data(message: Message, verdict: SpamVerdict) -> dict[str, Any]:
 
 
 def full_data(
-    mail: InboundMail, message: Message, rcpt_to: Sequence[str], verdict: SpamVerdict, found: Apart | Unparsable
+    mail: InboundMail,
+    message: Message,
+    rcpt_to: Sequence[str],
+    verdict: SpamVerdict,
+    found: ParsedMessage | UnparsableMessage,
 ) -> dict[str, Any]:
     """The data of mail.received.full without its content, as the feed shows it.
 
@@ -59,7 +63,7 @@ def full_data(
         "queue_id": message.queue_id,
         "truncated": False,
     }
-    if isinstance(found, Apart):
+    if isinstance(found, ParsedMessage):
         data["attachments"] = [{**each, "content_base64": None} for each in found.attachments[:_SHOWN]]
         data["truncated"] = found.truncated
     else:
@@ -67,14 +71,14 @@ def full_data(
     return data
 
 
-def payload(mail: InboundMail, found: Apart | Unparsable) -> bytes:
+def payload(mail: InboundMail, found: ParsedMessage | UnparsableMessage) -> bytes:
     """What the feed does not show, as a JSON object: to, cc, headers, bodies, attachments with their content."""
     shown = {
         "to": [_address(each) for each in mail.head.to],
         "cc": [_address(each) for each in mail.head.cc],
         "headers": mail.head.headers(),
     }
-    content = found.content if isinstance(found, Apart) else _NOTHING
+    content = found.content if isinstance(found, ParsedMessage) else _NOTHING
     return b"".join((memoryview(msgspec.json.encode(shown))[:-1], b",", memoryview(content)[1:]))
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7_time
-from mailkeep.mail.message.header_fields import Head
-from mailkeep.mail.message.parse import Unparsable
-from mailkeep.mail.message.parse_process import Apart
+from mailkeep.mail.message.header_fields import MessageHeader
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class SandboxContent:
     """What a caught message says: its header, and its parts, or why it can't be taken apart."""
 
     id: UUID
-    head: Head
-    parsed: Apart | Unparsable
+    head: MessageHeader
+    parsed: ParsedMessage | UnparsableMessage
 
 
 def content_path(data_dir: Path, caught_id: UUID) -> Path:

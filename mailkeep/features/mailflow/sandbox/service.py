@@ -33,10 +33,10 @@ from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome
 from mailkeep.mail.message import content_file
 from mailkeep.mail.message.dkim import sign
-from mailkeep.mail.message.header_fields import MAX_HEAD, Head, parse_head
-from mailkeep.mail.message.parse import Unparsable
-from mailkeep.mail.message.parse_process import Apart, AttachedFile
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.message.header_fields import MAX_HEAD, MessageHeader, parse_head
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import AttachedFile, ParsedMessage
+from mailkeep.mail.smtp.spool import ReceivedMessage
 
 _CHUNK = 256 << 10
 _LISTED_HEAD = 32 << 10  # our own signatures stand before the subject
@@ -50,7 +50,7 @@ class NoSigningKey(Exception):
     domain: str
 
 
-async def accept(app: App, mail_from: str, rcpt_to: list[str], content: Received) -> SandboxMessage:
+async def accept(app: App, mail_from: str, rcpt_to: list[str], content: ReceivedMessage) -> SandboxMessage:
     """Sign, keep and queue a message; it is on disk when this answers."""
     at = app.clock()
     head = parse_head(content.head(MAX_HEAD))
@@ -86,7 +86,7 @@ async def _enqueue(app: App, caught: SandboxMessage) -> UUID | None:
     return None
 
 
-async def _signatures(app: App, head: Head, content: Received) -> bytes:
+async def _signatures(app: App, head: MessageHeader, content: ReceivedMessage) -> bytes:
     """DKIM-Signature fields by the From domain's keys; none for a domain that is not ours (a forwarded message)."""
     domain = _domain_of(head.from_address)
     if domain is None:
@@ -107,7 +107,7 @@ def _domain_of(address: str) -> str | None:
         return None
 
 
-def _content_with(signatures: bytes, content: Received) -> Iterator[bytes]:
+def _content_with(signatures: bytes, content: ReceivedMessage) -> Iterator[bytes]:
     yield signatures
     yield from content.chunks()
 
@@ -213,7 +213,7 @@ async def attachment(app: App, caught_id: UUID, place: int) -> tuple[AttachedFil
     path = await _find_content(app, caught_id)
     try:
         found = await app.parser.attachment(lambda: content_file.read(path), place)
-    except Unparsable:
+    except UnparsableMessage:
         raise NotFound from None
     if found is None:
         raise NotFound
@@ -237,9 +237,9 @@ async def open_message(app: App, caught_id: UUID) -> AsyncGenerator[SandboxConte
     head = parse_head(await asyncio.to_thread(_first_bytes, path))
     async with AsyncExitStack() as stack:
         try:
-            held = app.parser.held(lambda: content_file.read(path), path.stat().st_size)
-            apart: Apart | Unparsable = await stack.enter_async_context(held)
-        except Unparsable as error:
+            held = app.parser.hold(lambda: content_file.read(path), path.stat().st_size)
+            apart: ParsedMessage | UnparsableMessage = await stack.enter_async_context(held)
+        except UnparsableMessage as error:
             apart = error
         yield SandboxContent(caught_id, head, apart)
 

@@ -11,8 +11,8 @@ from mailkeep.core.clock import iso
 from mailkeep.features.mailflow.sandbox import rules
 from mailkeep.features.mailflow.sandbox.model import SandboxContent, SandboxMessage
 from mailkeep.mail.message.header_text import decode_words
-from mailkeep.mail.message.parse import Unparsable
-from mailkeep.mail.message.parse_process import Apart
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
 from mailkeep.web.fields import Timestamp
 
 
@@ -87,7 +87,7 @@ def message(found: SandboxMessage, subject: str) -> SandboxMessageResponse:
 
 def content(opened: SandboxContent) -> SandboxContentResponse:
     """A caught message, opened."""
-    apart = None if isinstance(opened.parsed, Unparsable) else opened.parsed
+    apart = None if isinstance(opened.parsed, UnparsableMessage) else opened.parsed
     bodies = _bodies(apart)
     return SandboxContentResponse(
         id=opened.id,
@@ -97,13 +97,13 @@ def content(opened: SandboxContent) -> SandboxContentResponse:
         body_html=bodies.body_html,
         attachments=_attachments(apart) if apart else [],
         truncated=apart is not None and apart.truncated,
-        parse_error=str(opened.parsed) if isinstance(opened.parsed, Unparsable) else None,
+        parse_error=str(opened.parsed) if isinstance(opened.parsed, UnparsableMessage) else None,
     )
 
 
 def html(opened: SandboxContent) -> str | None:
     """The HTML of a caught message, with those images in it that the message itself brings along."""
-    apart = None if isinstance(opened.parsed, Unparsable) else opened.parsed
+    apart = None if isinstance(opened.parsed, UnparsableMessage) else opened.parsed
     bodies = _bodies(apart)
     if apart is None or bodies.body_html is None:
         return None
@@ -126,11 +126,11 @@ class _Bodies(Struct):
     attachments: list[_Part] = []
 
 
-def _bodies(apart: Apart | None) -> _Bodies:
+def _bodies(apart: ParsedMessage | None) -> _Bodies:
     return msgspec.json.decode(apart.content, type=_Bodies) if apart else _Bodies()
 
 
-def _attachments(apart: Apart) -> list[SandboxAttachment]:
+def _attachments(apart: ParsedMessage) -> list[SandboxAttachment]:
     told = zip(apart.attachments, apart.content_ids, strict=True)
     return [
         msgspec.convert({**each, "number": number, "content_id": content_id or None}, SandboxAttachment)

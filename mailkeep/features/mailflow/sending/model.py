@@ -8,11 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.core.address import Address
-from mailkeep.mail.message.compose import Composed, Outgoing
-from mailkeep.mail.message.headers import Mailbox
-from mailkeep.mail.smtp.client import Lost, Refused, Submitted
+from mailkeep.mail.message.compose import ComposedMessage, OutgoingMessage
+from mailkeep.mail.message.headers import MailboxAddress
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRefusal
 
-SubmissionResult = Submitted | Refused | Lost
+SubmissionResult = AcceptedSubmission | SmtpRefusal | ConnectionLost
 """What came of a submission."""
 
 
@@ -73,11 +73,11 @@ class PreparedMessage:
     """A checked message: ready to be written down and submitted. `envelope` has each recipient once."""
 
     id: UUID
-    sender: Mailbox
+    sender: MailboxAddress
     domain: SenderDomain
     envelope: Sequence[Address]
-    outgoing: Outgoing
-    composed: Composed
+    outgoing: OutgoingMessage
+    composed: ComposedMessage
     request: SendRequest
 
 

@@ -25,12 +25,12 @@ from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.abuse.model import ExternalCopies
 from mailkeep.features.mailflow.sending.model import AddressInput, AttachmentInput, SenderDomain, SendRequest
 from mailkeep.features.record.messages.model import Message
-from mailkeep.mail.message.attachments import Attachment, check_content_id, check_content_type, clean_file_name
+from mailkeep.mail.message.attachments import OutgoingAttachment, check_content_id, check_content_type, clean_file_name
 from mailkeep.mail.message.base64_content import Base64, Base64Error
-from mailkeep.mail.message.compose import Outgoing
-from mailkeep.mail.message.headers import Mailbox, check_header_name, check_header_value
+from mailkeep.mail.message.compose import OutgoingMessage
+from mailkeep.mail.message.headers import MailboxAddress, check_header_name, check_header_value
 from mailkeep.mail.message.unsubscribe import Unsubscribe
-from mailkeep.mail.smtp.client import Lost, Refused, Submitted
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRefusal
 
 MAX_BATCH = 100
 MAX_RECIPIENTS = 1000
@@ -44,10 +44,10 @@ _HEADER = 400  # bytes of a body that take as long to write as a header field
 _BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
 
 
-def parse_sender(asked: SendRequest) -> Mailbox:
+def parse_sender(asked: SendRequest) -> MailboxAddress:
     """The sender, parsed: the address that is checked is the one that is written."""
     try:
-        return Mailbox(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
+        return MailboxAddress(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
     except AddressError as error:
         raise InvalidSender(f"from.email: {error.reason}.") from error
 
@@ -76,25 +76,25 @@ def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
         raise Forbidden("The sender's address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
-def parse_recipients(field: str, named: Iterable[AddressInput]) -> list[Mailbox]:
+def parse_recipients(field: str, named: Iterable[AddressInput]) -> list[MailboxAddress]:
     """The mailboxes of a recipient field; INVALID_RECIPIENT names the field and the position of the first fault."""
     return [_mailbox(field, index, each) for index, each in enumerate(named)]
 
 
-def parse_reply_to(named: AddressInput | None) -> Mailbox | None:
+def parse_reply_to(named: AddressInput | None) -> MailboxAddress | None:
     """The Reply-To mailbox, if one is asked for."""
     return None if named is None else _mailbox("reply_to", None, named)
 
 
-def _mailbox(field: str, index: int | None, named: AddressInput) -> Mailbox:
+def _mailbox(field: str, index: int | None, named: AddressInput) -> MailboxAddress:
     try:
-        return Mailbox(parse_address(named.email, min_labels=2), named.name)
+        return MailboxAddress(parse_address(named.email, min_labels=2), named.name)
     except AddressError as error:
         at = field if index is None else f"{field}[{index}]"
         raise InvalidRecipient(f"{at}.email: {error.reason}.", field=field, index=index) from error
 
 
-def envelope(recipients: Iterable[Mailbox]) -> list[Address]:
+def envelope(recipients: Iterable[MailboxAddress]) -> list[Address]:
     """Every recipient once, compared as mail is routed. Decoding has limited their number (`MAX_RECIPIENTS`)."""
     return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
 
@@ -140,7 +140,7 @@ def check_headers(given: Any) -> dict[str, str]:
     return checked
 
 
-def check_attachment(index: int, asked: AttachmentInput) -> Attachment:
+def check_attachment(index: int, asked: AttachmentInput) -> OutgoingAttachment:
     """A checked attachment; its content stays the slice that it is."""
     field = f"attachments[{index}]"
     name = clean_file_name(f"{field}.filename", asked.filename)
@@ -151,7 +151,7 @@ def check_attachment(index: int, asked: AttachmentInput) -> Attachment:
         content = Base64.parse(asked.content)
     except Base64Error as error:
         raise invalid_field(f"{field}.content", error.reason) from error
-    return Attachment(name, asked.content_type, content, asked.content_id, asked.inline)
+    return OutgoingAttachment(name, asked.content_type, content, asked.content_id, asked.inline)
 
 
 def unsubscribe(given: Mapping[str, Any] | None) -> Unsubscribe | None:
@@ -181,13 +181,15 @@ def split_batch(asked: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[Sen
     yield asked[start:]
 
 
-def outgoing(message: UUID, at: datetime, asked: SendRequest, who: Mailbox, boxes: Sequence[list[Mailbox]]) -> Outgoing:
+def outgoing(
+    message: UUID, at: datetime, asked: SendRequest, who: MailboxAddress, boxes: Sequence[list[MailboxAddress]]
+) -> OutgoingMessage:
     """The message to compose; `boxes` are to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
     to, cc, bcc = boxes
     answer_to = parse_reply_to(asked.reply_to)
     custom = check_headers(asked.headers)
     attachments = [check_attachment(index, each) for index, each in enumerate(asked.attachments)]
-    return Outgoing(
+    return OutgoingMessage(
         sender=who,
         to=to,
         cc=cc,
@@ -217,32 +219,32 @@ def first_status(mode: str) -> str:
     return "relayed" if mode == "smtp" else "queued"
 
 
-def is_relay_failure(result: Submitted | Refused | Lost) -> bool:
+def is_relay_failure(result: AcceptedSubmission | SmtpRefusal | ConnectionLost) -> bool:
     """Whether the MTA itself is in trouble, as any other message would find it."""
-    if isinstance(result, Refused):
+    if isinstance(result, SmtpRefusal):
         return result.stage in _BEFORE_ANY_MESSAGE or result.reply.code == 421
-    return isinstance(result, Lost)
+    return isinstance(result, ConnectionLost)
 
 
-def failure_status(result: Refused | Lost) -> tuple[str, str]:
+def failure_status(result: SmtpRefusal | ConnectionLost) -> tuple[str, str]:
     """The status of an attempt that came to nothing, and why: `failed` where the message itself was refused."""
-    if isinstance(result, Refused):
+    if isinstance(result, SmtpRefusal):
         return ("lost" if result.stage in _BEFORE_ANY_MESSAGE else "failed"), str(result.reply)
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
 
 
-def is_certainly_not_accepted(result: Submitted | Refused | Lost) -> bool:
+def is_certainly_not_accepted(result: AcceptedSubmission | SmtpRefusal | ConnectionLost) -> bool:
     """Whether the MTA does not have a message."""
-    return isinstance(result, Refused) or (isinstance(result, Lost) and result.submitted == "no")
+    return isinstance(result, SmtpRefusal) or (isinstance(result, ConnectionLost) and result.submitted == "no")
 
 
-def submission_refusal(result: Refused | Lost) -> SendFailed | Unavailable:
+def submission_refusal(result: SmtpRefusal | ConnectionLost) -> SendFailed | Unavailable:
     """SEND_FAILED: `details.submitted` no or unknown; `reason` relay where it is not about the message.
 
     UNAVAILABLE where the MTA's disk is full (452 4.3.1, RFC 3463 §3.4), which passes.
     With a reply of the MTA `smtp_code`, `enhanced_code` and `diagnostic`; `recipients` where it refused them all.
     """
-    if isinstance(result, Lost):
+    if isinstance(result, ConnectionLost):
         if result.submitted == "unknown":
             return SendFailed("The connection was lost before the mail transfer agent answered.", submitted="unknown")
         return SendFailed("The mail transfer agent can't be reached.", submitted="no", reason="relay")
@@ -265,17 +267,19 @@ def submission_refusal(result: Refused | Lost) -> SendFailed | Unavailable:
     return SendFailed(f"The mail transfer agent refused the message: {reply}", **details)
 
 
-def unrecorded_refusal(results: Sequence[tuple[Message, Submitted | Refused | Lost]]) -> Unavailable:
+def unrecorded_refusal(
+    results: Sequence[tuple[Message, AcceptedSubmission | SmtpRefusal | ConnectionLost]],
+) -> Unavailable:
     """UNAVAILABLE after the MTA was asked: `details.submitted` yes, no, unknown or partly, and what it took."""
     said = {_submission_state(result) for _, result in results}
     return Unavailable(
         "The database went away while the message was sent. Do not send it again where it is submitted.",
         submitted=said.pop() if len(said) == 1 else "partly",
-        message_ids=[message.message_id for message, result in results if isinstance(result, Submitted)],
+        message_ids=[message.message_id for message, result in results if isinstance(result, AcceptedSubmission)],
     )
 
 
-def _submission_state(result: Submitted | Refused | Lost) -> str:
-    if isinstance(result, Submitted):
+def _submission_state(result: AcceptedSubmission | SmtpRefusal | ConnectionLost) -> str:
+    if isinstance(result, AcceptedSubmission):
         return "yes"
-    return result.submitted if isinstance(result, Lost) else "no"
+    return result.submitted if isinstance(result, ConnectionLost) else "no"

@@ -29,7 +29,7 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient
 from mailkeep.mail.message.compose import compose
-from mailkeep.mail.smtp.client import Lost, Refused, Submission, Submitted
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
 from mailkeep.mail.smtp.pool import SmtpPool
 
 log = structlog.get_logger("mailkeep.sending")
@@ -116,7 +116,7 @@ async def _send_group(
             app, charged & {each for each, result in results.items() if rules.is_certainly_not_accepted(result)}
         )
     settling = writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
-    taken = [each for each in ready if isinstance(results[each.id], Submitted)]
+    taken = [each for each in ready if isinstance(results[each.id], AcceptedSubmission)]
     await asyncio.gather(_save_contents(app, taken), settling)
     failpoint.reach("send.committed")
     return [
@@ -309,7 +309,7 @@ async def _submit_batch(app: App, mta: SmtpPool, ready: Sequence[PreparedMessage
         nonlocal failures
         async with places:
             if failures >= mta.size:
-                return Lost("the mail transfer agent failed for the messages before", "connect")
+                return ConnectionLost("the mail transfer agent failed for the messages before", "connect")
             result = await _submit(app, mta, prepared)
             failures = failures + 1 if rules.is_relay_failure(result) else 0
             return result
@@ -319,7 +319,7 @@ async def _submit_batch(app: App, mta: SmtpPool, ready: Sequence[PreparedMessage
 
 async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> SubmissionResult:
     composed = prepared.composed
-    submission = Submission(
+    submission = OutgoingEnvelope(
         mail_from=prepared.sender.address.text,
         rcpt_to=[address.text for address in prepared.envelope],
         size=composed.size,
@@ -333,18 +333,18 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> Submiss
     except Exception:
         # The others of the batch are under way: what they came to must be written down.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
-        return Lost("it could not be written to the connection", "envelope")
+        return ConnectionLost("it could not be written to the connection", "envelope")
 
 
-async def submit(app: App, domain: str | None, submission: Submission, body: Iterable[bytes]) -> SubmissionResult:
+async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, body: Iterable[bytes]) -> SubmissionResult:
     """Submit a message of another feature, which has checked and counted it, for a sender of this domain."""
     if app.mta is None:
-        return Lost("sending is not configured (mta.mode)", "connect")
+        return ConnectionLost("sending is not configured (mta.mode)", "connect")
     return await _submit_to(app, app.mta, domain, submission, (body, False))
 
 
 async def _submit_to(
-    app: App, mta: SmtpPool, domain: str | None, submission: Submission, content: tuple[Iterable[bytes], bool]
+    app: App, mta: SmtpPool, domain: str | None, submission: OutgoingEnvelope, content: tuple[Iterable[bytes], bool]
 ) -> SubmissionResult:
     """By the relay of the domain, where it has one, in the mode `smtp`; `content` with whether it is dot-stuffed."""
     body, stuffed = content
@@ -353,13 +353,13 @@ async def _submit_to(
             return await relays.submit(app, relay, submission, body, stuffed=stuffed)
         return await mta.submit(submission, body, stuffed=stuffed)
     except relays.NoRelay as missing:
-        return Lost(str(missing), "connect")
-    except (Refused, Lost) as wrong:
+        return ConnectionLost(str(missing), "connect")
+    except (SmtpRefusal, ConnectionLost) as wrong:
         return wrong
 
 
 def _outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome:
-    if not isinstance(result, Submitted):
+    if not isinstance(result, AcceptedSubmission):
         return rules.submission_refusal(result)
     status = rules.first_status(app.settings.mta.mode)
     recipients = [

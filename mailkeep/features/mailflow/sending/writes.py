@@ -26,7 +26,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import DeliveryOutcome, Message, ServerReply
-from mailkeep.mail.smtp.client import Lost, Refused, Submitted
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRefusal
 
 log = structlog.get_logger("mailkeep.sending")
 
@@ -71,7 +71,7 @@ async def begin(app: App, who: Principal, at: datetime, attempts: Sequence[Messa
                 await messages.insert_messages(conn, may)
     except Unavailable:
         # They may be written all the same, and nobody else ends them while we live: a retry would wait in vain.
-        never = Lost("the database went away before it was submitted", "connect")
+        never = ConnectionLost("the database went away before it was submitted", "connect")
         _record_later(app, who, [(each, never) for each in attempts])
         raise
     return _refusals_by_message(attempts, refusals)
@@ -116,7 +116,7 @@ def _counting_minute(asked: _BeginCall) -> datetime:
 class _SettleCall:
     who: Principal
     sent: Sequence[Message]
-    taken: Sequence[tuple[Message, Submitted]]
+    taken: Sequence[tuple[Message, AcceptedSubmission]]
 
 
 async def settle(app: App, who: Principal, results: Sequence[tuple[Message, SubmissionResult]]) -> None:
@@ -155,8 +155,8 @@ async def _record_results(app: App, who: Principal, results: Sequence[tuple[Mess
 
     Done again, it does nothing. What is taken back of the counts comes last, for others wait for them.
     """
-    taken = [(message, result) for message, result in results if isinstance(result, Submitted)]
-    failed = [(message, result) for message, result in results if not isinstance(result, Submitted)]
+    taken = [(message, result) for message, result in results if isinstance(result, AcceptedSubmission)]
+    failed = [(message, result) for message, result in results if not isinstance(result, AcceptedSubmission)]
     settled = _SettleCall(who, [message for message, _ in results], taken)
     if failed or any(result.rejected for _, result in taken):
         at = app.clock()
@@ -179,7 +179,9 @@ async def _settle_batch(app: App, settled: Sequence[_SettleCall]) -> list[None]:
     return [None] * len(settled)
 
 
-async def _end_failed(conn: Conn, at: datetime, failed: Sequence[tuple[Message, Refused | Lost]]) -> list[Message]:
+async def _end_failed(
+    conn: Conn, at: datetime, failed: Sequence[tuple[Message, SmtpRefusal | ConnectionLost]]
+) -> list[Message]:
     """Attempts that came to nothing; answers those that certainly went nowhere, and were not ended before."""
     endings = [(message, *rules.failure_status(result)) for message, result in failed]
     if not endings:
@@ -201,7 +203,7 @@ async def _accept(app: App, conn: Conn, at: datetime, settled: Sequence[_SettleC
 
 
 async def _record_rejected_recipients(
-    app: App, conn: Conn, at: datetime, taken: Sequence[tuple[Message, Submitted]]
+    app: App, conn: Conn, at: datetime, taken: Sequence[tuple[Message, AcceptedSubmission]]
 ) -> None:
     """Recipients that the MTA refused of messages that it took."""
     for message, result in taken:

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from msgspec import Struct
 
-from mailkeep.mail.smtp.spool import Received
+from mailkeep.mail.smtp.spool import ReceivedMessage
 
 
 class ExitCode(IntEnum):
@@ -55,7 +55,7 @@ class SendmailError(Exception):
 class SendmailContent:
     """A message with CRLF line ends. `is_8bit`, `is_utf8` and `longest` (octets of a line) are those of all of it."""
 
-    received: Received
+    received: ReceivedMessage
     is_8bit: bool
     is_utf8: bool
     longest: int

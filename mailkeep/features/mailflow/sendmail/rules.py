@@ -17,7 +17,7 @@ from mailkeep.features.mailflow.sendmail.model import (
     SendmailError,
 )
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
-from mailkeep.mail.message.headers import Mailbox, address_field, check_message_id, date_text, unstructured
+from mailkeep.mail.message.headers import MailboxAddress, address_field, check_message_id, date_text, unstructured_field
 
 MAX_HEAD = 256 << 10
 MAX_FIELDS = 1000
@@ -81,7 +81,7 @@ def values(fields: HeaderFields, *names: str) -> list[str]:
     return [text_of(value) for name, value in fields.fields if name.lower() in names]
 
 
-def author(fields: HeaderFields) -> Mailbox | None:
+def author(fields: HeaderFields) -> MailboxAddress | None:
     """The From field's mailbox, None without the field; it must be one address."""
     given = values(fields, "from")
     if not given:
@@ -89,7 +89,7 @@ def author(fields: HeaderFields) -> Mailbox | None:
     found = parse_addresses(given[0])
     if len(given) > 1 or len(found) != 1:
         raise SendmailError(ExitCode.DATAERR, "From must be one address")
-    return Mailbox(address(found[0].email, "From"), _printable(found[0].name))
+    return MailboxAddress(address(found[0].email, "From"), _printable(found[0].name))
 
 
 def _printable(text: str) -> str:
@@ -173,7 +173,7 @@ def message_id(fields: HeaderFields) -> str | None:
     return None
 
 
-def header(fields: HeaderFields, sender: Mailbox, at: datetime, given_id: str, body: SendmailBody) -> bytes:
+def header(fields: HeaderFields, sender: MailboxAddress, at: datetime, given_id: str, body: SendmailBody) -> bytes:
     """The header to send: From as it was checked, what is missing added, what is not for recipients removed, ASCII."""
     lines = [_field(name, value) for name, value in fields.fields if _is_kept(name.lower(), body)]
     names = {name.lower() for name, _ in fields.fields}
@@ -211,8 +211,8 @@ def _field(name: str, value: bytes) -> str:
         return f"{name}: {value.decode('ascii')}\r\n"
     text = text_of(value)
     if name.lower() not in _ADDRESSES:
-        return unstructured(name, text)
-    found = [Mailbox(address(each.email, name), _printable(each.name)) for each in parse_addresses(text)]
+        return unstructured_field(name, text)
+    found = [MailboxAddress(address(each.email, name), _printable(each.name)) for each in parse_addresses(text)]
     return address_field(name, found) or f"{name}: undisclosed-recipients:;\r\n"
 
 

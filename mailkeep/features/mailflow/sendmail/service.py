@@ -36,8 +36,8 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import DeliveryOutcome, Message, Recipient, ServerReply
 from mailkeep.mail.message import srs
-from mailkeep.mail.message.headers import Mailbox, date_text
-from mailkeep.mail.smtp.client import Lost, Refused, Submission, Submitted
+from mailkeep.mail.message.headers import MailboxAddress, date_text
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
 
 log = structlog.get_logger("mailkeep.sendmail")
 
@@ -54,7 +54,7 @@ class Sender:
 
     who: Principal
     envelope: str
-    author: Mailbox
+    author: MailboxAddress
     domain: Domain | None
     use: SendCharge
 
@@ -135,14 +135,14 @@ async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[
     smtputf8 = not (sender.envelope + "".join(each.address for each in attempt.recipients)).isascii()
     eight_bit = (body.content.is_8bit and not body.encode) or not head.isascii()
     to = [each.address for each in attempt.recipients]
-    submission = Submission(sender.envelope, to, None, eight_bit, smtputf8 or not head.isascii())
+    submission = OutgoingEnvelope(sender.envelope, to, None, eight_bit, smtputf8 or not head.isascii())
     chunks = chain((head,), rules.body_chunks(body))
     result = await sending.submit(app, sender.domain.name if sender.domain else None, submission, chunks)
-    if isinstance(result, Submitted) and app.settings.mta.mode != "sandbox":  # that keeps what it signed
+    if isinstance(result, AcceptedSubmission) and app.settings.mta.mode != "sandbox":  # that keeps what it signed
         kept = [(attempt.id, chain((head,), rules.body_chunks(body)))]
         await asyncio.to_thread(messages.keep_contents, app.data_dir, kept)
     await _settle(app, sender, attempt, result)
-    if isinstance(result, Submitted):
+    if isinstance(result, AcceptedSubmission):
         rejected = ", ".join(f"{each}: {reply}" for each, reply in result.rejected.items())
         return f"not accepted for {rejected}" if rejected else ""
     raise _submission_error(result)
@@ -160,7 +160,7 @@ async def _sender(app: App, account: pwd.struct_passwd, asked: SendmailOptions, 
     name = author.name if author else asked.name
     if not (author or name or asked.key):
         name = _full_name(account)
-    return replace(sender, author=Mailbox(sender.author.address, rules.plain_name(name)))
+    return replace(sender, author=MailboxAddress(sender.author.address, rules.plain_name(name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,9 @@ async def _by_key(app: App, key: str, wanted: _RequestedSenders) -> Sender:
     if envelope and envelope.domain != first.domain:
         await _find_managed(app, envelope)
     await sending.refuse_senders(app, who, [first, envelope or first])
-    return Sender(who, envelope.text if envelope else "", Mailbox(first), domain, SendCharge(first, domain.id, 1))
+    return Sender(
+        who, envelope.text if envelope else "", MailboxAddress(first), domain, SendCharge(first, domain.id, 1)
+    )
 
 
 async def _key(app: App, raw: str) -> Principal:
@@ -229,7 +231,7 @@ async def _by_account(app: App, account: pwd.struct_passwd, wanted: _RequestedSe
     domain = await _domain(app, first, host)
     home = await _domain(app, own, host)
     use = SendCharge(own, home.id if home else None, 1, written=first)
-    return Sender(who, envelope.text if envelope else "", Mailbox(first), domain, use)
+    return Sender(who, envelope.text if envelope else "", MailboxAddress(first), domain, use)
 
 
 def _own(account: pwd.struct_passwd, host: str) -> Address | None:
@@ -316,7 +318,9 @@ def _attempt(sender: Sender, message: UUID, header_id: str, envelope: Sequence[A
     )
 
 
-async def _settle(app: App, sender: Sender, attempt: Message, result: Submitted | Refused | Lost) -> None:
+async def _settle(
+    app: App, sender: Sender, attempt: Message, result: AcceptedSubmission | SmtpRefusal | ConnectionLost
+) -> None:
     """Write down what came of the attempt. What the MTA has is sent, whether or not this succeeds: it is tried on."""
     try:
         await _write_down(app, sender, attempt, result)
@@ -326,7 +330,9 @@ async def _settle(app: App, sender: Sender, attempt: Message, result: Submitted 
         task.add_done_callback(_unwritten.discard)
 
 
-async def _keep_trying(app: App, sender: Sender, attempt: Message, result: Submitted | Refused | Lost) -> None:
+async def _keep_trying(
+    app: App, sender: Sender, attempt: Message, result: AcceptedSubmission | SmtpRefusal | ConnectionLost
+) -> None:
     for _ in range(_RETRIES):
         await asyncio.sleep(_PAUSE)
         try:
@@ -337,10 +343,12 @@ async def _keep_trying(app: App, sender: Sender, attempt: Message, result: Submi
     log.error("the outcome of a message was not written down", id=str(attempt.id))
 
 
-async def _write_down(app: App, sender: Sender, attempt: Message, result: Submitted | Refused | Lost) -> None:
+async def _write_down(
+    app: App, sender: Sender, attempt: Message, result: AcceptedSubmission | SmtpRefusal | ConnectionLost
+) -> None:
     at = app.clock()
     async with app.db.tx() as conn:
-        if isinstance(result, Submitted):
+        if isinstance(result, AcceptedSubmission):
             status = sending_rules.first_status(app.settings.mta.mode)
             await messages.accept(conn, at, [(attempt, result.queue_id or "")], status=status)
             for address, said in result.rejected.items():
@@ -354,7 +362,7 @@ async def _write_down(app: App, sender: Sender, attempt: Message, result: Submit
             if ended and status != "unknown":
                 await abuse.uncount_forwards(conn, [str(attempt.id)])
                 await abuse.uncount(conn, [(attempt.created_at, sender.use)])
-    if isinstance(result, Submitted):
+    if isinstance(result, AcceptedSubmission):
         app.counters.add("messages_accepted", "outbound", attempt.source)
 
 
@@ -368,8 +376,8 @@ def _to_error(refusal: Refusal) -> SendmailError:
     return SendmailError(code if refusal.status < 500 else ExitCode.TEMPFAIL, refusal.message)
 
 
-def _submission_error(result: Refused | Lost) -> SendmailError:
-    if isinstance(result, Lost):
+def _submission_error(result: SmtpRefusal | ConnectionLost) -> SendmailError:
+    if isinstance(result, ConnectionLost):
         return SendmailError(ExitCode.TEMPFAIL, f"the mail transfer agent did not accept the message: {result.why}")
     if not result.permanent:
         return SendmailError(

@@ -56,14 +56,16 @@ def certificates(found: Certificate | None, at: datetime) -> Component:
     name = "certificates"
     if found is None:
         return Component(name, "degraded", "No certificate is served yet.")
-    details = {"ends_at": iso(found.ends), "self_signed": found.self_signed, "renewal_error": found.problem}
-    if found.ends <= at:
-        return Component(name, "down", f"The certificate expired at {iso(found.ends)}: replace its files.", details)
+    details = {"ends_at": iso(found.not_after), "self_signed": found.self_signed, "renewal_error": found.problem}
+    if found.not_after <= at:
+        return Component(
+            name, "down", f"The certificate expired at {iso(found.not_after)}: replace its files.", details
+        )
     if found.problem:
         advice = f"The renewed certificate is not served: {found.problem} The one before is served on."
         return Component(name, "degraded", advice, details)
-    if found.ends - at <= min(_LAST_DAYS, (found.ends - found.begins) / 3):
-        return Component(name, "degraded", f"The certificate expires at {iso(found.ends)}: renew it.", details)
+    if found.not_after - at <= min(_LAST_DAYS, (found.not_after - found.not_before) / 3):
+        return Component(name, "degraded", f"The certificate expires at {iso(found.not_after)}: renew it.", details)
     if found.self_signed:
         advice = "Mail programs do not trust a self-signed certificate: set tls.certificate_file and tls.key_file."
         return Component(name, "ok", advice, details)
@@ -118,7 +120,7 @@ def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> 
 
 def node_components(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:
     """What the node's agent tells; degraded where it has been silent for a minute."""
-    if report is None or at - report.at > _STALE:
+    if report is None or at - report.created_at > _STALE:
         advice = "The node's agent does not report: see log/node.log."
         return [Component(name, "degraded", advice) for name in ("queue", "certificates", "dns")]
     return [queue(report.queue), certificates(report.certificate, at), dns(hostname, report.sending)]
