@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from mailkeep.mail.postfix.log import (
     LogFact,
     LoggedAcceptance,
-    LoggedAttempt,
+    PostfixAttempt,
     LoggedClient,
     LoggedExpiry,
     LoggedHeader,
@@ -127,56 +127,56 @@ def test_a_fold_is_read_as_one_and_an_address_cut_short_is_none(field: str, valu
     assert fact == LoggedHeader(field.partition(":")[0], value)
 
 
-_ATTEMPTS: list[tuple[str, LoggedAttempt]] = [
+_ATTEMPTS: list[tuple[str, PostfixAttempt]] = [
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, conn_use=2, {_TIMES}, dsn=2.0.0, "
         "status=sent (250 2.0.0 Ok: queued as 1(2))"),
-        LoggedAttempt("b@far.test", None, "sent", 250, "2.0.0", "Ok: queued as 1(2)", "mx.far.test", 1.5),
+        PostfixAttempt("b@far.test", None, "sent", 250, "2.0.0", "Ok: queued as 1(2)", "mx.far.test", 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, orig_to=<sales@ex.test>, relay=mx.far.test[2001:db8::1]:25, {_TIMES}, "
         "dsn=5.1.1, status=bounced (host mx.far.test[2001:db8::1] said: 550 5.1.1 <b@far.test>: no such user "
         "(in reply to RCPT TO command))"),
-        LoggedAttempt("b@far.test", "sales@ex.test", "bounced", 550, "5.1.1",
+        PostfixAttempt("b@far.test", "sales@ex.test", "bounced", 550, "5.1.1",
                 "<b@far.test>: no such user (in reply to RCPT TO command)", "mx.far.test", 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, {_TIMES}, dsn=4.0.0, status=deferred "
         "(host mx.far.test[192.0.2.1] refused to talk to me: 421 busy)"),
-        LoggedAttempt("b@far.test", None, "deferred", 421, "4.0.0", "busy", "mx.far.test", 1.5),
+        PostfixAttempt("b@far.test", None, "deferred", 421, "4.0.0", "busy", "mx.far.test", 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=none, {_TIMES}, dsn=4.4.1, status=deferred "
         "(connect to 127.0.0.3[127.0.0.3]:2526: Connection refused)"),
-        LoggedAttempt("b@far.test", None, "deferred", None, "4.4.1",
+        PostfixAttempt("b@far.test", None, "deferred", None, "4.4.1",
                 "connect to 127.0.0.3[127.0.0.3]:2526: Connection refused", None, 1.5),
     ),
     (
         (f"smtp[45]: {_ID}: to=<b@far.test>, relay=mx.far.test[192.0.2.1]:25, {_TIMES}, dsn=4.4.2, status=deferred "
         "(lost connection with mx.far.test[192.0.2.1] while sending end of data -- message may be sent more "
         "than once)"),
-        LoggedAttempt("b@far.test", None, "deferred", None, "4.4.2",
+        PostfixAttempt("b@far.test", None, "deferred", None, "4.4.2",
                 "lost connection with mx.far.test[192.0.2.1] while sending end of data -- message may be sent more "
                 "than once", "mx.far.test", 1.5),
     ),
     (
         (f"lmtp[45]: {_ID}: to=<a+tag@ex.test>, relay=mx[/tmp/mk/lmtp.sock], {_TIMES}, dsn=5.2.2, status=bounced "
         "(host mx[/tmp/mk/lmtp.sock] said: 552 5.2.2 <a@ex.test> Quota exceeded (in reply to end of DATA command))"),
-        LoggedAttempt("a+tag@ex.test", None, "bounced", 552, "5.2.2",
+        PostfixAttempt("a+tag@ex.test", None, "bounced", 552, "5.2.2",
                 "<a@ex.test> Quota exceeded (in reply to end of DATA command)", "mx", 1.5),
     ),
     (
         f'error[45]: {_ID}: to=<"a>, relay=x"@ex.test>, relay=none, {_TIMES}, dsn=5.1.1, status=bounced (no delivery)',
-        LoggedAttempt('"a>, relay=x"@ex.test', None, "bounced", None, "5.1.1", "no delivery", None, 1.5),
+        PostfixAttempt('"a>, relay=x"@ex.test', None, "bounced", None, "5.1.1", "no delivery", None, 1.5),
     ),
     (
         (f"local[45]: {_ID}: to=<root@mx>, orig_to=<root>, relay=local, {_TIMES}, dsn=2.0.0, status=sent "
         "(delivered to mailbox)"),
-        LoggedAttempt("root@mx", "root", "sent", None, "2.0.0", "delivered to mailbox", None, 1.5),
+        PostfixAttempt("root@mx", "root", "sent", None, "2.0.0", "delivered to mailbox", None, 1.5),
     ),
     (
         f"virtual[45]: {_ID}: to=<a@ex.test>, relay=virtual, {_TIMES}, dsn=2.0.0, status=sent (delivered to maildir)",
-        LoggedAttempt("a@ex.test", None, "sent", None, "2.0.0", "delivered to maildir", None, 1.5),
+        PostfixAttempt("a@ex.test", None, "sent", None, "2.0.0", "delivered to maildir", None, 1.5),
     ),
 ]  # fmt: skip
 
@@ -245,7 +245,7 @@ def test_what_a_remote_server_says_never_becomes_syntax(words: str, local: str) 
     quoted = local.replace("\\", "\\\\").replace('"', '\\"')
     text = f'to=<"{quoted}"@far.test>, relay=m[192.0.2.1]:25, {_TIMES}, dsn=5.0.0, status=bounced ({words})'
     fact = _fact(_SMTP + text)
-    assert isinstance(fact, LoggedAttempt)
+    assert isinstance(fact, PostfixAttempt)
     assert (fact.recipient, fact.status) == (f'"{quoted}"@far.test', "bounced")
 
 

@@ -114,7 +114,7 @@ class LoggedAcceptance:
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedAttempt:
+class PostfixAttempt:
     """What came of a try to deliver to one recipient.
 
     `asked` is the recipient before aliases, where it was another. `seconds` is the time since the message arrived.
@@ -176,7 +176,7 @@ LogFact = (
     | LoggedMessageId
     | LoggedHeader
     | LoggedAcceptance
-    | LoggedAttempt
+    | PostfixAttempt
     | LoggedExpiry
     | LoggedRemoval
     | LoggedNotification
@@ -294,7 +294,7 @@ def _last_positions(text: str, sign: str) -> Iterator[int]:
         yield place
 
 
-def _attempt(text: str) -> LoggedAttempt | None:
+def _attempt(text: str) -> PostfixAttempt | None:
     match = _ATTEMPT.fullmatch(text)
     if match is None:
         return None
@@ -312,7 +312,7 @@ def _attempt(text: str) -> LoggedAttempt | None:
         waited = float(seconds)
     except ValueError:
         return None
-    return LoggedAttempt(recipient, asked, _STATUSES[status], code, dsn, words[:_MAX_TEXT], remote_host, waited)
+    return PostfixAttempt(recipient, asked, _STATUSES[status], code, dsn, words[:_MAX_TEXT], remote_host, waited)
 
 
 _STATUSES: dict[str, Status] = {"sent": "sent", "deferred": "deferred", "bounced": "bounced"}

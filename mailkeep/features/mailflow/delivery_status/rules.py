@@ -129,7 +129,7 @@ def find_unknown_queue_ids(lines: Iterable[log.LogLine], known: Container[str]) 
         if queue_id is None or queue_id in met or queue_id in known:
             continue
         met.add(queue_id)
-        if isinstance(line.fact, log.LoggedAcceptance | log.LoggedAttempt | log.LoggedExpiry | log.LoggedRemoval):
+        if isinstance(line.fact, log.LoggedAcceptance | log.PostfixAttempt | log.LoggedExpiry | log.LoggedRemoval):
             found.add(queue_id)
     return found
 
@@ -167,7 +167,7 @@ def _apply_line(update: LogUpdate, at: datetime, line: log.LogLine, intervals: R
             return replace(
                 update, mail=replace(mail, sender=fact.sender, size=fact.size, queue_recipients=fact.recipients)
             )
-        case log.LoggedAttempt():
+        case log.PostfixAttempt():
             if mail.is_forwarded and line.program == "lmtp" and not _is_relay(line):
                 return update  # to a mailbox, which the inbox files
             return replace(update, attempts=(*update.attempts, _read_attempt(at, line, fact, intervals)), held=False)
@@ -191,7 +191,9 @@ def _is_relay(line: log.LogLine) -> bool:
     return line.service.rpartition("/")[2] == _RELAY
 
 
-def _read_attempt(at: datetime, line: log.LogLine, fact: log.LoggedAttempt, intervals: RetryIntervals) -> LoggedAttempt:
+def _read_attempt(
+    at: datetime, line: log.LogLine, fact: log.PostfixAttempt, intervals: RetryIntervals
+) -> LoggedAttempt:
     reply = ServerReply(fact.smtp_code, fact.enhanced_code, fact.text, fact.remote_host)
     next_at = next_attempt_time(at, fact.seconds, intervals) if fact.status == "deferred" else None
     by_relay = _is_relay(line)

@@ -39,8 +39,7 @@ from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, Recipient, ServerReply, content_path
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.message import content_file
-from mailkeep.mail.message.parse import UnparsableMessage
-from mailkeep.mail.message.parse_process import ParsedMessage
+from mailkeep.mail.message.parse_process import ParsedMessage, UnparsableMessage
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import source_of
 
@@ -164,9 +163,7 @@ async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
 async def _file_reliably(
     app: App, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.MaildirDelivery]]
 ) -> None:
-    """Where the answer to a commit is lost, it is done again, which changes nothing where it was done: a message that
-    the history tells of must not be refused.
-    """
+    """File again where the answer to a commit is lost (idempotent): a message in the history must not be refused."""
     for pause in (0.5, 2.0, None):
         committing = False
         try:
