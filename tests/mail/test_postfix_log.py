@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from mailkeep.mail.postfix.log import (
     LogFact,
     LoggedAcceptance,
-    PostfixAttempt,
     LoggedClient,
     LoggedExpiry,
     LoggedHeader,
@@ -21,6 +20,7 @@ from mailkeep.mail.postfix.log import (
     LoggedRejection,
     LoggedRemoval,
     LogLine,
+    PostfixAttempt,
     parse,
     time_of,
 )

@@ -39,7 +39,7 @@ def install(settings: Settings, facts: DaemonConfig) -> None:
     _check_rspamd(facts)
     _check("dovecot", ["doveconf", "-n", "-c", str(_draft(paths.dovecot_conf) / "dovecot.conf")])
     _compile(_draft(paths.dovecot_conf), facts)
-    _check("postfix", postfix_queue.generation(_draft(paths.postfix_conf)))
+    _check("postfix", postfix_queue.generation_command(_draft(paths.postfix_conf)))
     # Makes the queue's folders too, with the owners that Postfix wants.
     _check("postfix", ["postfix", "-c", str(_draft(paths.postfix_conf)), "check"])
     for folder, _, _ in parts:

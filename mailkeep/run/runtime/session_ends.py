@@ -49,7 +49,7 @@ class SessionEnder:
 
     app: App
     paths: InstancePaths
-    list_sessions: ListSessions = dovecot_sessions.open_sessions
+    list_sessions: ListSessions = dovecot_sessions.list_open_sessions
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: dict[int, _Seen] = field(default_factory=dict[int, _Seen])
     _signalled: set[DovecotSession] = field(default_factory=set[DovecotSession])

@@ -19,8 +19,8 @@ from mailkeep.features.directory.mailbox_usage import rules, store
 from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage
 from mailkeep.features.directory.mailboxes.model import mail_root
 from mailkeep.jobs.repeat import repeat
-from mailkeep.mail.dovecot.auth import Report
-from mailkeep.mail.dovecot.dict import Written
+from mailkeep.mail.dovecot.auth import LoginReport
+from mailkeep.mail.dovecot.dict import DictWrite
 
 log = structlog.get_logger("mailkeep.usage")
 
@@ -95,7 +95,7 @@ class UsageRecorder:
         default_factory=OrderedDict[tuple[UUID, str, str], datetime]
     )
 
-    def record_usage(self, written: Written) -> None:
+    def record_usage(self, written: DictWrite) -> None:
         """Record the usage that a Dovecot session reports after a change."""
         mailbox_id = parse_uuid(written.name)
         values = [written.values.get(f"priv/quota/{name}", "") for name in ("storage", "messages")]
@@ -110,7 +110,7 @@ class UsageRecorder:
             self._usage[mailbox_id] = MailboxUsage(mailbox_id, at, size, messages, stale)
             _remember(self._reported_at, mailbox_id, at)
 
-    def record_login(self, report: Report) -> None:
+    def record_login(self, report: LoginReport) -> None:
         """Record a login that Dovecot reports, if it succeeded."""
         mailbox_id = self._mailbox_of(report.home) if report.success else None
         if mailbox_id is None or report.protocol not in rules.LOGIN_PROTOCOLS:
