@@ -36,8 +36,8 @@ _MAX_PAUSE_SECONDS = 60.0  # when Dovecot does not answer
 _DUE_BATCH = 50  # takes some tenths of a second
 _PAUSE_FACTOR = 9  # times what counting took
 
-Count = Callable[[Path, Collection[str]], Awaitable[Mapping[str, dovecot_count.Holds]]]
-"""Counts what mailboxes hold: `dovecot_count.count`."""
+Count = Callable[[Path, Collection[str]], Awaitable[Mapping[str, dovecot_count.CountedMailbox]]]
+"""Counts what mailboxes hold: `dovecot_count.count_mailboxes`."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class UsageCounter:
 
     app: App
     paths: InstancePaths
-    count: Count = dovecot_count.count
+    count: Count = dovecot_count.count_mailboxes
     _is_first_round: bool = True  # how long nobody listened before it is unknown
 
     async def keep_counting_due(self) -> None:
@@ -126,7 +126,7 @@ class UsageCounter:
         due: list[TrackedMailbox] = []
         missing: list[TrackedMailbox] = []
         for each in page:
-            changed = dovecot_count.changed_at(self._folder(each))
+            changed = dovecot_count.find_last_change(self._folder(each))
             if changed is None:
                 if each.has_mail:
                     missing.append(each)
