@@ -41,10 +41,11 @@ from mailkeep.core.secret import Vault
 from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import DatabasePool
-from mailkeep.features.mailflow.webhooks import jobs, service, store
+from mailkeep.features.mailflow.webhooks import delivery_store, jobs, service
 from mailkeep.features.mailflow.webhooks.model import NewWebhook
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
+from mailkeep.jobs.run import ClaimLimits
 from mailkeep.settings import Settings
 from tests.support.webhook_sink import trusting
 
@@ -153,7 +154,7 @@ async def claim(app: App) -> float:
     async with app.db.autocommit() as conn:
         at = utc_now()
         start = time.perf_counter()
-        found = await store.claim(conn, at, at + jobs.LEASE, NOBODY, (64, 1, {}))
+        found = await delivery_store.claim(conn, at, at + jobs.LEASE, ClaimLimits(64, 1, {}, NOBODY))
         seconds = time.perf_counter() - start
         assert len(found) == 21
     return seconds

@@ -18,9 +18,10 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/local_delivery/journal.py": "its store is a file, which must outlive the agent",
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",
+    "mailkeep/features/mailflow/webhooks/delivery_store.py": "the SQL of deliveries; `store` has that of webhooks",
     "mailkeep/features/mailflow/webhooks/signature.py": "a published contract of its own: `listen` signs alike",
 }
-PRIVATE = {"store", "wire", "routes", "jobs"}
+PRIVATE = {"store", "delivery_store", "wire", "routes", "jobs"}
 # The processes hand the routes to the web layer and the jobs to the worker.
 ASSEMBLED_BY_RUN = {"routes", "jobs"}
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers", "common", "base", "misc"}

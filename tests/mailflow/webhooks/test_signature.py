@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from mailkeep.features.mailflow.webhooks.signature import _standard, headers, new_secret
+from mailkeep.features.mailflow.webhooks.signature import _standard_signatures, headers, new_secret
 from tests.support.node import installed, run_node
 from tests.webhook_receivers.deliveries import BODY, EVENT, deliveries
 
@@ -45,7 +45,7 @@ def test_the_standard_one_is_keyed_with_the_bytes_behind_the_base64():
 
 def test_the_specification_s_own_example():
     content = b'msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}'
-    assert _standard(content, [SECRET]) == ["v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="]
+    assert _standard_signatures(content, [SECRET]) == ["v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="]
 
 
 def test_while_a_rotation_overlaps_both_secrets_sign():

@@ -8,18 +8,22 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from uuid import UUID
 
 import pytest
 
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Unavailable
-from mailkeep.features.mailflow.webhooks import jobs, service
+from mailkeep.features.mailflow.webhooks import delivery_store
 from mailkeep.features.mailflow.webhooks.jobs import LEASE, DeliveryWorker
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.jobs import run
+from mailkeep.jobs.run import ClaimLimits
 from tests.mailflow.webhooks.conftest import Hooks
 from tests.support.client import DOMAIN_IDS, EXAMPLE, START
+
+NOBODY = UUID(int=0)
 
 
 def moment(text: str) -> datetime:
@@ -130,7 +134,7 @@ async def test_a_delivery_of_a_worker_that_died_is_taken_up_after_its_lease(hook
     await hooks.emit()
     async with hooks.api.app.db.autocommit() as conn:
         at = hooks.api.clock()
-        assert len(await jobs.store.claim(conn, at, at + LEASE, service._NO_DOMAIN, (10, 10, {}))) == 1
+        assert len(await delivery_store.claim(conn, at, at + LEASE, ClaimLimits(10, 10, {}, NOBODY))) == 1
     assert await hooks.deliver(LEASE.total_seconds() - 1) == 0
     assert await hooks.deliver(1) == 1
     shown = await hooks.delivery(webhook)

@@ -1,4 +1,4 @@
-"""A suspension, and what is asked of the counts of sending."""
+"""Suspensions, and the counts of sent and forwarded mail."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ VerdictKind = Literal["counted", "suspended", "message_above_threshold", "sender
 
 @dataclass(frozen=True, slots=True)
 class SenderSuspension:
-    """That sending is suspended for an address; `by_rank` is the administrator's, None where the rules did
-    it.
-    """
+    """The suspension of a sender address; `by_rank` is that of the administrator, None for the abuse rules."""
 
     id: UUID
-    domain_id: UUID | None  # None: of the host name, which is no managed domain
+    domain_id: UUID | None  # None: the domain is the host name, which is not managed
     address: str
     address_key: str
     reason: str
@@ -36,10 +34,9 @@ class SenderSuspension:
 
 @dataclass(frozen=True, slots=True)
 class SendCharge:
-    """A message that wants to go out: its sender, the sender's domain, and how many recipients it has.
+    """A message to be counted: its sender, the sender's domain, and its number of recipients.
 
-    `written` is the address that it goes out under, where that may be another than the sender's: a suspension of it
-    holds as well.
+    `written` is the address in the message if it may differ from the sender's; a suspension of it also applies.
     """
 
     sender: Address
@@ -50,7 +47,7 @@ class SendCharge:
 
 @dataclass(frozen=True, slots=True)
 class HourlyUsage:
-    """Recipients that a domain has sent to, and external copies that it has forwarded, in one hour."""
+    """Recipients to which a domain has sent, and external copies that it has forwarded, in one hour."""
 
     sent: int
     forwarded: int
@@ -58,7 +55,7 @@ class HourlyUsage:
 
 @dataclass(frozen=True, slots=True)
 class SendingStatus:
-    """Whose mail an address is: its mailbox, if any; and whether the address is suspended itself."""
+    """The mailbox of an address, if any, and whether the address itself is suspended."""
 
     mailbox: Address | None
     suspended: bool
@@ -66,9 +63,9 @@ class SendingStatus:
 
 @dataclass(frozen=True, slots=True)
 class ExternalCopies:
-    """A recipient of a managed domain whose aliases and forwards lead outside: to how many addresses (`external`).
+    """A recipient of a managed domain whose aliases and forwards have `external` external destinations.
 
-    `too_many`: routing refuses it, whatever the message's other recipients are.
+    `too_many`: routing refuses the address, whatever the other recipients of the message.
     """
 
     address: str
@@ -83,7 +80,7 @@ class ExternalCopies:
 
 @dataclass(frozen=True, slots=True)
 class SendVerdict:
-    """Whether a message may go out; `retry_after` (seconds) where it is over a rate."""
+    """Whether a message may be sent; `retry_after` (seconds) if it exceeds a rate limit."""
 
     kind: VerdictKind
     retry_after: int | None

@@ -1,4 +1,4 @@
-"""Paths of suspensions and of what may be sent in an hour."""
+"""Endpoints of suspensions and thresholds."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ async def _thresholds(app: App, call: Call) -> HttpResponse:
     if domain_id is None:
         return HttpResponse(wire.thresholds(query, limits, None))
     async with app.db.autocommit() as conn:
-        used = await service.usage(conn, call.caller(), app.clock(), domain_id)
-    return HttpResponse(wire.thresholds(query, limits, used))
+        usage = await service.usage(conn, call.caller(), app.clock(), domain_id)
+    return HttpResponse(wire.thresholds(query, limits, usage))
 
 
 ENDPOINTS = (
@@ -68,7 +68,7 @@ ENDPOINTS = (
         handler=_suspend,
         action="mailbox.write",
         summary="Suspend sending for a mailbox's address",
-        description="A suspension that the abuse rules or a higher rank set stays as it is.",
+        description="A suspension by the abuse rules or a higher rank is not replaced.",
         tag="Mailboxes",
         body=wire.SuspendBody,
         data=wire.MailboxSuspensionResponse,
@@ -84,8 +84,7 @@ ENDPOINTS = (
         action="mailbox.write",
         summary="Lift the suspension of a mailbox's address",
         description=(
-            "One that the abuse rules or a higher rank set is lifted by admins only. What is counted for the sender"
-            " begins anew."
+            "Only admins can lift a suspension by the abuse rules or a higher rank. The count of the sender is reset."
         ),
         tag="Mailboxes",
         data=wire.MailboxSuspensionResponse,
@@ -99,11 +98,11 @@ ENDPOINTS = (
         path="/abuse/thresholds",
         handler=_thresholds,
         action="domain.list",
-        summary="Show how much may be sent and forwarded in an hour",
+        summary="Get the hourly limits for sending and forwarding",
         description=(
-            "The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also how much of each the"
-            " domain has used in the last hour. Copies that aliases, forwards and Sieve redirects lead outside are"
-            " counted as `forward_per_hour`; beyond it such mail is deferred."
+            "The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also the usage of the "
+            "domain in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for "
+            "`forward_per_hour`; such mail beyond the limit is deferred."
         ),
         tag="Abuse",
         query=wire.ThresholdQuery,
@@ -117,7 +116,7 @@ ENDPOINTS = (
         handler=_list,
         action="suspension.list",
         summary="List suspended senders",
-        description="Addresses that may not send, with or without a mailbox.",
+        description="Addresses whose sending is suspended, with or without a mailbox.",
         tag="Abuse",
         query=wire.SuspensionQuery,
         listing=Listing(("created_at", "address")),
@@ -142,7 +141,7 @@ ENDPOINTS = (
         handler=_lift,
         action="suspension.lift",
         summary="Lift a suspension",
-        description="The address may send again at once, and what is counted for it begins anew.",
+        description="The address may send again immediately, and its count is reset.",
         tag="Abuse",
         data=wire.LiftResponse,
         audit="sender.unsuspend",

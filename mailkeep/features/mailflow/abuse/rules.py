@@ -1,4 +1,4 @@
-"""Who may set and lift a suspension, and what is said of a message that may not go out."""
+"""Permissions to set and lift suspensions, and the refusals of messages."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from mailkeep.features.record.events.model import Event
 
 
 def takes_over(who: Principal, present: SenderSuspension | None) -> bool:
-    """Whether a suspension by `who` replaces the present one: no rank weakens what stands above it."""
+    """Whether a suspension by `who` replaces the present one: not if a higher rank set it."""
     return present is None or who.role.rank >= _rank(present)
 
 
 def refuse_lifting(who: Principal, present: SenderSuspension) -> None:
-    """FORBIDDEN where a suspension by the rules or a higher rank would be lifted by less than an admin."""
+    """FORBIDDEN if somebody below admin lifts a suspension by the abuse rules or a higher rank."""
     if who.role.rank < min(_rank(present), Role.ADMIN.rank):
-        raise Forbidden("A suspension by the abuse rules or a higher rank is lifted by an admin.")
+        raise Forbidden("Only an admin can lift a suspension by the abuse rules or a higher rank.")
 
 
-def rate_suspension(suspension_id: UUID, use: SendCharge, threshold: int, at: datetime) -> SenderSuspension:
-    """The suspension of a sender that went beyond its threshold of recipients per hour."""
+def rate_suspension(suspension_id: UUID, charge: SendCharge, threshold: int, at: datetime) -> SenderSuspension:
+    """The suspension of a sender that exceeded its limit of recipients per hour."""
     return SenderSuspension(
         id=suspension_id,
-        domain_id=use.domain_id,
-        address=use.sender.text,
-        address_key=use.sender.key,
+        domain_id=charge.domain_id,
+        address=charge.sender.text,
+        address_key=charge.sender.key,
         reason=f"More than {threshold} recipients within an hour.",
         by_kind="rules",
         by_label="rules",
@@ -39,7 +39,7 @@ def rate_suspension(suspension_id: UUID, use: SendCharge, threshold: int, at: da
 
 
 def suspension_event(suspension: SenderSuspension) -> Event:
-    """What subscribers hear of a suspension."""
+    """The event of a suspension."""
     data = {
         "address": suspension.address,
         "domain": suspension.domain_name,
@@ -49,28 +49,28 @@ def suspension_event(suspension: SenderSuspension) -> Event:
     return Event("system.suspension", suspension.domain_id, None, data)
 
 
-def refusal(use: SendCharge, verdict: SendVerdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:
-    """MAILBOX_SUSPENDED or RATE_LIMIT_EXCEEDED, None for a message that may go out."""
+def refusal(charge: SendCharge, verdict: SendVerdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:
+    """MAILBOX_SUSPENDED or RATE_LIMIT_EXCEEDED; None if the message may be sent."""
     match verdict.kind:
         case "counted":
             return None
         case "suspended":
-            return MailboxSuspended(f"Sending is suspended for {use.sender}.")
+            return MailboxSuspended(f"Sending is suspended for {charge.sender}.")
         case "message_above_threshold":
             limit = min(sender_threshold, domain_threshold)
-            text = f"A message may have at most {limit} recipients, this one has {use.recipients}."
+            text = f"A message may have at most {limit} recipients (this one has {charge.recipients})."
         case "sender_rate":
             limit = sender_threshold
-            text = f"{use.sender} may send to {limit} recipients an hour; it is suspended now."
+            text = f"{charge.sender} may send to {limit} recipients an hour; sending is now suspended."
         case "domain_rate":
             limit = domain_threshold
-            text = f"{use.sender.domain} may send to {limit} recipients an hour."
+            text = f"{charge.sender.domain} may send to {limit} recipients an hour."
     wait = verdict.retry_after or 1
     return RateLimitExceeded(text, retry_after=wait, reason=verdict.kind, limit=limit)
 
 
 def find_over_limit(found: Iterable[ExternalCopies], limit: int) -> ExternalCopies | None:
-    """The first of a message's recipients with which it has more than `limit` external copies."""
+    """The first of a message's recipients with which it exceeds `limit` external copies, None if it does not."""
     total = 0
     for each in found:
         total += each.external
@@ -80,7 +80,7 @@ def find_over_limit(found: Iterable[ExternalCopies], limit: int) -> ExternalCopi
 
 
 def copies_by_domain(found: Iterable[ExternalCopies]) -> dict[str, int]:
-    """How many copies each domain forwards."""
+    """The number of copies by forwarding domain."""
     copies: dict[str, int] = {}
     for each in found:
         copies[each.domain] = copies.get(each.domain, 0) + each.external
@@ -88,8 +88,8 @@ def copies_by_domain(found: Iterable[ExternalCopies]) -> dict[str, int]:
 
 
 def forward_refusal(full: Mapping[str, int | None], limit: int) -> RateLimitExceeded:
-    """RATE_LIMIT_EXCEEDED for the domains that forward too much: `forward_rate`, or `message_above_threshold` where the
-    message alone is beyond the limit.
+    """RATE_LIMIT_EXCEEDED for domains over their limit: `forward_rate`, or `message_above_threshold` if the message alone
+    exceeds it.
     """
     domain, wait = max(full.items(), key=lambda each: (each[1] is None, each[1] or 0))
     if wait is None:

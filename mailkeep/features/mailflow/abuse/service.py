@@ -1,4 +1,4 @@
-"""The use cases of suspensions and of the counts of sending."""
+"""Count sent and forwarded mail; set, lift and list suspensions."""
 
 from __future__ import annotations
 
@@ -33,86 +33,86 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
 
-# Longer than counts matter, so that what is forgotten is touched by nobody.
-_COUNTS_KEPT = timedelta(hours=2)
-_NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only who sees all domains
+# Longer than counts are used, so that deleted rows are not locked by others.
+_COUNT_RETENTION = timedelta(hours=2)
+_NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only those who see all domains pass
 
 
-async def count(app: App, who: Principal, at: datetime, uses: Sequence[SendCharge]) -> list[Refusal | None]:
-    """Count messages that are about to be submitted; for each, in order, why it may not go out, or None.
+async def count(app: App, who: Principal, at: datetime, charges: Sequence[SendCharge]) -> list[Refusal | None]:
+    """Count messages that are about to be submitted; returns for each, in order, the refusal or None.
 
     MAILBOX_SUSPENDED; RATE_LIMIT_EXCEEDED with `details.reason` message_above_threshold, domain_rate or sender_rate,
-    which suspends the sender. All in short transactions of its own: a suspension stays whatever the caller does.
+    which suspends the sender. Uses its own short transactions: a suspension stays even if the caller fails.
     """
     limits = app.settings.abuse
     async with app.db.autocommit() as conn:
-        uses = await charge_mailboxes(conn, uses)
-        verdicts = await store.count(conn, at, uses, limits, may_suspend=False)
+        charges = await charge_mailboxes(conn, charges)
+        verdicts = await store.count(conn, at, charges, limits, may_suspend=False)
     if any(verdict.kind == "sender_rate" for verdict in verdicts):
         async with app.db.tx() as conn:
-            verdicts = await store.count(conn, at, uses, limits, may_suspend=True)
-            await _suspend_by_rules(conn, who, at, list(zip(uses, verdicts, strict=True)), limits.sender_per_hour)
-    return refusals(app, uses, verdicts)
+            verdicts = await store.count(conn, at, charges, limits, may_suspend=True)
+            await _suspend_by_rules(conn, who, at, list(zip(charges, verdicts, strict=True)), limits.sender_per_hour)
+    return refusals(app, charges, verdicts)
 
 
 async def charge_mailboxes(
-    conn: Conn, uses: Sequence[SendCharge], *, heed_suspensions: bool = True
+    conn: Conn, charges: Sequence[SendCharge], *, check_suspensions: bool = True
 ) -> list[SendCharge]:
-    """Messages by the senders that they count for: an address with a tag of a mailbox is that mailbox.
+    """Replace senders by the mailboxes for which they count: an address with a tag counts for its mailbox.
 
-    Of an address that is suspended itself they count for the address, and are refused by that.
+    An address that is itself suspended counts for itself, and is refused because of that.
     """
-    asked = {each.written or each.sender for each in uses if each.written or _may_have_tag(each.sender)}
-    found = await store.sending_statuses(conn, asked) if asked else {}
-    return [_charge_mailbox(each, found, heed_suspensions) for each in uses]
+    addresses = {each.written or each.sender for each in charges if each.written or _may_have_tag(each.sender)}
+    found = await store.sending_statuses(conn, addresses) if addresses else {}
+    return [_charge_mailbox(each, found, check_suspensions) for each in charges]
 
 
-def _charge_mailbox(use: SendCharge, found: Mapping[str, SendingStatus], heed_suspensions: bool) -> SendCharge:
-    address = use.written or use.sender
-    standing = found.get(address.key)
-    if standing is None:
-        return use
-    if standing.suspended and heed_suspensions:
-        return replace(use, sender=address)
-    return use if use.written or not standing.mailbox else replace(use, sender=standing.mailbox)
+def _charge_mailbox(charge: SendCharge, found: Mapping[str, SendingStatus], check_suspensions: bool) -> SendCharge:
+    address = charge.written or charge.sender
+    status = found.get(address.key)
+    if status is None:
+        return charge
+    if status.suspended and check_suspensions:
+        return replace(charge, sender=address)
+    return charge if charge.written or not status.mailbox else replace(charge, sender=status.mailbox)
 
 
 def _may_have_tag(sender: Address) -> bool:
-    """Whether it is worth to ask: which delimiter its domain has is the database's matter."""
+    """Whether the address has any delimiter; only the database knows that of its domain."""
     return not DELIMITERS.isdisjoint(sender.local_part)
 
 
-def count_arguments(app: App, uses: Sequence[SendCharge]) -> dict[str, Any]:
-    """Messages (`of_mailboxes`) as the database's `count_sends` takes them, for a statement that does more."""
-    return store.count_arguments(uses, app.settings.abuse)
+def count_arguments(app: App, charges: Sequence[SendCharge]) -> dict[str, Any]:
+    """The arguments of the SQL function `count_sends` for messages, after `charge_mailboxes`."""
+    return store.count_arguments(charges, app.settings.abuse)
 
 
-def refusals(app: App, uses: Sequence[SendCharge], verdicts: Sequence[SendVerdict]) -> list[Refusal | None]:
-    """Why messages may not go out, or None, by the verdicts about them."""
+def refusals(app: App, charges: Sequence[SendCharge], verdicts: Sequence[SendVerdict]) -> list[Refusal | None]:
+    """The refusal of each message, or None, by its verdict."""
     limits = app.settings.abuse
     return [
-        rules.refusal(use, verdict, limits.sender_per_hour, limits.domain_per_hour)
-        for use, verdict in zip(uses, verdicts, strict=True)
+        rules.refusal(charge, verdict, limits.sender_per_hour, limits.domain_per_hour)
+        for charge, verdict in zip(charges, verdicts, strict=True)
     ]
 
 
-async def uncount(conn: Conn, counted: Sequence[tuple[datetime, SendCharge]]) -> None:
-    """Take back messages, each with the time at which it was counted, that were certainly not submitted.
+async def uncount(conn: Conn, counts: Sequence[tuple[datetime, SendCharge]]) -> None:
+    """Uncount messages that were certainly not submitted, each with the time at which it was counted.
 
-    Their senders and domains are locked until the transaction ends: it comes last in it.
+    Call it last in a transaction: it locks their senders and domains until the transaction ends.
     """
-    if counted:
-        uses = await charge_mailboxes(conn, [use for _, use in counted], heed_suspensions=False)
-        await store.uncount(conn, [(at, use) for (at, _), use in zip(counted, uses, strict=True)])
+    if counts:
+        charges = await charge_mailboxes(conn, [charge for _, charge in counts], check_suspensions=False)
+        await store.uncount(conn, [(at, charge) for (at, _), charge in zip(counts, charges, strict=True)])
 
 
 async def forget_counts(conn: Conn, at: datetime) -> None:
-    """Drop counts that no hour reaches back to. Run it a few times an hour."""
-    await store.forget_counts(conn, at - _COUNTS_KEPT)
+    """Delete counts that are no longer used. Run it a few times an hour."""
+    await store.forget_counts(conn, at - _COUNT_RETENTION)
 
 
 async def external_copies(conn: Conn, addresses: Sequence[Address]) -> list[ExternalCopies]:
-    """The recipients among these that aliases and forwards of managed domains lead outside, in their order."""
+    """Those of these recipients whose aliases and forwards have external destinations, in their order."""
     return await store.external_copies(conn, [f"{each.local_part}@{each.domain}" for each in addresses])
 
 
@@ -121,10 +121,10 @@ copies_by_domain = rules.copies_by_domain
 
 
 async def charge_forwards(app: App, at: datetime, charge_id: str | None, copies: Mapping[str, int]) -> Refusal | None:
-    """Count the external copies that domains forward for a message that is about to be accepted; why it may not be.
+    """Count the external copies that domains forward for a message about to be accepted; returns the refusal or None.
 
     RATE_LIMIT_EXCEEDED `forward_rate` or `message_above_threshold`: then nothing is counted. A message is counted once
-    for its charge_id (the queue id), by which it is taken back where it is not accepted after all.
+    per charge_id (the queue ID), which also uncounts it if it is not accepted in the end.
     """
     limit = app.settings.abuse.forward_per_hour
     async with app.db.autocommit() as conn:
@@ -133,24 +133,24 @@ async def charge_forwards(app: App, at: datetime, charge_id: str | None, copies:
 
 
 async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit: int) -> bool:
-    """Whether a domain may forward so many copies now. Nothing is counted."""
+    """Whether a domain may forward this number of copies now. Does not count them."""
     return await store.hourly_forwards(conn, at, domain) + copies <= limit
 
 
 async def usage(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> HourlyUsage:
-    """What a domain has sent and forwarded in the hour before `at`. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    """The mail that a domain sent and forwarded in the hour before `at`. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     domain = await domains.get(conn, who, "domain.list", domain_id)
     return await store.usage(conn, at, domain.name)
 
 
 async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
-    """Messages that were charged under these ids are not accepted."""
+    """Uncount the messages with these charge IDs."""
     if charge_ids:
         await store.uncount_forwards(conn, charge_ids)
 
 
 async def _suspend_by_rules(
-    conn: Conn, who: Principal, at: datetime, judged: Sequence[tuple[SendCharge, SendVerdict]], threshold: int
+    conn: Conn, who: Principal, at: datetime, checked: Sequence[tuple[SendCharge, SendVerdict]], threshold: int
 ) -> None:
     actor = Principal(
         None,
@@ -161,10 +161,10 @@ async def _suspend_by_rules(
         user_agent=who.user_agent,
         request_id=who.request_id,
     )
-    for use, verdict in judged:
+    for charge, verdict in checked:
         if verdict.kind != "sender_rate":
             continue
-        suspension = rules.rate_suspension(uuid7(at), use, threshold, at)
+        suspension = rules.rate_suspension(uuid7(at), charge, threshold, at)
         if await store.upsert(conn, suspension):
             before, after = _audit_sender_fields(suspension, None), _audit_sender_fields(suspension, suspension)
             await audit.record(
@@ -173,24 +173,22 @@ async def _suspend_by_rules(
             await events.emit(conn, at, rules.suspension_event(suspension))
 
 
-async def page(conn: Conn, who: Principal, domain_id: UUID | None, asked: PageRequest) -> Page[SenderSuspension]:
-    """A page of the suspensions that the caller may see; DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE for a domain asked
-    for.
-    """
+async def page(conn: Conn, who: Principal, domain_id: UUID | None, page_request: PageRequest) -> Page[SenderSuspension]:
+    """A page of the suspensions that the caller may see, or of one domain. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     if domain_id is not None:
         await domains.get(conn, who, "suspension.list", domain_id)
-    return await store.page(conn, who.domains(), domain_id, asked)
+    return await store.page(conn, who.domains(), domain_id, page_request)
 
 
 async def get(conn: Conn, who: Principal, suspension_id: UUID) -> SenderSuspension:
-    """The suspension with this id. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    """The suspension with this ID. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     return await _get(conn, who, "suspension.read", suspension_id)
 
 
 async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) -> SenderSuspension:
-    """Lift a suspension, whether or not its address has a mailbox; what is counted for the sender begins anew.
+    """Lift a suspension, whether or not its address has a mailbox, and reset the sender's count.
 
-    NOT_FOUND, API_KEY_DOMAIN_SCOPE; FORBIDDEN where a higher-ranked administrator owns the address.
+    NOT_FOUND, API_KEY_DOMAIN_SCOPE; FORBIDDEN if a higher-ranked administrator owns the address.
     """
     seen = await _get(conn, who, "suspension.lift", suspension_id)
     mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, parse_address(seen.address)))
@@ -213,7 +211,7 @@ async def _get(conn: Conn, who: Principal, action: str, suspension_id: UUID) -> 
 
 
 async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, reason: str) -> Mailbox:
-    """Suspend sending for a mailbox's address; answers the mailbox as it is then. NOT_FOUND, FORBIDDEN."""
+    """Suspend sending for the address of a mailbox, and return the mailbox. NOT_FOUND, FORBIDDEN."""
     mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
     address = mailbox.address
     present = await store.lock_and_find(conn, address.key)
@@ -239,7 +237,7 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
 
 
 async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) -> Mailbox:
-    """Lift the suspension of a mailbox's address; answers the mailbox as it is then. NOT_FOUND, FORBIDDEN."""
+    """Lift the suspension of a mailbox's address, and return the mailbox. NOT_FOUND, FORBIDDEN."""
     mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
     present = await store.lock_and_find(conn, mailbox.address.key)
     if present is not None:

@@ -1,4 +1,4 @@
-"""The SQL of suspensions and of the counts of sending."""
+"""The SQL of suspensions and counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SELECT = """
 
 
 async def upsert(conn: Conn, suspension: SenderSuspension) -> bool:
-    """Set the suspension of an address, in the place of one that it has; False where its domain is gone."""
+    """Set or replace the suspension of an address; False if its domain was deleted."""
     cursor = await conn.execute(
         """
         INSERT INTO suspensions (id, domain_id, address, address_key, reason, by_kind, by_label, by_rank,
@@ -46,7 +46,7 @@ async def upsert(conn: Conn, suspension: SenderSuspension) -> bool:
 
 
 async def delete(conn: Conn, address_key: str) -> None:
-    """End the suspension of an address, and what was counted for it."""
+    """Delete the suspension of an address, and its counts."""
     await conn.execute("DELETE FROM suspensions WHERE address_key = %(key)s", {"key": address_key})
     await conn.execute("DELETE FROM send_counts WHERE subject = %(key)s", {"key": address_key})
 
@@ -58,21 +58,19 @@ async def find(conn: Conn, address_key: str) -> SenderSuspension | None:
 
 
 async def lock_and_find(conn: Conn, address_key: str) -> SenderSuspension | None:
-    """The suspension of an address; no other writer of this address goes on until the transaction ends, and nothing
-    is counted for it.
-    """
+    """The suspension of an address. Until the transaction ends, other writers and counters of this address wait."""
     await conn.execute("SELECT lock_sender(%(key)s)", {"key": address_key})
     return await find(conn, address_key)
 
 
 async def find_by_id(conn: Conn, suspension_id: UUID) -> SenderSuspension | None:
-    """The suspension with this id."""
+    """The suspension with this ID."""
     cursor = await conn.execute(_SELECT + " WHERE s.id = %(id)s", {"id": suspension_id})
     return _suspension(await cursor.fetchone())
 
 
 async def page(
-    conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, asked: PageRequest
+    conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, page_request: PageRequest
 ) -> Page[SenderSuspension]:
     """A page of the suspensions in `domains` (None: in all), or in one domain."""
     found = await fetch_page(
@@ -82,15 +80,15 @@ async def page(
             ("s.domain_id = ANY(%(domains)s)", "domains", domains),
             ("s.domain_id = %(domain_id)s", "domain_id", domain_id),
         ],
-        asked,
+        page_request,
         {"created_at": "s.id", "id": "s.id", "address": "s.address"},
     )
     return Page([SenderSuspension(**row) for row in found.rows], found.next_key)
 
 
 async def sending_statuses(conn: Conn, addresses: Collection[Address]) -> dict[str, SendingStatus]:
-    """How these addresses stand, by their keys."""
-    asked = list(addresses)
+    """The sending status of these addresses, by their keys."""
+    ordered = list(addresses)
     cursor = await conn.execute(
         """
         SELECT a.key, m.local_part, a.domain,
@@ -99,9 +97,9 @@ async def sending_statuses(conn: Conn, addresses: Collection[Address]) -> dict[s
         LEFT JOIN LATERAL mta_mailbox_of(a.local_part, a.domain) m ON true
         """,
         {
-            "keys": [each.key for each in asked],
-            "locals": [each.local_part for each in asked],
-            "domains": [each.domain for each in asked],
+            "keys": [each.key for each in ordered],
+            "locals": [each.local_part for each in ordered],
+            "domains": [each.domain for each in ordered],
         },
     )
     return {
@@ -111,12 +109,12 @@ async def sending_statuses(conn: Conn, addresses: Collection[Address]) -> dict[s
 
 
 async def count(
-    conn: Conn, at: datetime, uses: Sequence[SendCharge], limits: AbuseSettings, *, may_suspend: bool
+    conn: Conn, at: datetime, charges: Sequence[SendCharge], limits: AbuseSettings, *, may_suspend: bool
 ) -> list[SendVerdict]:
-    """Judge messages in their order, and count those that may go out: one statement, however many.
+    """Check messages in their order and count those that may be sent, in one statement.
 
-    Without `may_suspend` it is to be run in autocommit, and counts nothing where a sender is to be suspended.
-    With it the caller writes the suspensions in the same transaction.
+    Without `may_suspend`, run it in autocommit; it counts nothing if a sender must be suspended. With it, the caller
+    writes the suspensions in the same transaction.
     """
     cursor = await conn.execute(
         """
@@ -125,33 +123,33 @@ async def count(
                          %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, place)
         ORDER BY c.place
         """,
-        count_arguments(uses, limits) | {"at": at, "may_suspend": may_suspend},
+        count_arguments(charges, limits) | {"at": at, "may_suspend": may_suspend},
     )
     return [SendVerdict(**row) for row in await cursor.fetchall()]
 
 
-def count_arguments(uses: Sequence[SendCharge], limits: AbuseSettings) -> dict[str, Any]:
-    """What the database's `count_sends` is told of messages, beside the time."""
-    return _charge_columns(uses) | {"sender_limit": limits.sender_per_hour, "domain_limit": limits.domain_per_hour}
+def count_arguments(charges: Sequence[SendCharge], limits: AbuseSettings) -> dict[str, Any]:
+    """The arguments of the SQL function `count_sends`, except the time."""
+    return _charge_columns(charges) | {"sender_limit": limits.sender_per_hour, "domain_limit": limits.domain_per_hour}
 
 
-async def uncount(conn: Conn, counted: Sequence[tuple[datetime, SendCharge]]) -> None:
-    """Take back messages, each counted at its time. Locks senders and domains: it comes last in a transaction."""
-    uses = [use for _, use in counted]
+async def uncount(conn: Conn, counts: Sequence[tuple[datetime, SendCharge]]) -> None:
+    """Uncount messages, each counted at its time. Call it last in a transaction: it locks senders and domains."""
+    charges = [charge for _, charge in counts]
     await conn.execute(
         "SELECT uncount_sends(%(at)s::timestamptz[], %(senders)s::text[], %(recipients)s::integer[])",
-        _charge_columns(uses) | {"at": [at for at, _ in counted]},
+        _charge_columns(charges) | {"at": [at for at, _ in counts]},
     )
 
 
 async def forget_counts(conn: Conn, before: datetime) -> None:
-    """Drop the counts of minutes before `before`."""
+    """Delete the counts of minutes before `before`."""
     await conn.execute("DELETE FROM send_counts WHERE minute < %(before)s", {"before": before})
     await conn.execute("DELETE FROM forward_charges WHERE charged_at < %(before)s", {"before": before})
 
 
 async def external_copies(conn: Conn, addresses: Sequence[str]) -> list[ExternalCopies]:
-    """Those of these addresses (A-labels) that lead outside from a managed domain, in their order."""
+    """Those of these addresses (A-labels) of managed domains that have external destinations, in their order."""
     cursor = await conn.execute(
         """
         WITH ours AS MATERIALIZED (
@@ -172,8 +170,8 @@ async def external_copies(conn: Conn, addresses: Sequence[str]) -> list[External
 async def count_forwards(
     conn: Conn, at: datetime, charge_id: str | None, copies: Mapping[str, int], limit: int
 ) -> dict[str, int | None]:
-    """Count forwarded copies by their domains, all or none: then the domains without room, and the seconds until they
-    have it (None: never). In autocommit. Idempotent for a charge_id.
+    """Count forwarded copies by domain, all or none; returns the domains over the limit with the seconds until they may
+    forward them (None: never). Run it in autocommit. Idempotent for a charge_id.
     """
     cursor = await conn.execute(
         """
@@ -192,7 +190,7 @@ async def count_forwards(
 
 
 async def hourly_forwards(conn: Conn, at: datetime, domain: str) -> int:
-    """How many copies a domain has forwarded in the hour before `at`."""
+    """The number of copies that a domain forwarded in the hour before `at`."""
     cursor = await conn.execute("SELECT forwarded_copies(%(at)s, %(domain)s) AS counted", {"at": at, "domain": domain})
     row = await cursor.fetchone()
     assert row is not None
@@ -200,7 +198,7 @@ async def hourly_forwards(conn: Conn, at: datetime, domain: str) -> int:
 
 
 async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUsage:
-    """How many recipients and copies count for a domain at `at`."""
+    """The recipients and copies that count for a domain at `at`."""
     cursor = await conn.execute(
         """
         SELECT forwarded_copies(%(at)s, %(domain)s) AS forwarded,
@@ -217,12 +215,15 @@ async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUsage:
 
 
 async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
-    """Take back what `count_forwards` counted under these ids."""
+    """Uncount what `count_forwards` counted with these charge IDs."""
     await conn.execute("SELECT uncount_forwards(%(ids)s::text[])", {"ids": list(charge_ids)})
 
 
-def _charge_columns(uses: Sequence[SendCharge]) -> dict[str, Any]:
-    return {"senders": [use.sender.key for use in uses], "recipients": [use.recipients for use in uses]}
+def _charge_columns(charges: Sequence[SendCharge]) -> dict[str, Any]:
+    return {
+        "senders": [charge.sender.key for charge in charges],
+        "recipients": [charge.recipients for charge in charges],
+    }
 
 
 def _suspension(row: dict[str, Any] | None) -> SenderSuspension | None:

@@ -1,4 +1,4 @@
-"""JSON of suspensions, and of what may be sent in an hour."""
+"""JSON of suspensions and thresholds."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Reason = Annotated[str, Meta(max_length=500)]
 
 
 class SuspendBody(Body, frozen=True):
-    """Why sending is suspended, as it is shown on the mailbox."""
+    """The reason of a suspension, shown on the mailbox."""
 
     reason: Reason = ""
 
 
 class SuspensionRecord(Struct, frozen=True):
-    """Why, by whom (`rules`, or an administrator) and since when sending is suspended.
+    """Why, by whom (`rules` or an administrator) and since when sending is suspended.
 
-    `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+    `by` is the name of the administrator for callers who see all administrators, otherwise the role.
     """
 
     reason: str
@@ -37,7 +37,7 @@ class SuspensionRecord(Struct, frozen=True):
 
 
 class MailboxSuspensionResponse(Struct, frozen=True):
-    """A mailbox and the suspension of its address, null where it may send."""
+    """A mailbox and the suspension of its address, null if it may send."""
 
     id: UUID
     domain_id: UUID
@@ -46,7 +46,7 @@ class MailboxSuspensionResponse(Struct, frozen=True):
 
 
 def mailbox_suspension(mailbox: Mailbox, who: Principal) -> MailboxSuspensionResponse:
-    """A mailbox with its suspension, as it is answered to this caller."""
+    """The JSON of a mailbox with its suspension, for this caller."""
     found = mailbox.suspension
     return MailboxSuspensionResponse(
         id=mailbox.id,
@@ -58,7 +58,7 @@ def mailbox_suspension(mailbox: Mailbox, who: Principal) -> MailboxSuspensionRes
 
 
 class SuspensionAuthor(Struct, frozen=True):
-    """Who suspended: the abuse rules, or an administrator by its email (a key by its name); to scoped keys by role."""
+    """Who suspended: the abuse rules, or an administrator (email, key name, or role for scoped keys)."""
 
     kind: Literal["rules", "admin"]
     label: str
@@ -82,7 +82,7 @@ class SuspensionQuery(Query, frozen=True):
 
 
 class LiftResponse(Struct, frozen=True):
-    """That a suspension is lifted."""
+    """Confirmation that a suspension was lifted."""
 
     message: str
     id: UUID
@@ -90,7 +90,7 @@ class LiftResponse(Struct, frozen=True):
 
 
 def suspension(found: SenderSuspension, who: Principal) -> SuspensionResponse:
-    """A suspension as it is answered to this caller."""
+    """The JSON of a suspension, for this caller."""
     return SuspensionResponse(
         id=found.id,
         domain_id=found.domain_id,
@@ -102,24 +102,24 @@ def suspension(found: SenderSuspension, who: Principal) -> SuspensionResponse:
 
 
 class ThresholdQuery(Query, frozen=True):
-    """For the whole installation, or for a domain."""
+    """The scope: the whole installation or a domain."""
 
     scope: Literal["global", "domain"] = "global"
     id: UUID | None = None
 
     def domain_id(self) -> UUID | None:
-        """The domain that is asked for; None: no domain is. MISSING_FIELDS, INVALID_FIELD."""
+        """The ID of the requested domain, None for the installation. MISSING_FIELDS, INVALID_FIELD."""
         if self.scope == "domain" and self.id is None:
             raise MissingFields(["id"])
         if self.scope == "global" and self.id is not None:
-            raise invalid_field("id", "goes with scope=domain only")
+            raise invalid_field("id", "is allowed with scope=domain only")
         return self.id
 
 
 class Threshold(Struct, frozen=True):
-    """Recipients an hour; `source`: where the value is set (`global`: a setting).
+    """Recipients per hour; `source`: where the value is set (`global`: in the settings).
 
-    `used`: how many of them the domain has used in the last hour, null where the value is not the domain's own.
+    `used`: usage of the domain in the last hour, null if the value is not for the domain.
     """
 
     value: int
@@ -128,7 +128,7 @@ class Threshold(Struct, frozen=True):
 
 
 class ThresholdValues(Struct, frozen=True):
-    """For one sender address, for all that a domain sends, and for the external copies that it forwards."""
+    """Limits for one sender address, for all mail of a domain, and for the external copies that it forwards."""
 
     sender_per_hour: Threshold
     domain_per_hour: Threshold
@@ -136,7 +136,7 @@ class ThresholdValues(Struct, frozen=True):
 
 
 class Thresholds(Struct, frozen=True):
-    """What may be sent and forwarded in an hour."""
+    """The hourly limits for sending and forwarding."""
 
     scope: Literal["global", "domain"]
     id: UUID | None
@@ -144,13 +144,13 @@ class Thresholds(Struct, frozen=True):
 
 
 def thresholds(asked: ThresholdQuery, limits: AbuseSettings, used: HourlyUsage | None) -> Thresholds:
-    """Thresholds with a domain's use, as they are answered."""
+    """The JSON of the limits, with the usage of a domain."""
     return Thresholds(
-        scope=asked.scope,
-        id=asked.id,
+        scope=query.scope,
+        id=query.id,
         values=ThresholdValues(
             sender_per_hour=Threshold(limits.sender_per_hour, "global", None),
-            domain_per_hour=Threshold(limits.domain_per_hour, "global", used and used.sent),
-            forward_per_hour=Threshold(limits.forward_per_hour, "global", used and used.forwarded),
+            domain_per_hour=Threshold(limits.domain_per_hour, "global", usage and usage.sent),
+            forward_per_hour=Threshold(limits.forward_per_hour, "global", usage and usage.forwarded),
         ),
     )

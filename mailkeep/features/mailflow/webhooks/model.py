@@ -1,4 +1,4 @@
-"""A webhook, and an event on its way to it."""
+"""A webhook, and the delivery of an event to it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from msgspec import Struct
 State = Literal["pending", "waiting_for_retry", "delivered", "abandoned"]
 
 TIMEOUT_SECONDS = 10.0
-"""For all of an attempt: look-up, connection, request, answer."""
+"""For a whole attempt: DNS look-up, connection, request and response."""
 MAX_ANSWER_BYTES = 16 * 1024
 ROTATION_OVERLAP = timedelta(hours=24)
-"""How long the secret before a rotation signs too."""
+"""How long the previous secret also signs after a rotation."""
 MAX_REPLAYS = 10_000
 TEST_KIND = "system.test"
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Who wants to be told of what. `domain_id` None: of all domains; `domain_name` is that domain's.
+    """A subscription to events. `domain_id` None: of all domains.
 
-    `rotating_until`: until then the secret before the last rotation signs too. `failing_since`: no attempt has
-    succeeded since; `disabled_at`: it was made inactive for that.
+    `rotating_until`: until then the previous secret also signs. `failing_since`: no attempt has succeeded since;
+    `disabled_at`: when it was deactivated because of that.
     """
 
     id: UUID
@@ -45,7 +45,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class NewWebhook:
-    """A webhook to make, as it was asked for."""
+    """A webhook to create."""
 
     url: str
     events: Sequence[str]
@@ -54,7 +54,7 @@ class NewWebhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookChanges:
-    """What to change of a webhook; None leaves a thing as it is."""
+    """Changes to a webhook; None leaves a field as it is."""
 
     url: str | None = None
     events: Sequence[str] | None = None
@@ -63,7 +63,7 @@ class WebhookChanges:
 
 @dataclass(frozen=True, slots=True)
 class WebhookSecrets:
-    """A webhook's secrets as they are stored; `previous` while it signs too."""
+    """The secrets of a webhook, encrypted; `previous` is set while it also signs."""
 
     secret: bytes
     previous: bytes | None
@@ -71,9 +71,9 @@ class WebhookSecrets:
 
 @dataclass(frozen=True, slots=True)
 class WebhookDelivery:
-    """An event on its way to a webhook, or there. `claimed_at`: when the attempt under way began.
+    """The delivery of an event to a webhook. `claimed_at`: when the attempt in progress began.
 
-    `attempts` are those that ended, the newest last, as `Attempt` in JSON.
+    `attempts` are the finished ones, newest last, each a `WebhookAttempt` in JSON.
     """
 
     id: UUID
@@ -89,7 +89,7 @@ class WebhookDelivery:
 
 @dataclass(frozen=True, slots=True)
 class EventContent:
-    """What an event tells: `data` is JSON as it is stored."""
+    """The content of an event; `data` is JSON as stored."""
 
     event_id: UUID
     kind: str
@@ -100,7 +100,10 @@ class EventContent:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryJob:
-    """A delivery that is this worker's until `until`, by the count `lease`; `content` None where the event is gone."""
+    """A delivery that this worker has claimed until `until`; `lease` is the number of the claim.
+
+    `content` is None if the event no longer exists.
+    """
 
     id: UUID
     webhook_id: UUID
@@ -113,7 +116,7 @@ class DeliveryJob:
 
 
 class WebhookAttempt(Struct, frozen=True):
-    """One try: what was answered, or why nothing was (`error`: what the outbound client names, and its words)."""
+    """One attempt: the response, or in `error` why there is none (kind of failure and explanation)."""
 
     at: str
     status: int | None
@@ -123,13 +126,13 @@ class WebhookAttempt(Struct, frozen=True):
 
     @property
     def is_success(self) -> bool:
-        """Whether the answer was 2xx: a redirect is a failure."""
+        """Whether the response was 2xx; a redirect is a failure."""
         return self.status is not None and 200 <= self.status < 300
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookOutcome:
-    """What an attempt has made of a delivery; `next_attempt_at` None where it is settled."""
+    """The state of a delivery after an attempt; `next_attempt_at` is None if there is no retry."""
 
     delivery_id: UUID
     lease: int
@@ -141,7 +144,7 @@ class WebhookOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ReplayPeriod:
-    """Events to deliver again: from `since` to before `until`; `only_failed`: only what was given up."""
+    """Replay the events from `since` until before `until`; `only_failed`: only abandoned deliveries."""
 
     since: datetime
     until: datetime
@@ -150,7 +153,7 @@ class ReplayPeriod:
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """How many deliveries were begun anew; `next_since` where the span goes on beyond what one call takes."""
+    """How many deliveries were queued; `next_since` is set if the period has more events than one call takes."""
 
     queued: int
     next_since: datetime | None

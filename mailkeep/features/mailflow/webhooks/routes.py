@@ -1,4 +1,4 @@
-"""Paths of webhooks."""
+"""Endpoints of webhooks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ async def _list(app: App, call: Call) -> HttpResponse:
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
-    given = call.body
-    new = NewWebhook(given.url, given.events, given.domain_id)
+    body = call.body
+    new = NewWebhook(body.url, body.events, body.domain_id)
     async with app.db.tx() as conn:
         webhook, secret = await service.create(conn, app, call.caller(), app.clock(), new)
     return HttpResponse(wire.with_secret(webhook, secret))
@@ -61,9 +61,10 @@ async def _test(app: App, call: Call) -> HttpResponse:
 
 async def _deliveries(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
-    wanted = (call.query.state, call.query.event)
     async with app.db.autocommit() as conn:
-        page = await service.deliveries(conn, call.caller(), call.id(), wanted, call.page)
+        page = await service.list_deliveries(
+            conn, call.caller(), call.id(), call.query.state, call.query.event, call.page
+        )
     return HttpResponse([wire.delivery(each) for each in page.rows], page)
 
 
@@ -74,11 +75,11 @@ async def _replay(app: App, call: Call) -> HttpResponse:
 
 
 async def _replay_period(app: App, call: Call) -> HttpResponse:
-    given, at = call.body, app.clock()
-    span = ReplayPeriod(given.since, at if given.until is UNSET else given.until, given.only_failed)
+    body, at = call.body, app.clock()
+    period = ReplayPeriod(body.since, at if body.until is UNSET else body.until, body.only_failed)
     async with app.db.tx() as conn:
-        done = await service.replay_period(conn, call.caller(), at, call.id(), span)
-    return HttpResponse(wire.replay_result(done))
+        result = await service.replay_period(conn, call.caller(), at, call.id(), period)
+    return HttpResponse(wire.replay_result(result))
 
 
 _TAG = "Webhooks"
@@ -102,10 +103,10 @@ ENDPOINTS = (
         action="webhook.write",
         summary="Create a webhook",
         description=(
-            "The events are posted to `url`, each until it is answered 2xx within 10 seconds: after the first try up "
-            "to five more, 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours after the one before "
-            "(`webhooks.retry_seconds`). The secret that signs them is shown once. Without `domain_id` the webhook is "
-            "told of all domains; with it, it goes with its domain."
+            "Each event is posted to `url` until the response is 2xx within 10 seconds. After the first attempt there "
+            "are up to five retries, after 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours "
+            "(`webhooks.retry_seconds`). The secret that signs events is shown once. Without `domain_id` the webhook "
+            "receives the events of all domains; with it, it is deleted with its domain."
         ),
         tag=_TAG,
         body=wire.WebhookCreate,
@@ -146,8 +147,8 @@ ENDPOINTS = (
         action="webhook.write",
         summary="Change a webhook",
         description=(
-            "While it is inactive nothing is delivered and nothing new queued; what was queued before waits, and what "
-            "happened meanwhile can be replayed."
+            "While a webhook is inactive, nothing is delivered and no new event is queued. Queued deliveries wait, and "
+            "missed events can be replayed."
         ),
         tag=_TAG,
         body=wire.WebhookChange,
@@ -163,7 +164,7 @@ ENDPOINTS = (
         handler=_delete,
         action="webhook.write",
         summary="Delete a webhook",
-        description="At once, with what was on its way to it.",
+        description="Its pending deliveries are deleted too.",
         tag=_TAG,
         data=wire.WebhookDeleteResponse,
         audit="webhook.delete",
@@ -176,8 +177,8 @@ ENDPOINTS = (
         path="/webhooks/{id}/test",
         handler=_test,
         action="webhook.write",
-        summary="Try a webhook",
-        description="Posts a signed event of the kind `system.test` now, once, and answers what came of it.",
+        summary="Test a webhook",
+        description="Posts a signed event of the kind `system.test` once, now, and returns the result.",
         tag=_TAG,
         data=wire.TestResult,
         audit="webhook.test",
@@ -190,11 +191,11 @@ ENDPOINTS = (
         path="/webhooks/{id}/rotate-secret",
         handler=_rotate,
         action="webhook.write",
-        summary="Give a webhook a new secret",
+        summary="Rotate the secret of a webhook",
         description=(
-            "It is shown once. For 24 hours deliveries are signed with both: `webhook-signature` holds two "
-            "signatures, and `X-Svc-Signature-Previous` the one by the secret before. A second rotation within that "
-            "time ends the first."
+            "The new secret is shown once. For 24 hours deliveries are signed with both secrets: `webhook-signature` "
+            "holds two signatures, and `X-Svc-Signature-Previous` is made with the old secret. A second rotation "
+            "within that time ends the first."
         ),
         tag=_TAG,
         data=wire.WebhookWithSecret,
@@ -209,7 +210,7 @@ ENDPOINTS = (
         handler=_deliveries,
         action="webhook.read",
         summary="List a webhook's deliveries",
-        description="With each try and its answer, newest event first; kept for `retention.event_days`.",
+        description="With attempts and responses, newest event first. Kept for `retention.event_days`.",
         tag=_TAG,
         query=wire.DeliveryQuery,
         listing=Listing(("created_at",)),
@@ -224,8 +225,8 @@ ENDPOINTS = (
         action="webhook.write",
         summary="Deliver an event again",
         description=(
-            "With the same `webhook-id` and all its tries, whatever became of it before. One whose try is under way "
-            "goes on as it is. For an inactive webhook CONFLICT (`webhook_inactive`)."
+            "With the same `webhook-id` and the whole retry schedule, whatever its state. A delivery with an attempt "
+            "in progress stays as it is. CONFLICT (`webhook_inactive`) for an inactive webhook."
         ),
         tag=_TAG,
         data=wire.DeliveryRecord,
@@ -239,11 +240,11 @@ ENDPOINTS = (
         path="/webhooks/{id}/replay",
         handler=_replay_period,
         action="webhook.write",
-        summary="Deliver the events of a span again",
+        summary="Deliver the events of a period again",
         description=(
-            "All that the webhook subscribes to, also what happened before it was made or while it was inactive; with "
-            "`only_failed` what was given up. One call takes the oldest 10,000: where `next_since` is answered, there "
-            "is more. For an inactive webhook CONFLICT (`webhook_inactive`)."
+            "All events to which the webhook subscribes, also those from before it was created or while it was "
+            "inactive; with `only_failed` only abandoned deliveries. One call takes the oldest 10,000; if `next_since` "
+            "is set, continue from there. CONFLICT (`webhook_inactive`) for an inactive webhook."
         ),
         tag=_TAG,
         body=wire.ReplayRequest,

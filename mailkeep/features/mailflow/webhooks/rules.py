@@ -1,4 +1,4 @@
-"""What a webhook may be, what is sent to it, and what an attempt makes of a delivery."""
+"""Validation of webhooks, the body of a delivery, and the state of a delivery after an attempt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mailkeep.net.guard import refuse_address
 from mailkeep.net.url import MalformedUrl, parse_url
 
 _EXCERPT_CHARACTERS = 1000
-# From NUL, which PostgreSQL takes neither in text nor in JSON.
+# PostgreSQL accepts NUL neither in text nor in JSON.
 _NO_NUL = {0: "\ufffd"}
 EVENT_GONE = "event_gone"
 INTERRUPTED = "interrupted"
@@ -38,14 +38,14 @@ _FAILURES = {
     "timeout": "No answer within 10 seconds.",
     "protocol": "The answer is not valid HTTP, or the connection ended before it was complete.",
 }
-"""Why an attempt has no answer, as administrators see it: without the addresses behind a name, ours or others'."""
+"""Explanations for administrators of attempts without a response; they do not reveal what a name resolves to."""
 
 
 def check_url(url: str, allowed_networks: Sequence[Network], allowed_ports: Collection[int]) -> None:
-    """INVALID_URL for what is not https, has userinfo, a fragment, control characters, or an odd host; with
-    `details.setting` for an IP address or a port that only a setting allows.
+    """INVALID_URL unless it is an https URL without userinfo, fragment and control characters, with a valid host; with
+    `details.setting` if an IP address or port needs a setting.
 
-    Names are not resolved here: each attempt checks the address that it connects to.
+    Names are not resolved here: each attempt checks the address to which it connects.
     """
     try:
         target = parse_url(url)
@@ -69,26 +69,26 @@ def _needs_setting(setting: str, what: str) -> InvalidUrl:
 
 
 def unique_kinds(events: Sequence[str]) -> tuple[str, ...]:
-    """The kinds in the order given; INVALID_FIELD for none."""
+    """The kinds without duplicates, in their order; INVALID_FIELD if there is none."""
     if not events:
         raise invalid_field("events", "must not be empty")
     return tuple(dict.fromkeys(events))
 
 
-def check_period(span: ReplayPeriod) -> None:
-    """INVALID_FIELD where the span is none."""
-    if span.since >= span.until:
+def check_period(period: ReplayPeriod) -> None:
+    """INVALID_FIELD if the period is empty."""
+    if period.since >= period.until:
         raise invalid_field("until", "must be after since")
 
 
 def refuse_inactive(webhook: Webhook) -> None:
-    """CONFLICT `webhook_inactive`: nothing is delivered to one that is inactive."""
+    """CONFLICT `webhook_inactive` if the webhook is inactive, since nothing is delivered to it."""
     if not webhook.active:
         raise Conflict("The webhook is inactive: activate it first.", reason="webhook_inactive")
 
 
 def body(content: EventContent, data: Mapping[str, Any] | msgspec.Raw) -> bytes:
-    """The body of a delivery, the same for every attempt; `id` is the message's, without a message the event's."""
+    """The body of a delivery, the same for every attempt; `id` is that of the message, or of the event without one."""
     return msgspec.json.encode(
         {
             "id": content.message_id or content.event_id,
@@ -101,21 +101,21 @@ def body(content: EventContent, data: Mapping[str, Any] | msgspec.Raw) -> bytes:
 
 
 def excerpt(answer: bytes) -> str:
-    """The beginning of an answer as text that can be stored, whatever was sent."""
-    # A character has at most four bytes; what is cut in two at the end goes with the rest.
+    """The beginning of a response as text that PostgreSQL can store."""
+    # A character has at most four bytes; one that is cut at the end is beyond the excerpt.
     text = answer[: 4 * _EXCERPT_CHARACTERS + 4].decode("utf-8", "replace")
     return text[:_EXCERPT_CHARACTERS].translate(_NO_NUL)
 
 
 def attempt_with_answer(at: datetime, status: int, duration_ms: int, answer: bytes) -> WebhookAttempt:
-    """An attempt that was answered, whatever the status."""
+    """An attempt with a response of any status."""
     return WebhookAttempt(iso(at), status, duration_ms, None, excerpt(answer))
 
 
 def attempt_without_answer(
     at: datetime, error: str, duration_ms: int | None, certificate: str | None = None
 ) -> WebhookAttempt:
-    """An attempt without an answer, and why; `certificate`: what is wrong with the server's, for the kind `tls`."""
+    """An attempt without a response; `certificate` is the problem of the server's certificate, for the kind `tls`."""
     words = (
         f"The TLS handshake failed: {(certificate or 'no common version or cipher').rstrip('.')}."
         if error == "tls"
@@ -126,8 +126,8 @@ def attempt_without_answer(
 
 
 def outcome(job: DeliveryJob, attempt: WebhookAttempt, ended_at: datetime, waits: Sequence[int]) -> WebhookOutcome:
-    """What an attempt makes of its delivery: after the nth failure the next comes in the nth of `waits` (seconds);
-    after as many retries as there are waits it is abandoned.
+    """The state of a delivery after an attempt: the nth failure is followed by a retry after the nth of `waits`
+    (seconds); when there is none left, the delivery is abandoned.
     """
     if attempt.is_success:
         return WebhookOutcome(job.id, job.lease, "delivered", job.failures, None, attempt)
@@ -139,13 +139,13 @@ def outcome(job: DeliveryJob, attempt: WebhookAttempt, ended_at: datetime, waits
 
 
 def test_event(webhook: Webhook, event_id: UUID, kind: str, at: datetime) -> EventContent:
-    """What POST …/test sends."""
-    data = msgspec.json.encode({"webhook_id": webhook.id, "message": "A test, asked for by an administrator."})
+    """The event that POST …/test sends."""
+    data = msgspec.json.encode({"webhook_id": webhook.id, "message": "A test, requested by an administrator."})
     return EventContent(event_id, kind, None, data.decode(), at)
 
 
 def disable_event_data(webhook: Webhook) -> dict[str, Any]:
-    """The data of system.webhook_disabled."""
+    """The data of the event system.webhook_disabled."""
     return {
         "webhook_id": webhook.id,
         "url": webhook.url,

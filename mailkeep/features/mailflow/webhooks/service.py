@@ -1,4 +1,4 @@
-"""The use cases of webhooks."""
+"""Create, change, delete, test and replay webhooks; post deliveries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mailkeep.core.principal import ActorType, Principal, Role, allow_on
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
-from mailkeep.features.mailflow.webhooks import rules, signature, store, wire
+from mailkeep.features.mailflow.webhooks import delivery_store, rules, signature, store, wire
 from mailkeep.features.mailflow.webhooks.model import (
     MAX_ANSWER_BYTES,
     MAX_REPLAYS,
@@ -50,26 +50,26 @@ from mailkeep.settings import parse_networks
 log = structlog.get_logger("mailkeep.webhooks")
 
 _READ, _WRITE = "webhook.read", "webhook.write"
-# A global webhook belongs to no domain, so that no scope holds it.
+# Stands for the domain of a global webhook: no scoped key has it.
 _NO_DOMAIN = UUID(int=0)
 _PURPOSE = "webhook secret"
 _SYSTEM = Principal(None, "webhooks", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def list_visible(conn: Conn, who: Principal) -> list[Webhook]:
-    """The webhooks that the caller sees, the newest first: a scoped key those of its domains."""
+    """The webhooks that the caller may see, newest first; a scoped key sees those of its domains."""
     return await store.list_visible(conn, who.domains())
 
 
 async def get(conn: Conn, who: Principal, webhook_id: UUID) -> Webhook:
-    """The webhook; NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    """The webhook with this ID. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     return _authorize(await store.find(conn, webhook_id), who, _READ)
 
 
 async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWebhook) -> tuple[Webhook, str]:
-    """Make a webhook: its record, and its secret, which is shown once.
+    """Create a webhook; returns it with its secret, which is shown once.
 
-    INVALID_URL; DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE (also for a global one, by a scoped key).
+    INVALID_URL, DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE (also if a scoped key creates a global webhook).
     """
     _check_url(app, new.url)
     domain = await domains.get(conn, who, _WRITE, new.domain_id) if new.domain_id else None
@@ -98,9 +98,9 @@ async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWeb
 async def change(
     conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, wanted: WebhookChanges
 ) -> Webhook:
-    """Change a webhook; answers it as it is then. Activated, it is no longer held to have failed.
+    """Change a webhook and return it. Activating it resets `failing_since` and `disabled_at`.
 
-    INVALID_URL; NOT_FOUND, API_KEY_DOMAIN_SCOPE.
+    INVALID_URL, NOT_FOUND, API_KEY_DOMAIN_SCOPE.
     """
     if wanted.url is not None:
         _check_url(app, wanted.url)
@@ -123,7 +123,7 @@ async def change(
 
 
 async def delete(conn: Conn, who: Principal, at: datetime, webhook_id: UUID) -> Webhook:
-    """Delete a webhook, with what was on its way to it. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    """Delete a webhook and its pending deliveries. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     webhook = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     await store.delete(conn, webhook_id)
     await audit.record(
@@ -133,7 +133,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, webhook_id: UUID) -> 
 
 
 async def rotate(conn: Conn, vault: Vault, who: Principal, at: datetime, webhook_id: UUID) -> tuple[Webhook, str]:
-    """Give a webhook a new secret, which is shown once; the present one signs too for 24 hours."""
+    """Replace the secret of a webhook; the new one is shown once, the old one also signs for 24 hours."""
     webhook = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     secret = signature.new_secret()
     after = replace(webhook, rotating_until=at + ROTATION_OVERLAP, updated_at=at)
@@ -143,7 +143,7 @@ async def rotate(conn: Conn, vault: Vault, who: Principal, at: datetime, webhook
 
 
 async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, WebhookAttempt]:
-    """Post a signed test event now, also to a webhook that is inactive: its id, and what came of it.
+    """Post a signed test event now, also to an inactive webhook; returns the event ID and the attempt.
 
     NOT_FOUND, API_KEY_DOMAIN_SCOPE.
     """
@@ -155,64 +155,65 @@ async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, Webhoo
     content = rules.test_event(webhook, event_id, TEST_KIND, at)
     body = rules.body(content, msgspec.Raw(content.data.encode()))
     attempt = await post(app, webhook_id, webhook.url, sealed, content, body)
-    told = {"delivered": attempt.is_success, "status": attempt.status, "error": attempt.error}
+    more = {"delivered": attempt.is_success, "status": attempt.status, "error": attempt.error}
     async with app.db.tx() as conn:
-        await audit.record(conn, who, app.clock(), AuditAction("webhook.test", _target(webhook), more=told))
+        await audit.record(conn, who, app.clock(), AuditAction("webhook.test", _target(webhook), more=more))
     return event_id, attempt
 
 
-async def deliveries(
-    conn: Conn, who: Principal, webhook_id: UUID, wanted: tuple[State | None, str | None], asked: PageRequest
+async def list_deliveries(
+    conn: Conn, who: Principal, webhook_id: UUID, state: State | None, kind: str | None, page_request: PageRequest
 ) -> Page[WebhookDelivery]:
-    """A page of a webhook's deliveries, of a state and a kind where those are wanted. NOT_FOUND,
-    API_KEY_DOMAIN_SCOPE.
-    """
+    """A page of a webhook's deliveries; `state` and `kind` filter. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     await get(conn, who, webhook_id)
-    return await store.page(conn, webhook_id, *wanted, asked)
+    return await delivery_store.page(conn, webhook_id, state, kind, page_request)
 
 
 async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, delivery_id: UUID) -> WebhookDelivery:
-    """Begin a delivery anew, with all its tries and its `webhook-id`; answers it as it is then.
+    """Start a delivery again, with the whole retry schedule and the same `webhook-id`, and return it.
 
-    NOT_FOUND, API_KEY_DOMAIN_SCOPE; CONFLICT `webhook_inactive`.
+    NOT_FOUND, API_KEY_DOMAIN_SCOPE, CONFLICT `webhook_inactive`.
     """
     webhook = _authorize(await store.find(conn, webhook_id), who, _WRITE)
-    if await store.find_delivery(conn, webhook_id, delivery_id) is None:
+    if await delivery_store.find(conn, webhook_id, delivery_id) is None:
         raise NotFound
     rules.refuse_inactive(webhook)
-    await store.replay(conn, delivery_id, at)
+    await delivery_store.replay(conn, delivery_id, at)
     await audit.record(
         conn, who, at, AuditAction("webhook.replay", _target(webhook), more={"delivery_id": str(delivery_id)})
     )
-    found = await store.find_delivery(conn, webhook_id, delivery_id)
+    found = await delivery_store.find(conn, webhook_id, delivery_id)
     if found is None:
         raise NotFound
     return found
 
 
-async def replay_period(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, span: ReplayPeriod) -> ReplayResult:
-    """Deliver the events of a span again, also those that happened while the webhook was inactive; `only_failed`: what
-    was given up of them. NOT_FOUND, API_KEY_DOMAIN_SCOPE; INVALID_FIELD; CONFLICT `webhook_inactive`.
+async def replay_period(
+    conn: Conn, who: Principal, at: datetime, webhook_id: UUID, period: ReplayPeriod
+) -> ReplayResult:
+    """Deliver the events of a period again, also those from before the webhook was created or while it was inactive.
+
+    NOT_FOUND, API_KEY_DOMAIN_SCOPE, INVALID_FIELD, CONFLICT `webhook_inactive`.
     """
-    rules.check_period(span)
+    rules.check_period(period)
     webhook = _authorize(await store.find(conn, webhook_id), who, _WRITE)
     rules.refuse_inactive(webhook)
-    if span.only_failed:
-        done = await store.replay_failures(conn, webhook_id, span, at, MAX_REPLAYS)
+    if period.only_failed:
+        result = await delivery_store.replay_failures(conn, webhook_id, period, at, MAX_REPLAYS)
     else:
-        done = await store.replay_all(conn, webhook, span, at, MAX_REPLAYS)
-    told = {
-        "since": iso(span.since),
-        "until": iso(span.until),
-        "only_failed": span.only_failed,
-        "queued": done.queued,
+        result = await delivery_store.replay_all(conn, webhook, period, at, MAX_REPLAYS)
+    more = {
+        "since": iso(period.since),
+        "until": iso(period.until),
+        "only_failed": period.only_failed,
+        "queued": result.queued,
     }
-    await audit.record(conn, who, at, AuditAction("webhook.replay", _target(webhook), more=told))
-    return done
+    await audit.record(conn, who, at, AuditAction("webhook.replay", _target(webhook), more=more))
+    return result
 
 
 async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: datetime) -> bool:
-    """Make a webhook inactive that has failed since before `failing_before`, and tell it; False where it hasn't."""
+    """Deactivate a webhook that has been failing since before `failing_before`, and publish that; else return False."""
     before = await store.find_for_update(conn, webhook_id)
     if before is None or not before.active or before.failing_since is None or before.failing_since > failing_before:
         return False
@@ -228,7 +229,7 @@ async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: da
 async def post(
     app: App, webhook_id: UUID, url: str, sealed: WebhookSecrets, content: EventContent, body: bytes
 ) -> WebhookAttempt:
-    """One attempt: signed, posted, answered or not. No redirect is followed; nothing is raised."""
+    """Make one attempt to post a signed body. Redirects are not followed. Failures are returned, not raised."""
     at, settings = app.clock(), app.settings.webhooks
     secrets = [_open(app.vault, webhook_id, each) for each in (sealed.secret, sealed.previous) if each is not None]
     request = OutboundRequest(
@@ -245,10 +246,10 @@ async def post(
     failpoint.reach("webhook.begun")
     try:
         answer = await app.outbound.send(request)
-    except OutboundError as failed:
+    except OutboundError as error:
         elapsed = round((asyncio.get_running_loop().time() - started) * 1000)
-        log.info("webhook attempt failed", webhook=str(webhook_id), kind=failed.kind, detail=failed.detail)
-        return rules.attempt_without_answer(at, failed.kind, elapsed, failed.certificate)
+        log.info("webhook attempt failed", webhook=str(webhook_id), kind=error.kind, detail=error.detail)
+        return rules.attempt_without_answer(at, error.kind, elapsed, error.certificate)
     failpoint.reach("webhook.answered")
     return rules.attempt_with_answer(at, answer.status, answer.duration_ms, answer.body)
 
@@ -273,7 +274,7 @@ def _seal(vault: Vault, webhook_id: UUID, secret: str) -> bytes:
 def _open(vault: Vault, webhook_id: UUID, sealed: bytes) -> str:
     plain = vault.open(_PURPOSE, sealed, webhook_id.bytes)
     if plain is None:
-        raise ValueError(f"the secret of webhook {webhook_id} was sealed with another master secret")
+        raise ValueError(f"the secret of webhook {webhook_id} was encrypted with another master secret")
     return plain.decode()
 
 

@@ -1,4 +1,4 @@
-"""JSON of webhooks."""
+"""JSON of webhooks and deliveries."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Url = Annotated[str, Meta(description="https only", extra=OWN_CODE)]
 Subscription = Literal[MailKind, SystemKind, "*"]
 Events = Annotated[
     list[Subscription],
-    Meta(min_length=1, max_length=100, description="`*`: all kinds but those that begin with system."),
+    Meta(min_length=1, max_length=100, description="`*`: all kinds except those that begin with `system.`"),
 ]
 
 
 class WebhookRecord(Struct, frozen=True):
-    """A webhook; `domain_id` null: of all domains. `rotating_until`: until then the secret before signs too.
-    `failing_since`: no try has succeeded since; `disabled_at`: it was made inactive for that.
+    """A webhook; `domain_id` is null if it is for all domains. `rotating_until`: until then the previous secret also
+    signs. `failing_since`: no attempt has succeeded since; `disabled_at`: when it was deactivated because of that.
     """
 
     id: UUID
@@ -48,13 +48,13 @@ class WebhookRecord(Struct, frozen=True):
 
 
 class WebhookWithSecret(WebhookRecord, frozen=True):
-    """A webhook with its secret, which is shown this once: null when the answer is repeated for an Idempotency-Key."""
+    """A webhook with its secret, which is shown only once: null if the response is repeated for an Idempotency-Key."""
 
     secret: str | None
 
 
 class WebhookCreate(Body, frozen=True):
-    """A webhook to make; without `domain_id` it is told of all domains."""
+    """A webhook to create; without `domain_id` it receives the events of all domains."""
 
     url: Url
     events: Events
@@ -62,7 +62,7 @@ class WebhookCreate(Body, frozen=True):
 
 
 class WebhookChange(Patch, frozen=True):
-    """What to change of a webhook."""
+    """Changes to a webhook."""
 
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
@@ -70,14 +70,14 @@ class WebhookChange(Patch, frozen=True):
 
 
 class WebhookDeleteResponse(Struct, frozen=True):
-    """A webhook was deleted."""
+    """Confirmation of a deletion."""
 
     message: str
     id: UUID
 
 
 class WebhookAttemptResponse(Struct, frozen=True):
-    """A try of a delivery: the answer, or in `error` why there is none. All but `at` is null while it is under way."""
+    """An attempt: the response, or in `error` why there is none. In progress, only `at` is set."""
 
     at: Timestamp
     status: int | None
@@ -87,7 +87,7 @@ class WebhookAttemptResponse(Struct, frozen=True):
 
 
 class DeliveryRecord(Struct, frozen=True):
-    """An event on its way to a webhook. `event` is its kind; of the tries the last 20 are shown, the newest last."""
+    """The delivery of an event to a webhook. `event` is the kind; `attempts` holds the last 20, newest last."""
 
     id: UUID
     event_id: UUID
@@ -106,7 +106,7 @@ class DeliveryQuery(Query, frozen=True):
 
 
 class ReplayRequest(Body, frozen=True):
-    """Events from `since` to before `until` (now, where it is left out)."""
+    """Replay events from `since` until before `until` (default: now); `only_failed`: only abandoned deliveries."""
 
     since: datetime
     until: datetime | UnsetType = UNSET
@@ -114,14 +114,14 @@ class ReplayRequest(Body, frozen=True):
 
 
 class ReplayResponse(Struct, frozen=True):
-    """How many deliveries begin anew. `next_since`: there is more than one call takes; ask again from there."""
+    """How many deliveries were queued. `next_since`: not all events fit into this call; continue from there."""
 
     queued: int
     next_since: Timestamp | None
 
 
 class TestResult(Struct, frozen=True):
-    """What came of a test: the answer, or in `error` why there is none."""
+    """The result of a test: the response, or in `error` why there is none."""
 
     delivered: bool
     event_id: UUID
@@ -133,12 +133,12 @@ class TestResult(Struct, frozen=True):
 
 
 def record(webhook: Webhook) -> WebhookRecord:
-    """A webhook as it is answered."""
+    """The JSON of a webhook."""
     return WebhookRecord(**_fields(webhook))
 
 
 def with_secret(webhook: Webhook, secret: str | None) -> WebhookWithSecret:
-    """A webhook as its creation or rotation answers it."""
+    """The JSON of a webhook after creation or rotation."""
     return WebhookWithSecret(**_fields(webhook), secret=secret)
 
 
@@ -159,21 +159,21 @@ def _fields(webhook: Webhook) -> dict[str, Any]:
 
 
 def audit_fields(webhook: Webhook) -> dict[str, Any]:
-    """What the audit log keeps of a webhook."""
+    """The fields of a webhook in the audit log."""
     return msgspec.to_builtins(record(webhook))
 
 
-def changes(given: WebhookChange) -> WebhookChanges:
-    """What a PATCH asks for."""
+def changes(body: WebhookChange) -> WebhookChanges:
+    """The changes that a PATCH requests."""
     return WebhookChanges(
-        url=None if given.url is UNSET else given.url,
-        events=None if given.events is UNSET else given.events,
-        active=None if given.active is UNSET else given.active,
+        url=None if body.url is UNSET else body.url,
+        events=None if body.events is UNSET else body.events,
+        active=None if body.active is UNSET else body.active,
     )
 
 
 def delivery(found: WebhookDelivery) -> DeliveryRecord:
-    """A delivery as it is answered: with the try that is under way, whose lease is nobody's business."""
+    """The JSON of a delivery. The attempt in progress is the last of `attempts`; the lease is not shown."""
     attempts = [msgspec.convert(each, WebhookAttemptResponse) for each in found.attempts]
     if found.claimed_at is not None:
         attempts.append(WebhookAttemptResponse(iso(found.claimed_at), None, None, None, None))
@@ -188,13 +188,13 @@ def delivery(found: WebhookDelivery) -> DeliveryRecord:
     )
 
 
-def replay_result(done: ReplayResult) -> ReplayResponse:
-    """What a replay of a span answers."""
-    return ReplayResponse(done.queued, iso_or_none(done.next_since))
+def replay_result(result: ReplayResult) -> ReplayResponse:
+    """The JSON of a replay."""
+    return ReplayResponse(result.queued, iso_or_none(result.next_since))
 
 
 def test_result(event_id: UUID, attempt: WebhookAttempt) -> TestResult:
-    """What a test answers."""
+    """The JSON of a test."""
     return TestResult(
         delivered=attempt.is_success,
         event_id=event_id,
