@@ -38,7 +38,7 @@ from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
 from mailkeep.features.mailflow.queue import service as queue
-from mailkeep.features.record.node_tasks import service as operations
+from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
@@ -125,7 +125,7 @@ class NodeAgent:
             self._task_requested.clear()
             _remove_where_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
             try:
-                while await operations.run_next(self.app, performers):
+                while await node_tasks.run_next(self.app, performers):
                     pass
             except Unavailable:
                 pass  # what waits is found again when the database is back
@@ -162,7 +162,7 @@ class NodeAgent:
             await asyncio.sleep(self.settle_seconds)
             try:
                 await self.settle_once()
-                await operations.clean_up(self.app)
+                await node_tasks.clean_up(self.app)
             except Unavailable:
                 log.info("waiting for the database", task="settling")
             except Exception:

@@ -13,7 +13,7 @@ import pytest
 
 from mailkeep.app import App
 from mailkeep.features.mailflow.queue import service as queue
-from mailkeep.features.record.node_tasks import service as operations
+from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -57,7 +57,7 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Postqueu
 
     async def work() -> None:
         while True:
-            if not await operations.run_next(app, performers):
+            if not await node_tasks.run_next(app, performers):
                 await asyncio.sleep(0.01)
 
     task = asyncio.create_task(work())
@@ -65,7 +65,7 @@ async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[Postqueu
         with patch.context() as patched:
             patched.setattr(postfix_queue, "list_queue", waiters.listing)
             patched.setattr(postfix_queue, "apply_action", waiters.act)
-            patched.setattr(operations.wait_for_result, "__defaults__", (50.0,))  # the agent may stand still
+            patched.setattr(node_tasks.wait_for_result, "__defaults__", (50.0,))  # the agent may stand still
             yield waiters
     finally:
         await cancel_all(task, retry_seconds=0.2)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mailkeep.core.errors import Failure
-from mailkeep.features.record.node_tasks import service as operations
+from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import list_queue_ids, parse_listing
@@ -163,11 +163,11 @@ async def test_the_embedded_profile_has_no_queue(api: Api) -> None:
 
 async def test_without_an_agent_nothing_is_done_later(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     api.app.settings = replace(api.app.settings, mta=replace(api.app.settings.mta, mode="postfix"))
-    monkeypatch.setattr(operations.wait_for_result, "__defaults__", (0.3,))
+    monkeypatch.setattr(node_tasks.wait_for_result, "__defaults__", (0.3,))
     answer = await api.sue.post("/queue/actions", {"action": "delete", "filter": {}})
     assert answer.json["error"]["details"]["reason"] == "node_agent_away"
     assert [row["state"] for row in await api.sql("SELECT state FROM node_tasks")] == ["withdrawn"]
-    assert not await operations.run_next(api.app, {})
+    assert not await node_tasks.run_next(api.app, {})
 
 
 async def test_a_failure_of_the_agent_is_told(api: Api, mail: Waiters, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,9 +183,9 @@ async def test_a_failure_of_the_agent_is_told(api: Api, mail: Waiters, monkeypat
 
 async def test_what_an_agent_left_unfinished_has_failed(api: Api) -> None:
     async with api.app.db.autocommit() as conn:
-        operation = await operations.submit(conn, api.app, "queue.list", {})
-        await operations.store.claim(conn, api.clock())
+        task = await node_tasks.submit(conn, api.app, "queue.list", {})
+        await node_tasks.store.claim(conn, api.clock())
     api.clock.advance(minutes=6)
-    await operations.clean_up(api.app)
+    await node_tasks.clean_up(api.app)
     (row,) = await api.sql("SELECT id, state FROM node_tasks")
-    assert (row["id"], row["state"]) == (operation.id, "failed")
+    assert (row["id"], row["state"]) == (task.id, "failed")

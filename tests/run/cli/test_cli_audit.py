@@ -105,7 +105,7 @@ def test_the_key_of_the_data_directory_is_the_one_that_counts(export: Path, tmp_
         (["{export}", "--public-key", "short"], 2, "32 bytes"),
         (["--public-key", KEY], 2, "is for a file"),
         (["/nonexistent"], 1, "No such file"),
-        (["{other}"], 1, "line 1 is no entry of an export"),
+        (["{other}"], 1, "line 1 is not an entry of an export"),
         (["{empty}"], 1, "no seal"),
         (["{export}", "--data-dir", "/nonexistent/mailkeep"], 1, "no data directory"),
     ],

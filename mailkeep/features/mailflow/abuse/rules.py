@@ -88,8 +88,8 @@ def copies_by_domain(found: Iterable[ExternalCopies]) -> dict[str, int]:
 
 
 def forward_refusal(full: Mapping[str, int | None], limit: int) -> RateLimitExceeded:
-    """RATE_LIMIT_EXCEEDED for domains over their limit: `forward_rate`, or `message_above_threshold` if the message alone
-    exceeds it.
+    """RATE_LIMIT_EXCEEDED for domains over their limit: `forward_rate`, or `message_above_threshold` if the message
+    alone exceeds it.
     """
     domain, wait = max(full.items(), key=lambda each: (each[1] is None, each[1] or 0))
     if wait is None:

@@ -143,7 +143,7 @@ class Thresholds(Struct, frozen=True):
     values: ThresholdValues
 
 
-def thresholds(asked: ThresholdQuery, limits: AbuseSettings, used: HourlyUsage | None) -> Thresholds:
+def thresholds(query: ThresholdQuery, limits: AbuseSettings, usage: HourlyUsage | None) -> Thresholds:
     """The JSON of the limits, with the usage of a domain."""
     return Thresholds(
         scope=query.scope,

@@ -1,9 +1,9 @@
-"""The queue of the mail server, as an operator sees it: what waits, why, and what is done about it.
+"""The queue of the mail server for operators: which messages wait, why, and actions on them.
 
-The full profile's only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Nothing of it stands in the
-database: each call is an operation of the node's agent, which asks Postfix. A page is cut there, so that a long queue
-costs no more to send about than a short one. A message that left the queue between two pages, or between a filter
-and its action, is passed over; `affected` counts those that the action could be done to as it began.
+Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The database holds nothing of it:
+each call is a node task, and the agent of the node queries Postfix. The agent also paginates, so that a long queue does
+not cost more to transfer. Messages that leave the queue between two pages, or between a filter and its action, are
+skipped; `affected` counts the messages to which the action applied when it started.
 
-An action needs ids or a filter, and `{}` as the filter means all of it. `dry_run` only counts.
+An action needs IDs or a filter; the filter `{}` selects all messages. `dry_run` only counts.
 """

@@ -1,4 +1,4 @@
-"""A message that waits, and which of them are meant."""
+"""Entries of the queue, and filters and selections of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Action = Literal["flush", "hold", "release", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class QueueFilter:
-    """Which messages; `sender` and `recipient` match substrings without case, `domain` that of a recipient whole."""
+    """Filters; `sender` and `recipient` match substrings case-insensitively, `domain` the domain of a recipient."""
 
     queue_id: str | None = None
     state: State | None = None
@@ -26,7 +26,7 @@ class QueueFilter:
 
 @dataclass(frozen=True, slots=True)
 class QueueSelection:
-    """What an action is done to: the messages with these ids, else those that the filter means."""
+    """The messages of an action: those with these IDs, or those that match the filter."""
 
     ids: Sequence[str] = ()
     filter: QueueFilter | None = None
@@ -34,7 +34,7 @@ class QueueSelection:
 
 @dataclass(frozen=True, slots=True)
 class QueueRecipient:
-    """Who is not delivered to, and the last word about it; empty before the first try."""
+    """A recipient who is still waiting, and the last reason; empty before the first attempt."""
 
     address: str
     reason: str
@@ -55,8 +55,8 @@ class QueueEntry:
 
 @dataclass(frozen=True, slots=True)
 class QueueSlice:
-    """Which part of the list, in the order of arrival: up to `most` beyond `after` (arrival, queue id)."""
+    """A part of the list in order of arrival: up to `limit` entries after the position `after` (arrival, queue ID)."""
 
-    most: int
-    down: bool
+    limit: int
+    descending: bool
     after: tuple[datetime, str] | None = None

@@ -1,4 +1,4 @@
-"""Paths of the queue."""
+"""Endpoints of the queue."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from mailkeep.features.mailflow.queue import service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _FULL = (
-    " The full profile's; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Where the agent of the mail "
-    "server's node does not answer within ten seconds: node_agent_away."
+    " Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away "
+    "if the agent of the mail server's node does not answer within ten seconds."
 )
 
 
@@ -33,7 +33,7 @@ ENDPOINTS = (
         handler=_list,
         action="queue.list",
         summary="List the mail server's queue",
-        description="What waits to be delivered, newest first, with the last word about each recipient." + _FULL,
+        description="Messages waiting for delivery, newest first, with the last reason for each recipient." + _FULL,
         tag="Queue",
         query=wire.QueueQuery,
         listing=Listing(("arrived_at",)),
@@ -50,8 +50,8 @@ ENDPOINTS = (
         resource="queue",
         summary="Flush, hold, release or delete queued mail",
         description=(
-            "By `ids` or by `filter` (`{}`: all). `flush` tries now, `hold` keeps until `release`, `delete` removes: "
-            "open recipients have failed then (`mail.failed`). `dry_run` only counts." + _FULL
+            "By `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` "
+            "removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts." + _FULL
         ),
         tag="Queue",
         body=wire.QueueAction,

@@ -1,4 +1,4 @@
-"""Asking the node's agent about the queue, and what the agent does then."""
+"""Queue requests as node tasks, and their handlers in the agent of the node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mailkeep.features.mailflow.queue import rules
 from mailkeep.features.mailflow.queue.model import Action, QueueEntry, QueueFilter, QueueSelection, QueueSlice
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
-from mailkeep.features.record.node_tasks import service as operations
+from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.mail.postfix import queue as postfix_queue
 
@@ -29,44 +29,44 @@ _Listing = Callable[[], Awaitable[list[postfix_queue.PostqueueEntry]]]
 
 
 def expect_full_profile(app: App) -> None:
-    """UNAVAILABLE where there is no Postfix to ask."""
+    """UNAVAILABLE if Postfix does not run here."""
     if app.settings.mta.mode != "postfix":
-        raise Unavailable("The queue is the full profile's.", reason="needs_full_profile")
+        raise Unavailable("The queue is available in the full profile only.", reason="needs_full_profile")
 
 
-async def page(app: App, wanted: QueueFilter, asked: PageRequest) -> Page[QueueEntry]:
+async def page(app: App, filters: QueueFilter, page_request: PageRequest) -> Page[QueueEntry]:
     """A page of the queue. UNAVAILABLE."""
     expect_full_profile(app)
-    after = (asked.after[0], str(asked.after[1])) if asked.after else None
-    part = QueueSlice(asked.limit, asked.order == "desc", after)
-    result = await operations.run(app, "queue.list", {"filter": asdict(wanted), "cut": asdict(part)})
+    after = (page_request.after[0], str(page_request.after[1])) if page_request.after else None
+    wanted = QueueSlice(page_request.limit, page_request.order == "desc", after)
+    result = await node_tasks.run(app, "queue.list", {"filter": asdict(filters), "slice": asdict(wanted)})
     rows = msgspec.convert(result["messages"], list[QueueEntry])
-    if len(rows) <= asked.limit:
+    if len(rows) <= page_request.limit:
         return Page(rows, None)
-    rows = rows[: asked.limit]
+    rows = rows[: page_request.limit]
     return Page(rows, (rows[-1].arrived_at, rows[-1].queue_id))
 
 
-async def act(app: App, who: Principal, action: Action, wanted: QueueSelection, *, dry_run: bool) -> int:
-    """Do something to messages of the queue; how many it could be done to. UNAVAILABLE."""
+async def act(app: App, who: Principal, action: Action, selection: QueueSelection, *, dry_run: bool) -> int:
+    """Apply an action to messages of the queue; returns how many it applied to. UNAVAILABLE."""
     expect_full_profile(app)
-    argument = {"action": action, "selection": asdict(wanted), "dry_run": dry_run}
+    argument = {"action": action, "selection": asdict(selection), "dry_run": dry_run}
     async with app.db.tx() as conn:
-        operation = await operations.submit(conn, app, "queue.act", argument)
+        task = await node_tasks.submit(conn, app, "queue.act", argument)
         if not dry_run:
-            await audit.record(conn, who, app.clock(), _audit_action(action, wanted))
-    return int((await operations.wait_for_result(app, operation))["affected"])
+            await audit.record(conn, who, app.clock(), _audit_action(action, selection))
+    return int((await node_tasks.wait_for_result(app, task))["affected"])
 
 
-def _audit_action(action: Action, wanted: QueueSelection) -> AuditAction:
-    more: dict[str, Any] = {"messages": len(wanted.ids), "queue_ids": list(wanted.ids[:_IDS_IN_AUDIT])}
-    if wanted.filter is not None:
-        more = {"filter": {name: value for name, value in msgspec.to_builtins(wanted.filter).items() if value}}
+def _audit_action(action: Action, selection: QueueSelection) -> AuditAction:
+    more: dict[str, Any] = {"messages": len(selection.ids), "queue_ids": list(selection.ids[:_IDS_IN_AUDIT])}
+    if selection.filter is not None:
+        more = {"filter": {name: value for name, value in msgspec.to_builtins(selection.filter).items() if value}}
     return AuditAction(f"queue.{action}", AuditTarget("queue", None), more=more)
 
 
 async def list_local_deferrals(app: App, listing: Sequence[postfix_queue.PostqueueEntry], agent: str) -> list[str]:
-    """The queue IDs of messages that were deferred because of our own services, oldest first. Raises `Unavailable`.
+    """The queue IDs of messages that were deferred because of our own services, oldest first. UNAVAILABLE.
 
     `agent` is the path of the LMTP agent's socket.
     """
@@ -78,9 +78,9 @@ async def list_local_deferrals(app: App, listing: Sequence[postfix_queue.Postque
 
 
 def task_handlers(conf: Path, queue: Path, original: Callable[[str], str | None]) -> Mapping[str, TaskHandler]:
-    """What the node's agent does for this feature, with Postfix's configuration and queue folders.
+    """The handlers of this feature's node tasks; `conf` and `queue` are Postfix's configuration and queue directories.
 
-    `original`: who wrote, for a sender that was rewritten (`mail/message/srs`).
+    `original` returns the original sender of one that was rewritten (`mail/message/srs`).
     """
 
     async def listing() -> list[postfix_queue.PostqueueEntry]:
@@ -91,18 +91,18 @@ def task_handlers(conf: Path, queue: Path, original: Callable[[str], str | None]
 
 
 async def _list(listing: _Listing, queue: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
-    wanted, part = msgspec.convert(argument["filter"], QueueFilter), msgspec.convert(argument["cut"], QueueSlice)
-    found = rules.select(await listing(), QueueSelection(filter=wanted))
-    shown = [rules.queue_entry(each) for each in rules.take_slice(found, part)]
-    deferred = [each.queue_id for each in shown if each.state == "deferred"]
+    filters, wanted = msgspec.convert(argument["filter"], QueueFilter), msgspec.convert(argument["slice"], QueueSlice)
+    found = rules.select(await listing(), QueueSelection(filter=filters))
+    entries = [rules.queue_entry(each) for each in rules.take_slice(found, wanted)]
+    deferred = [each.queue_id for each in entries if each.state == "deferred"]
     due = await asyncio.to_thread(postfix_queue.next_attempts, queue, deferred)
-    return {"messages": [replace(each, next_attempt_at=due.get(each.queue_id)) for each in shown]}
+    return {"messages": [replace(each, next_attempt_at=due.get(each.queue_id)) for each in entries]}
 
 
 async def _act(listing: _Listing, conf: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     action: Action = msgspec.convert(argument["action"], Action)
-    wanted = msgspec.convert(argument["selection"], QueueSelection)
-    ids = postfix_queue.select_ids(action, rules.select(await listing(), wanted))
+    selection = msgspec.convert(argument["selection"], QueueSelection)
+    ids = postfix_queue.select_ids(action, rules.select(await listing(), selection))
     if not argument["dry_run"]:
         await postfix_queue.apply_action(conf, action, ids)
     return {"affected": len(ids)}

@@ -17,14 +17,14 @@ State = Literal["incoming", "active", "deferred", "hold"]
 
 
 class QueueRecipientResponse(Struct, frozen=True):
-    """Who is not delivered to yet; `reason` is the last word about it, empty before the first try."""
+    """A recipient who is still waiting; `reason` is the last one, empty before the first attempt."""
 
     address: str
     reason: str
 
 
 class QueuedMessage(Struct, frozen=True):
-    """A message that waits in the queue. `next_attempt_at` is null unless it is deferred, and while it is tried."""
+    """A message in the queue. `next_attempt_at` is null unless it is deferred, and during an attempt."""
 
     queue_id: str
     state: State
@@ -36,7 +36,7 @@ class QueuedMessage(Struct, frozen=True):
 
 
 class QueueQuery(Query, frozen=True):
-    """Filters; `sender` and `recipient` match substrings without case, `domain` that of a recipient."""
+    """Filters; `sender` and `recipient` match substrings case-insensitively, `domain` the domain of a recipient."""
 
     queue_id: QueueId | None = None
     state: State | None = None
@@ -48,7 +48,7 @@ class QueueQuery(Query, frozen=True):
 
 
 class QueueFilterRequest(Body, frozen=True):
-    """The filters of the list; none of them means every message."""
+    """The filters of the list; without any, all messages match."""
 
     queue_id: QueueId | None = None
     state: State | None = None
@@ -60,7 +60,7 @@ class QueueFilterRequest(Body, frozen=True):
 
 
 class QueueAction(Body, frozen=True):
-    """What to do to which messages: those with these ids, or those that the filter means."""
+    """An action on the messages with these IDs, or on those that match the filter."""
 
     action: Literal["flush", "hold", "release", "delete"]
     ids: Annotated[list[QueueId], Meta(max_length=1000)] | UnsetType = UNSET
@@ -69,38 +69,38 @@ class QueueAction(Body, frozen=True):
 
 
 class QueueActionResponse(Struct, frozen=True):
-    """How many messages the action was, or in a dry run would be, done to."""
+    """How many messages the action applied to, or would in a dry run."""
 
     affected: int
     dry_run: bool
 
 
-def filter_of(given: QueueQuery | QueueFilterRequest) -> model.QueueFilter:
-    """The filter that is meant."""
+def filter_of(query: QueueQuery | QueueFilterRequest) -> model.QueueFilter:
+    """The filter in a query or body."""
     return model.QueueFilter(
-        queue_id=given.queue_id,
-        state=given.state,
-        sender=given.sender or None,
-        recipient=given.recipient or None,
-        domain=given.domain or None,
-        since=given.since,
-        until=given.until,
+        queue_id=query.queue_id,
+        state=query.state,
+        sender=query.sender or None,
+        recipient=query.recipient or None,
+        domain=query.domain or None,
+        since=query.since,
+        until=query.until,
     )
 
 
-def selection(given: QueueAction) -> model.QueueSelection:
-    """What an action is to be done to. MISSING_FIELDS for neither ids nor a filter, INVALID_FIELD for both at once."""
-    if isinstance(given.filter, UnsetType):
-        if isinstance(given.ids, UnsetType) or not given.ids:
+def selection(body: QueueAction) -> model.QueueSelection:
+    """The messages of an action. MISSING_FIELDS without IDs and filter, INVALID_FIELD with both."""
+    if isinstance(body.filter, UnsetType):
+        if isinstance(body.ids, UnsetType) or not body.ids:
             raise MissingFields(["ids"])
-        return model.QueueSelection(ids=given.ids)
-    if not isinstance(given.ids, UnsetType):
-        raise invalid_field("filter", "stands beside ids: name one of them")
-    return model.QueueSelection(filter=filter_of(given.filter))
+        return model.QueueSelection(ids=body.ids)
+    if not isinstance(body.ids, UnsetType):
+        raise invalid_field("filter", "can't be combined with ids: use one of them")
+    return model.QueueSelection(filter=filter_of(body.filter))
 
 
 def message(found: model.QueueEntry) -> QueuedMessage:
-    """A message as it is answered."""
+    """The JSON of a queue entry."""
     return QueuedMessage(
         queue_id=found.queue_id,
         state=found.state,  # pyright: ignore[reportArgumentType] Postfix has no others

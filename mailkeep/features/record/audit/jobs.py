@@ -1,7 +1,4 @@
-"""What keeps the log provable, beside the requests: sealing, and letting old months go.
-
-Both may run in any number of processes at once.
-"""
+"""Background work on the audit log: sealing, and deleting old months. Any number of processes may run both."""
 
 from __future__ import annotations
 
@@ -31,19 +28,19 @@ _SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def seal(app: App) -> int:
-    """Seal all entries whose transactions are settled; how many. Run it every few seconds."""
-    sealed, batch, made = 0, _BATCH, None
+    """Seal all entries whose order is final; returns how many. Run it every few seconds."""
+    sealed, batch, newest = 0, _BATCH, None
     while batch == _BATCH:
         async with _audit_db(app).tx() as conn:
-            batch, made = await _seal_batch(app, conn, made)
+            batch, newest = await _seal_batch(app, conn, newest)
         sealed += batch
-    if made is not None:
-        await _write_head_file(app, made)
+    if newest is not None:
+        await _write_head_file(app, newest)
     return sealed
 
 
 async def seal_all(app: App) -> None:
-    """Have everything sealed that is settled now: by this process, or by the one whose work it is, within seconds."""
+    """Return when all entries that are final now are sealed, by this process or by the sealing one (within seconds)."""
     if app.audit_db is not None:
         await seal(app)
         return
@@ -57,46 +54,46 @@ async def seal_all(app: App) -> None:
 
 def _audit_db(app: App) -> DatabasePool:
     if app.audit_db is None:
-        raise RuntimeError("this process may not seal or prune the audit log")
+        raise RuntimeError("this process has no permission to seal or prune the audit log")
     return app.audit_db
 
 
-async def _seal_batch(app: App, conn: Conn, made: Seal | None) -> tuple[int, Seal | None]:
+async def _seal_batch(app: App, conn: Conn, newest: Seal | None) -> tuple[int, Seal | None]:
     head = await store.lock_head(conn)
     if head is not None and not rules.is_genuine(head, app.vault.public_key(SIGNED)):
-        log.error("the newest seal of the audit log is not ours: nothing is sealed", seal=head.sequence)
-        return 0, made
+        log.error("the newest audit seal was not signed with our key: sealing is suspended", seal=head.sequence)
+        return 0, newest
     if head is not None and await store.is_from_other_server(conn, head.last):
-        log.error("this database server counts transactions from below the audit log's: nothing is sealed")
-        return 0, made
+        log.error("transaction counter of the database is below that of the audit log: sealing is suspended")
+        return 0, newest
     rows = await store.list_sealable(conn, head.last if head else START, _BATCH)
     if not rows:
-        return 0, made
+        return 0, newest
     new = _sign(app, rules.next_seal(head, app.clock(), rows[-1].position, [wire.leaf(row) for row in rows]))
     await store.insert_seal(conn, new)
     return len(rows), new
 
 
 def _sign(app: App, seal: Seal) -> Seal:
-    """The seal with its signature."""
+    """The seal with our signature."""
     return replace(seal, signature=app.vault.sign_publicly(SIGNED, seal.hash))
 
 
 async def _write_head_file(app: App, head: Seal) -> None:
-    """Write down the newest seal outside the database; an earlier note that the log contradicts stays as it is."""
+    """Write the newest seal to `audit-head`, unless the log lacks the seal in that file."""
     async with app.db.autocommit() as conn:
         if await service.find_lost_head(app, conn, head) is not None:
-            log.error("the audit log lacks a seal that was made here", file=service.HEAD_FILE)
+            log.error("the audit log lacks the seal in audit-head", file=service.HEAD_FILE)
             return
-    # No secret: who writes it may be root, and who reads it not.
+    # Readable by everybody: it may be written by root, is read by others, and holds no secret.
     text = json.dumps({"sequence": head.sequence, "hash": head.hash.hex()}) + "\n"
     await asyncio.to_thread(write_atomically, app.data_dir / service.HEAD_FILE, text)
 
 
 async def prune(app: App) -> int:
-    """Drop the months that are older than `retention.audit_days`; how many. What is being read now stays for now.
+    """Delete months older than `retention.audit_days`; returns how many. A month that is being read stays until later.
 
-    By a clock that `confirm_prune_time` confirms.
+    `confirm_prune_time` guards against a wrong clock.
     """
     at = app.clock()
     async with _audit_db(app).tx() as conn:
@@ -114,7 +111,7 @@ async def prune(app: App) -> int:
         months = await _prune(app, at, old)
     except LockNotAvailable:
         months = 0
-    log.info("old months of the audit log", before=iso(old), dropped=months)
+    log.info("deleted old months of the audit log", before=iso(old), months=months)
     return months
 
 
@@ -130,9 +127,9 @@ async def _prune(app: App, at: datetime, old: datetime) -> int:
             return 0
         if await store.has_unsealed_before(conn, bound, head.last):
             return 0
-        kept = await store.last_seal_before(conn, bound)
-        gone = rules.retention_seal(head, at, old, head.sequence if kept is None else kept)
-        await store.insert_seal(conn, _sign(app, gone))
+        first = await store.last_seal_before(conn, bound)
+        new = rules.retention_seal(head, at, old, head.sequence if first is None else first)
+        await store.insert_seal(conn, _sign(app, new))
         months = await store.drop_months(conn)
         audit_action = AuditAction(
             "audit.prune", AuditTarget("audit", None), more={"before": iso(old), "months": months}

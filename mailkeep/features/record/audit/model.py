@@ -1,4 +1,4 @@
-"""An entry of the audit log."""
+"""Entries of the audit log, seals, and the result of a verification."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mailkeep.core.principal import Role
 
 Outcome = Literal["success", "denied", "failed"]
 Position = tuple[int, UUID]
-"""Of an entry in the chain: its transaction and its id."""
+"""The position of an entry in the chain: its transaction and its ID."""
 Leaf = tuple[UUID, bytes]
-"""What a seal holds of an entry: its id and its hash."""
+"""What a seal holds of an entry: its ID and its hash."""
 Problem = Literal["altered", "removed", "inserted", "seal_altered", "seal_removed", "truncated"]
 
 START: Position = (0, UUID(int=0))
@@ -24,7 +24,7 @@ SIGNED = "audit seal"
 
 @dataclass(frozen=True, slots=True)
 class AuditTarget:
-    """What was acted on; `domain_name` is kept beside the id, since a domain may go."""
+    """The object of an action; `domain_name` is stored as well as the ID, since the domain may be deleted."""
 
     type: str
     id: UUID | str | None
@@ -34,7 +34,7 @@ class AuditTarget:
 
 @dataclass(frozen=True, slots=True)
 class AuditAction:
-    """What was done: `before` and `after` hold the changed fields as the API shows them, `more` anything else."""
+    """An action; `before` and `after` hold the changed fields as the API shows them, `more` other details."""
 
     action: str
     target: AuditTarget
@@ -70,7 +70,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class ActorAccount:
-    """Whose an entry is: the account's role and domains as they are now; `role` None: it is gone."""
+    """The current role and domains of the account behind an entry; `role` is None if it was deleted."""
 
     role: Role | None
     assigned: frozenset[UUID]
@@ -78,7 +78,7 @@ class ActorAccount:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which entries a list shows; `domains` are those that the caller sees, None for all."""
+    """Filters of the list; `domains` are those that the caller sees, None for all."""
 
     domains: list[UUID] | None
     action: str | None = None
@@ -99,16 +99,16 @@ class ChainEntry:
 
     @property
     def position(self) -> Position:
-        """Its place in the chain."""
+        """The position in the chain."""
         return self.tx, self.entry.id
 
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Covers the entries after the `last` of the seal before it, up to its own.
+    """Covers the entries after the `last` of the previous seal, up to its own `last`.
 
-    Seals before `first_sequence` and entries before `dropped_before` were let go when this one was made; `latest_id`
-    is the greatest id among its entries.
+    Seals before `first_sequence` and entries before `dropped_before` had been deleted by retention when it was written;
+    `latest_id` is the greatest ID among its entries.
     """
 
     sequence: int
@@ -126,7 +126,7 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """What is wrong with the entry of this id, or with the seal of this number (`id` is that of its last entry)."""
+    """A problem of the entry with this ID, or of the seal with this number (then `id` is that of its last entry)."""
 
     problem: Problem
     id: UUID | None
@@ -135,9 +135,9 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What verifying found: `checked` sealed entries, `unsealed` newer ones, the first faults of `fault_count`.
+    """The result of a verification: `checked` sealed entries, `unsealed` newer ones, the first of `fault_count` faults.
 
-    `head` is the newest seal. `partial`: of an export with filters, which can't tell what was removed.
+    `head` is the newest seal. `partial`: of an export with filters, in which removed entries are not detected.
     """
 
     checked: int
@@ -150,5 +150,5 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong with what is sealed."""
+        """Whether the sealed entries have no fault."""
         return self.fault_count == 0

@@ -1,4 +1,4 @@
-"""Paths of the audit log."""
+"""Endpoints of the audit log."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ _TYPES = {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
-    who, asked = call.caller(), call.page
-    assert asked is not None
-    wanted = _filter(call)
+    assert call.page is not None
     async with app.db.autocommit() as conn:
-        page = await service.page(conn, who, wanted, asked)
+        page = await service.page(conn, call.caller(), _filter(call), call.page)
     return HttpResponse([wire.entry(row) for row in page.rows], page)
 
 
@@ -45,11 +43,11 @@ async def _verify(app: App, call: Call) -> HttpResponse:
 
 async def _export(app: App, call: Call) -> HttpResponse:
     form = cast(wire.ExportQuery, call.query).format
-    wanted, at = _filter(call), app.clock()
-    await service.record_export(app, call.caller(), wanted, form)
-    # So that the file can be verified to its end.
+    filters, at = _filter(call), app.clock()
+    await service.record_export(app, call.caller(), filters, form)
+    # Seal first, so that the whole file can be verified.
     await jobs.seal_all(app)
-    export = await service.start_export(app, wanted)
+    export = await service.start_export(app, filters)
     content = {
         "json": _envelope_entries(export, envelope.success([], call.request_id, at)),
         "ndjson": export.lines(),
@@ -61,7 +59,7 @@ async def _export(app: App, call: Call) -> HttpResponse:
 
 
 async def _envelope_entries(export: Export, empty: bytes) -> AsyncIterator[bytes]:
-    """The envelope around no data, with the entries in their place."""
+    """The JSON envelope `empty`, with the entries as its data."""
     head, _, tail = empty.partition(b"[]")
     separator = head + b"["
     async for page in export.pages():
@@ -84,9 +82,9 @@ ENDPOINTS = (
         action="audit.list",
         summary="List the audit log",
         description=(
-            "Newest first. A domain_admin sees the entries of its domains. Of a refused call by an administrator whom "
+            "Newest first. A domain_admin sees the entries of its domains. For a refused call of an administrator whom "
             "the caller does not see in GET /admins, `actor.label` is the role, and `ip_address` and `user_agent` are "
-            "null. Beyond 60 refused calls a minute, a caller's are counted: one entry `denied.summary` with `count` "
+            "null. Refused calls of a caller beyond 60 a minute are counted in one entry `denied.summary` with `count` "
             "and `actions`."
         ),
         tag="Audit",
@@ -139,10 +137,10 @@ ENDPOINTS = (
         audit="audit.export",
         summary="Export the audit log",
         description=(
-            "All entries as of now, those of older transactions first, in one streamed answer; the filters are those "
-            "of the list. `format`: `json` in the envelope; `ndjson` an entry a line, with the `seals` that end behind "
-            "it, so that `mailkeep audit verify FILE` can verify it; `csv` safe to open in a spreadsheet: a cell that "
-            "would be a formula begins with `'`, and control characters are written out. An export is itself recorded."
+            "All current entries, oldest transactions first, as a stream; the filters are those of the list. `format`: "
+            "`json` (in the envelope); `ndjson`, one entry per line with the `seals` that end behind it, for `mailkeep "
+            "audit verify FILE`; `csv`, safe to open in a spreadsheet: a cell that would be a formula begins with `'`, "
+            "and control characters are escaped. The export is recorded in the audit log."
         ),
         tag="Audit",
         query=wire.ExportQuery,

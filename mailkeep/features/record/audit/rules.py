@@ -1,4 +1,4 @@
-"""What an entry may hold, how entries are chained, and what is wrong with a chain."""
+"""Redaction of entries, the chain of seals, and its verification."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mailkeep.features.record.audit.model import (
 )
 
 MAX_FAULTS = 100
-"""As many are told one by one; the rest is counted."""
+"""A verification lists at most this number of faults; the others are counted."""
 
 _NO_HASH = bytes(32)
 _LEAF_BYTES = 48
@@ -34,7 +34,7 @@ _SECRET_WORDS = ("password", "secret", "token", "private_key", "raw_key")
 
 
 def redact_secrets(details: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The details with the value of every field that is named like a secret struck out, at any depth."""
+    """The details with the values of fields whose names suggest a secret replaced, at any depth."""
     if details is None:
         return None
     return {name: _redact(name, value) for name, value in details.items()}
@@ -47,8 +47,8 @@ def _redact(name: str, value: Any) -> Any:
 
 
 def redact_for(who: Principal, entry: AuditEntry, account: ActorAccount) -> AuditEntry:
-    """The entry as this reader sees it: a refused call of an administrator who is not in its GET /admins shows only the
-    role and the ids, since whoever is refused chooses in whose log it stands.
+    """The entry as this reader may see it. A refused call of an administrator who is not in the reader's GET /admins
+    shows only the role and IDs, since the caller chooses in whose log a refused call appears.
     """
     if entry.outcome == "success" or _sees(who, entry, account):
         return entry
@@ -57,37 +57,37 @@ def redact_for(who: Principal, entry: AuditEntry, account: ActorAccount) -> Audi
 
 
 def _sees(who: Principal, entry: AuditEntry, account: ActorAccount) -> bool:
-    """As GET /admins does."""
+    """Whether GET /admins shows the reader the administrator behind the entry."""
     if entry.admin_id is not None and entry.admin_id == who.admin_id:
         return True
     return who.scope is None and (who.role is not Role.DOMAIN_ADMIN or not who.assigned.isdisjoint(account.assigned))
 
 
 def diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields that differ, as they were and as they are (`updated_at` aside)."""
+    """The fields that differ, before and after, without `updated_at`."""
     names = [name for name in after if name != "updated_at" and before.get(name) != after[name]]
     return {name: before.get(name) for name in names}, {name: after[name] for name in names}
 
 
 def format_exact(at: datetime) -> str:
-    """ISO 8601 in UTC with microseconds, as entries are hashed: nothing of a time is left out."""
+    """ISO 8601 in UTC with microseconds, as in the hashed line."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def digest(line: bytes) -> bytes:
-    """The hash of an entry, of its line in the export."""
+    """The hash of an entry: SHA-256 of its line in the export."""
     return hashlib.sha256(line).digest()
 
 
 def split_leaves(seal: Seal) -> Iterator[Leaf]:
-    """What the seal holds of each entry, in the order of the chain."""
+    """The leaves of a seal, in the order of the chain."""
     for start in range(0, len(seal.leaves), _LEAF_BYTES):
         leaf = seal.leaves[start : start + _LEAF_BYTES]
         yield UUID(bytes=leaf[:16]), leaf[16:]
 
 
 def next_seal(head: Seal | None, at: datetime, last: Position, leaves: Sequence[Leaf]) -> Seal:
-    """The seal after `head` over these entries, not yet signed."""
+    """The seal after `head` over these entries, without a signature."""
     seal = Seal(
         sequence=head.sequence + 1 if head else 1,
         sealed_at=at,
@@ -105,7 +105,7 @@ def next_seal(head: Seal | None, at: datetime, last: Position, leaves: Sequence[
 
 
 def retention_seal(head: Seal, at: datetime, dropped_before: datetime, first_sequence: int) -> Seal:
-    """The seal after `head` that lets older entries and seals go, not yet signed."""
+    """The seal after `head` that records the deletion of older entries and seals, without a signature."""
     seal = replace(
         next_seal(head, at, head.last, ()),
         dropped_before=dropped_before,
@@ -115,8 +115,8 @@ def retention_seal(head: Seal, at: datetime, dropped_before: datetime, first_seq
 
 
 def hash_seal(seal: Seal) -> bytes:
-    """SHA-256 over everything that a seal says, line by line; its leaves by their own SHA-256."""
-    said = [
+    """SHA-256 over the fields of a seal, one per line, with the SHA-256 of its leaves."""
+    lines = [
         "mailkeep audit seal 1",
         str(seal.sequence),
         format_exact(seal.sealed_at),
@@ -129,11 +129,11 @@ def hash_seal(seal: Seal) -> bytes:
         hashlib.sha256(seal.leaves).hexdigest(),
         seal.previous.hex(),
     ]
-    return hashlib.sha256("\n".join(said).encode()).digest()
+    return hashlib.sha256("\n".join(lines).encode()).digest()
 
 
 def is_genuine(seal: Seal, public_key: bytes) -> bool:
-    """Whether the seal is as it was signed."""
+    """Whether the hash and the signature of the seal are right."""
     return (
         len(seal.leaves) == _LEAF_BYTES * seal.entries
         and seal.hash == hash_seal(seal)
@@ -143,31 +143,31 @@ def is_genuine(seal: Seal, public_key: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How entries differ from what their seals hold."""
+    """How entries differ from the leaves of their seals."""
 
     altered: list[UUID]
     removed: list[UUID]
     inserted: list[UUID]
 
 
-def compare(sealed: Iterable[Leaf], met: Mapping[UUID, bytes]) -> Differences:
-    """Entries that were met, by their ids, against the leaves of the seals that cover them."""
+def compare(sealed: Iterable[Leaf], hashes: Mapping[UUID, bytes]) -> Differences:
+    """Compare the hashes of entries, by ID, with the leaves of the seals that cover them."""
     altered: list[UUID] = []
     removed: list[UUID] = []
     known: set[UUID] = set()
     for entry_id, hashed in sealed:
         known.add(entry_id)
-        found = met.get(entry_id)
+        found = hashes.get(entry_id)
         if found is None:
             removed.append(entry_id)
         elif found != hashed:
             altered.append(entry_id)
-    return Differences(altered, removed, [entry_id for entry_id in met if entry_id not in known])
+    return Differences(altered, removed, [entry_id for entry_id in hashes if entry_id not in known])
 
 
 @dataclass(slots=True)
 class Findings:
-    """The faults on the way along a chain, in its order."""
+    """The faults of a chain, in its order; `omitted` counts those beyond the storage limit."""
 
     checked: int = 0
     omitted: int = 0
@@ -175,27 +175,27 @@ class Findings:
     seals: list[ChainFault] = field(default_factory=list[ChainFault])
 
     def add_entries(self, problem: Problem, ids: Iterable[UUID]) -> None:
-        """Note entries. One that is gone from its place and stands at another was altered."""
+        """Add faults of entries. An entry that was both removed and inserted was altered."""
         for entry_id in ids:
-            noted = self.entries.get(entry_id)
-            if noted is not None:
-                self.entries[entry_id] = problem if noted == problem else "altered"
+            known = self.entries.get(entry_id)
+            if known is not None:
+                self.entries[entry_id] = problem if known == problem else "altered"
             elif len(self.entries) < _MAX_STORED_FAULTS:
                 self.entries[entry_id] = problem
             else:
                 self.omitted += 1
 
     def forget_dropped(self, dropped_before: datetime | None) -> None:
-        """Take back what was noted as removed and was let go."""
+        """Withdraw the faults of entries that are missing because retention deleted them."""
         if dropped_before is not None:
             floor = uuid7_floor(dropped_before)
-            gone = [each for each, problem in self.entries.items() if problem == "removed" and each < floor]
-            self.checked -= len(gone)
-            for entry_id in gone:
+            dropped = [each for each, problem in self.entries.items() if problem == "removed" and each < floor]
+            self.checked -= len(dropped)
+            for entry_id in dropped:
                 del self.entries[entry_id]
 
     def add_seal(self, problem: Problem, number: int, last_id: UUID | None = None) -> None:
-        """Note a seal."""
+        """Add the fault of a seal."""
         if len(self.seals) < _MAX_STORED_FAULTS:
             self.seals.append(ChainFault(problem, last_id, number))
         else:
@@ -204,7 +204,7 @@ class Findings:
     def verification(
         self, head: Seal | None, unsealed: int, public_key: bytes, *, partial: bool = False
     ) -> Verification:
-        """All of it: entries first."""
+        """The result; faults of entries come first."""
         faults = [*(ChainFault(problem, entry_id) for entry_id, problem in self.entries.items()), *self.seals]
         count = len(faults) + self.omitted
         return Verification(self.checked, unsealed, faults[:MAX_FAULTS], count, head, public_key, partial)
@@ -212,7 +212,7 @@ class Findings:
 
 @dataclass(slots=True)
 class SealVerifier:
-    """Along the seals, oldest first; the one before the first is not there to be compared."""
+    """Verifies seals, oldest first. The first one can't be compared with its predecessor."""
 
     public_key: bytes
     findings: Findings
@@ -220,21 +220,21 @@ class SealVerifier:
     last: Seal | None = None
 
     def step(self, seal: Seal) -> bool:
-        """Go on to this seal; False where others are missing before it, so that its entries' beginning is unknown."""
+        """Verify the next seal; False if seals before it are missing, so that its first entry is unknown."""
         expected = self.last.sequence + 1 if self.last else seal.sequence
         previous = self.last.hash if self.last else _NO_HASH if seal.sequence == 1 else seal.previous
-        whole = seal.sequence <= expected
-        if not whole:
+        contiguous = seal.sequence <= expected
+        if not contiguous:
             self.findings.add_seal("seal_removed", expected)
         linked = seal.sequence == expected and seal.previous == previous
-        if not is_genuine(seal, self.public_key) or (whole and not linked):
+        if not is_genuine(seal, self.public_key) or (contiguous and not linked):
             self.findings.add_seal("seal_altered", seal.sequence, seal.last[1])
         self.first = self.first or seal.sequence
         self.last = seal
-        return whole
+        return contiguous
 
     def end(self) -> Seal | None:
-        """The head, after the last seal; seals that it says are kept must have begun where it says."""
+        """Return the last seal, after checking that the seals began with its `first_sequence`."""
         head = self.last
         if head is None or not is_genuine(head, self.public_key):
             return head
@@ -246,16 +246,16 @@ class SealVerifier:
 
 @dataclass(slots=True)
 class ExportVerifier:
-    """Verifies an export line by line: entries as they come, the seals that stand behind them.
+    """Verifies an export line by line: entries, each followed by the seals that end behind it.
 
-    What is partial (made with filters) has only the seals of its entries, and can't tell what was removed.
+    A partial export (with filters) has only the seals of its entries; removed entries are not detected.
     """
 
     public_key: bytes
     partial: bool = False
     findings: Findings = field(default_factory=Findings)
     pending: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])
-    early: list[UUID] = field(default_factory=list[UUID])  # before the first seal, and not in it
+    early: list[UUID] = field(default_factory=list[UUID])  # entries before the first seal that it does not cover
     head: Seal | None = None
     verifier: SealVerifier = field(init=False)
 
@@ -263,42 +263,42 @@ class ExportVerifier:
         self.verifier = SealVerifier(self.public_key, self.findings)
 
     def add_line(self, leaf: Leaf, seals: Sequence[Seal]) -> None:
-        """The next line."""
+        """Verify the next line."""
         if leaf[0] in self.pending:
             self.findings.add_entries("inserted", [leaf[0]])
         self.pending[leaf[0]] = leaf[1]
         if not seals:
             return
-        begins = not self.partial and self.verifier.first is None
-        whole = [self._seal(seal) for seal in seals]
-        # Seals from before the first line stand in it; its entry comes after them.
+        is_first = not self.partial and self.verifier.first is None
+        contiguous = [self._verify_seal(seal) for seal in seals]
+        # The first line has the seals from before it; its entry comes after them.
         own = self.pending.pop(leaf[0], None)
-        if begins:
+        if is_first:
             self.early = list(self.pending)
-        elif all(whole):
+        elif all(contiguous):
             self.findings.add_entries("inserted", self.pending)
         self.pending = {} if own is None else {leaf[0]: own}
 
     def end(self) -> Verification:
-        """After the last line."""
+        """Return the result, after the last line."""
         head = self.head if self.partial else self.verifier.end()
         if head is not None and self.verifier.first == head.first_sequence:
             self.findings.add_entries("inserted", self.early)
         return self.findings.verification(head, len(self.pending), self.public_key, partial=self.partial)
 
-    def _seal(self, seal: Seal) -> bool:
+    def _verify_seal(self, seal: Seal) -> bool:
         leaves = list(split_leaves(seal))
-        differ = compare(leaves, self.pending)
-        self.findings.add_entries("altered", differ.altered)
+        differences = compare(leaves, self.pending)
+        self.findings.add_entries("altered", differences.altered)
         self.findings.checked += len(leaves)
         if self.partial:
-            self.findings.checked -= len(differ.removed)
+            self.findings.checked -= len(differences.removed)
             if not is_genuine(seal, self.public_key):
                 self.findings.add_seal("seal_altered", seal.sequence, seal.last[1])
-            self.head, whole = seal, True
+            self.head, contiguous = seal, True
         else:
-            whole = self.verifier.step(seal)
-            self.findings.add_entries("removed", differ.removed)
+            contiguous = self.verifier.step(seal)
+            self.findings.add_entries("removed", differences.removed)
         for entry_id, _ in leaves:
             self.pending.pop(entry_id, None)
-        return whole
+        return contiguous

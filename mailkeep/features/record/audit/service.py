@@ -1,4 +1,4 @@
-"""Writing, reading, verifying and exporting the audit log."""
+"""Write, read, verify and export the audit log."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from mailkeep.features.record.audit.model import (
 from mailkeep.web.endpoint import Call, HttpResponse
 
 HEAD_FILE = "audit-head"
-"""In the data directory: number and hash of the newest seal made there, which the log may not lack."""
+"""In the data directory: number and hash of the newest seal that was written there. The log must contain it."""
 
-# Entries that are read and hashed at once: small, since requests wait meanwhile.
+# Read and hashed at once; small, since requests wait meanwhile.
 _ENTRIES_AT_ONCE = 500
 _PAGE = 500
 _SEALS = 256
@@ -91,15 +91,15 @@ async def record_change(
     target: AuditTarget,
     change: tuple[Mapping[str, Any], Mapping[str, Any]],
 ) -> None:
-    """Write the entry of a change from one shown state to another: only the fields that differ."""
+    """Write the entry of a change between two states as the API shows them; only the fields that differ are kept."""
     before, after = rules.diff(*change)
     await record(conn, who, at, AuditAction(action, target, before, after))
 
 
 async def record_refusal(app: App, call: Call, wrong: Refusal) -> None:
-    """Record that a mutating call of an authenticated caller was refused; 401, 429 and 503 are left to the metrics.
+    """Record that a mutating call of an authenticated caller was refused; 401, 429 and 503 are only counted in metrics.
 
-    Beyond 60 a minute for one principal they are counted, and the minute gets one entry: see `record_summaries`.
+    Beyond 60 a minute for one principal they are counted: see `record_summaries`.
     """
     endpoint, who = call.endpoint, call.who
     if who is None or endpoint.audit is None or wrong.status in (401, 429, 503):
@@ -127,8 +127,8 @@ async def record_refusal(app: App, call: Call, wrong: Refusal) -> None:
 
 
 async def record_summaries(app: App, at: datetime | None) -> None:
-    """Write an entry for each principal and minute before the one of `at` (None: all) that had more refused calls than
-    are recorded one by one: how many more, and of which actions.
+    """Write the entries `denied.summary` of the minutes before that of `at` (None: all): for each principal with more
+    refused calls than are recorded individually, how many more and of which actions.
     """
     minutes = app.refusal_limit.pop_exceeded(at)
     if not minutes:
@@ -145,35 +145,35 @@ async def record_summaries(app: App, at: datetime | None) -> None:
 def answer_from_audit(
     get: Callable[[App, Call], Awaitable[HttpResponse]],
 ) -> Callable[[App, Call, UUID], Awaitable[HttpResponse | None]]:
-    """For a POST that creates: what an earlier request made, as `get` answers it by the id in its audit entry."""
+    """For a POST that creates: answers a repeated request by `get`, with the ID in the audit entry of the first one."""
 
     async def settle(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
         async with app.db.autocommit() as conn:
-            made = await store.find_created_id(conn, request_id)
-        return None if made is None else await get(app, replace(call, path={"id": made}))
+            created_id = await store.find_created_id(conn, request_id)
+        return None if created_id is None else await get(app, replace(call, path={"id": created_id}))
 
     return settle
 
 
-async def page(conn: Conn, who: Principal, wanted: AuditFilter, asked: PageRequest) -> Page[AuditEntry]:
-    """A page of the entries that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
-    await _check_domain(conn, who, "audit.list", wanted)
-    found = await store.page(conn, wanted, asked)
+async def page(conn: Conn, who: Principal, filters: AuditFilter, page_request: PageRequest) -> Page[AuditEntry]:
+    """A page of the entries that the caller may see. DOMAIN_NOT_FOUND if no domain has or had this ID."""
+    await _check_domain(conn, who, "audit.list", filters)
+    found = await store.page(conn, filters, page_request)
     return Page([rules.redact_for(who, entry, actor) for entry, actor in found.rows], found.next_key)
 
 
-async def _check_domain(conn: Conn, who: Principal, action: str, wanted: AuditFilter) -> None:
-    if wanted.domain_id is not None:
-        if not await store.knows_domain(conn, wanted.domain_id):
+async def _check_domain(conn: Conn, who: Principal, action: str, filters: AuditFilter) -> None:
+    if filters.domain_id is not None:
+        if not await store.knows_domain(conn, filters.domain_id):
             raise DomainNotFound
-        allow_on(who, action, wanted.domain_id)
+        allow_on(who, action, filters.domain_id)
 
 
 # Verifying
 
 
 async def verify(app: App) -> Verification:
-    """Check every sealed entry that was not let go, and every seal, as they are in one moment."""
+    """Verify all seals and sealed entries that retention has kept, in one snapshot."""
     key = app.vault.public_key(SIGNED)
     found = rules.Findings()
     async with app.db.tx() as conn:
@@ -189,7 +189,7 @@ async def verify(app: App) -> Verification:
 
 
 async def find_lost_head(app: App, conn: Conn, head: Seal | None) -> int | None:
-    """The number of the seal that was made here and is not in the log any more, unless it was let go."""
+    """The number of the seal in `audit-head` if the log lacks it and retention has not deleted it."""
     noted = await asyncio.to_thread(_read_head_file, app.data_dir / HEAD_FILE)
     if noted is None or (head is not None and noted[0] < head.first_sequence):
         return None
@@ -199,8 +199,8 @@ async def find_lost_head(app: App, conn: Conn, head: Seal | None) -> int | None:
 
 def _read_head_file(path: Path) -> tuple[int, bytes] | None:
     try:
-        told = json.loads(path.read_text("utf-8"))
-        return int(told["sequence"]), bytes.fromhex(told["hash"])
+        head = json.loads(path.read_text("utf-8"))
+        return int(head["sequence"]), bytes.fromhex(head["hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -209,31 +209,31 @@ async def _verify_seals(conn: Conn, head: Seal, walk: rules.SealVerifier) -> Non
     number = 0
     while seals := await store.seals_after(conn, number, head.sequence, _SEALS):
         number = seals[-1].sequence
-        stretch = _SealRange()
+        seal_range = _SealRange()
         for seal in seals:
             before = walk.last
             follows = walk.step(seal) and (before is not None or seal.sequence == head.first_sequence)
             if before is None and seal.sequence == head.first_sequence > 1:
-                # Its entries were let go; it stands for where the kept ones begin, and nothing comes before it.
+                # Retention deleted its entries. The remaining ones begin after it, so there must be none before.
                 before_it = await store.list_between(conn, START, seal.last, _EXTRA_ROWS)
                 walk.findings.add_entries("inserted", [row.entry.id for row in before_it])
                 continue
-            if not follows or stretch.leaves >= _ENTRIES_AT_ONCE:
-                await _compare(conn, stretch, walk.findings)
-                stretch = _SealRange(before.last if before else START, follows)
-            elif not stretch.seals:
-                stretch = _SealRange(before.last if before else START)
-            stretch.seals.append(seal)
-        await _compare(conn, stretch, walk.findings)
+            if not follows or seal_range.leaves >= _ENTRIES_AT_ONCE:
+                await _compare(conn, seal_range, walk.findings)
+                seal_range = _SealRange(before.last if before else START, follows)
+            elif not seal_range.seals:
+                seal_range = _SealRange(before.last if before else START)
+            seal_range.seals.append(seal)
+        await _compare(conn, seal_range, walk.findings)
     walk.end()
 
 
 @dataclass(slots=True)
 class _SealRange:
-    """Seals one behind the other, and where their entries begin; without `whole` others may come between."""
+    """Consecutive seals, and the position before their entries; not `contiguous`: other entries may be in between."""
 
     after: Position = START
-    whole: bool = True
+    contiguous: bool = True
     seals: list[Seal] = field(default_factory=list[Seal])
 
     @property
@@ -241,80 +241,80 @@ class _SealRange:
         return sum(seal.entries for seal in self.seals)
 
 
-async def _compare(conn: Conn, stretch: _SealRange, found: rules.Findings) -> None:
-    if not stretch.seals:
+async def _compare(conn: Conn, seal_range: _SealRange, found: rules.Findings) -> None:
+    if not seal_range.seals:
         return
-    leaves = [leaf for seal in stretch.seals for leaf in rules.split_leaves(seal)]
-    rows = await store.list_between(conn, stretch.after, stretch.seals[-1].last, len(leaves) + _EXTRA_ROWS)
-    differ = rules.compare(leaves, dict(wire.leaf(row) for row in rows))
+    leaves = [leaf for seal in seal_range.seals for leaf in rules.split_leaves(seal)]
+    rows = await store.list_between(conn, seal_range.after, seal_range.seals[-1].last, len(leaves) + _EXTRA_ROWS)
+    differences = rules.compare(leaves, dict(wire.leaf(row) for row in rows))
     found.checked += len(leaves)
-    found.add_entries("altered", differ.altered)
-    if differ.removed:
-        moved = set(await store.filter_existing(conn, differ.removed))
-        for entry_id in differ.removed:
+    found.add_entries("altered", differences.altered)
+    if differences.removed:
+        moved = set(await store.filter_existing(conn, differences.removed))
+        for entry_id in differences.removed:
             found.add_entries("altered" if entry_id in moved else "removed", [entry_id])
-    if stretch.whole:
-        found.add_entries("inserted", differ.inserted)
+    if seal_range.contiguous:
+        found.add_entries("inserted", differences.inserted)
 
 
 def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verification:
-    """Check an export in its ndjson form; without a key by the one that it brings along.
+    """Verify an export in its ndjson form, without `public_key` by the key in the export.
 
-    ValueError, with the number of the line, for what is no such export.
+    ValueError, with the number of the line, if the lines are not such an export.
     """
-    paper: rules.ExportVerifier | None = None
-    held: list[Leaf] = []
+    verifier: rules.ExportVerifier | None = None
+    early: list[Leaf] = []
     for number, line in enumerate(lines, 1):
         try:
-            leaf, told = wire.parse_line(line)
-            seals = [wire.parse_seal(one) for one in told]
+            leaf, exported = wire.parse_line(line)
+            seals = [wire.parse_seal(one) for one in exported]
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"line {number} is no entry of an export: {error}") from error
-        if paper is None and told:
-            paper = rules.ExportVerifier(public_key or told[0].public_key, partial=told[0].partial)
-            for earlier in held:
-                paper.add_line(earlier, ())
-        if paper is None:
-            held.append(leaf)
+            raise ValueError(f"line {number} is not an entry of an export: {error}") from error
+        if verifier is None and exported:
+            verifier = rules.ExportVerifier(public_key or exported[0].public_key, partial=exported[0].partial)
+            for earlier in early:
+                verifier.add_line(earlier, ())
+        if verifier is None:
+            early.append(leaf)
         else:
-            paper.add_line(leaf, seals)
-    if paper is None:
-        raise ValueError("there is no seal in it, by which it could be verified")
-    return paper.end()
+            verifier.add_line(leaf, seals)
+    if verifier is None:
+        raise ValueError("the export has no seal, so it can't be verified")
+    return verifier.end()
 
 
 # Export
 
 
-async def record_export(app: App, who: Principal, wanted: AuditFilter, form: str) -> None:
-    """Record an export before it is made; DOMAIN_NOT_FOUND as in the list."""
-    filters = _active_filters(wanted)
+async def record_export(app: App, who: Principal, filters: AuditFilter, form: str) -> None:
+    """Record an export before it starts. DOMAIN_NOT_FOUND as in the list."""
+    active = _active_filters(filters)
     async with app.db.tx() as conn:
-        await _check_domain(conn, who, "audit.export", wanted)
-        audit_action = AuditAction("audit.export", AuditTarget("audit", None), more={"format": form} | filters)
+        await _check_domain(conn, who, "audit.export", filters)
+        audit_action = AuditAction("audit.export", AuditTarget("audit", None), more={"format": form} | active)
         await record(conn, who, app.clock(), audit_action)
 
 
-async def start_export(app: App, wanted: AuditFilter) -> Export:
-    """An export as of now."""
+async def start_export(app: App, filters: AuditFilter) -> Export:
+    """Start an export of the entries that exist now."""
     async with app.db.autocommit() as conn:
-        # The head first: what it covers is in the snapshot.
+        # The head first, so that the snapshot has all entries that it covers.
         head = await store.head(conn)
-        return Export(app, wanted, await store.snapshot(conn), head, bool(_active_filters(wanted)))
+        return Export(app, filters, await store.snapshot(conn), head, bool(_active_filters(filters)))
 
 
-def _active_filters(wanted: AuditFilter) -> dict[str, Any]:
-    """The filters that an export has."""
-    given = {name: getattr(wanted, name) for name in AuditFilter.__slots__ if name != "domains"}
-    return {name: value for name, value in given.items() if value is not None}
+def _active_filters(filters: AuditFilter) -> dict[str, Any]:
+    """The filters that are set."""
+    values = {name: getattr(filters, name) for name in AuditFilter.__slots__ if name != "domains"}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Entries as one moment shows them. They never change, so that no connection is held from page to page."""
+    """The entries of a snapshot. Entries never change, so no connection is held between pages."""
 
     app: App
-    wanted: AuditFilter
+    filters: AuditFilter
     snapshot: str
     head: Seal | None
     partial: bool
@@ -324,7 +324,7 @@ class Export:
         after: Position = START
         while True:
             async with self.app.db.autocommit() as conn:
-                rows = await store.list_snapshot(conn, self.wanted, self.snapshot, after, _PAGE)
+                rows = await store.list_snapshot(conn, self.filters, self.snapshot, after, _PAGE)
             if rows:
                 yield rows
                 after = rows[-1].position
@@ -354,7 +354,7 @@ class Export:
 
 @dataclass(slots=True)
 class _SealReader:
-    """The seals of an export, in step with its entries: all of them, or with filters those that cover one."""
+    """Reads the seals of an export in step with its entries: all seals, or with filters those that cover an entry."""
 
     export: Export
     last_position: Position | None = None
@@ -371,7 +371,7 @@ class _SealReader:
         return passed
 
     async def rest(self) -> Sequence[Seal]:
-        """Those that are left."""
+        """The remaining seals."""
         if self.export.partial:
             return await self._covering(None)
         left: list[Seal] = []
@@ -388,7 +388,7 @@ class _SealReader:
         return bool(self.buffer)
 
     async def _covering(self, position: Position | None) -> Sequence[Seal]:
-        """The seal over the entry met last, unless the next one lies under it too."""
+        """The seal that covers the last entry, unless it covers the next one too."""
         if self.last_position is None or self.export.head is None:
             return []
         if not self.buffer or self.buffer[0].last < self.last_position:

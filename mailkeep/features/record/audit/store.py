@@ -1,4 +1,4 @@
-"""The SQL of the audit log: insert and read; what goes, goes by the database's own function."""
+"""The SQL of the audit log: insert and read. Only a database function deletes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.audit.model import ActorAccount, AuditEntry, AuditFilter, ChainEntry, Position, Seal
 
 _DETAILS = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
-"""Numbers as they are stored, for the hash."""
+"""Keeps numbers as they are stored, for the hash."""
 
 
 async def insert(conn: Conn, entry: AuditEntry) -> None:
-    """Write one entry."""
+    """Insert an entry."""
     await conn.execute(
         """
         INSERT INTO audit_entries (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type,
@@ -38,12 +38,12 @@ async def insert(conn: Conn, entry: AuditEntry) -> None:
 
 
 def row(entry: AuditEntry) -> dict[str, Any]:
-    """An entry by the names of its columns."""
+    """An entry as a dictionary of its columns."""
     return {name: getattr(entry, name) for name in AuditEntry.__slots__}
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
-    """Whether there is such a domain, or was one."""
+    """Whether this domain exists or existed."""
     cursor = await conn.execute(
         """
         SELECT EXISTS (SELECT FROM domains d WHERE d.id = %(id)s)
@@ -56,7 +56,7 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
 
 
 async def find_created_id(conn: Conn, request_id: UUID) -> str | None:
-    """The id of what a request made, None where it made nothing."""
+    """The ID of the object that a request created, None if it created none."""
     cursor = await conn.execute(
         """
         SELECT resource_id FROM audit_entries
@@ -68,8 +68,8 @@ async def find_created_id(conn: Conn, request_id: UUID) -> str | None:
     return row["resource_id"] if row else None
 
 
-async def page(conn: Conn, wanted: AuditFilter, page: PageRequest) -> Page[tuple[AuditEntry, ActorAccount]]:
-    """A page of entries, by age, each with the account behind it. `admin_id` is null where that admin is no more."""
+async def page(conn: Conn, filters: AuditFilter, page_request: PageRequest) -> Page[tuple[AuditEntry, ActorAccount]]:
+    """A page of entries, by age, each with its account. `admin_id` is null if the administrator was deleted."""
     found = await fetch_page(
         conn,
         """
@@ -81,20 +81,20 @@ async def page(conn: Conn, wanted: AuditFilter, page: PageRequest) -> Page[tuple
         FROM audit_entries e
         """,
         [
-            ("e.domain_id = ANY(%(domains)s)", "domains", wanted.domains),
-            ("e.action = %(action)s", "action", wanted.action),
+            ("e.domain_id = ANY(%(domains)s)", "domains", filters.domains),
+            ("e.action = %(action)s", "action", filters.action),
             (
                 "e.admin_id = %(admin_id)s AND EXISTS (SELECT FROM admins a WHERE a.id = e.admin_id)",
                 "admin_id",
-                wanted.admin_id,
+                filters.admin_id,
             ),
-            ("e.resource_type = %(resource_type)s", "resource_type", wanted.resource_type),
-            ("e.resource_id = %(resource_id)s", "resource_id", wanted.resource_id),
-            ("e.domain_id = %(domain_id)s", "domain_id", wanted.domain_id),
-            ("e.id >= %(since)s", "since", wanted.since and uuid7_floor(wanted.since)),
-            ("e.id < %(until)s", "until", wanted.until and uuid7_floor(wanted.until)),
+            ("e.resource_type = %(resource_type)s", "resource_type", filters.resource_type),
+            ("e.resource_id = %(resource_id)s", "resource_id", filters.resource_id),
+            ("e.domain_id = %(domain_id)s", "domain_id", filters.domain_id),
+            ("e.id >= %(since)s", "since", filters.since and uuid7_floor(filters.since)),
+            ("e.id < %(until)s", "until", filters.until and uuid7_floor(filters.until)),
         ],
-        page,
+        page_request,
         {"created_at": "e.id", "id": "e.id"},
     )
     return Page([_entry(row) for row in found.rows], found.next_key)
@@ -106,66 +106,66 @@ def _entry(row: dict[str, Any]) -> tuple[AuditEntry, ActorAccount]:
 
 
 async def lock_head(conn: Conn) -> Seal | None:
-    """The newest seal, under a lock of the transaction that makes other sealers wait."""
+    """The newest seal, under a transaction-level lock for which other sealers wait."""
     await conn.execute("SELECT pg_advisory_xact_lock(hashtext('mailkeep.audit.seal'))")
     return await head(conn)
 
 
 async def hold_retention(conn: Conn) -> None:
-    """Until the transaction ends nothing is let go: waits for what is being let go now."""
+    """Prevent deletions by retention until the transaction ends; waits for one in progress."""
     await conn.execute("SELECT pg_advisory_xact_lock_shared(hashtext('mailkeep.audit.retention'))")
 
 
 async def try_lock_retention(conn: Conn) -> bool:
-    """Whether nobody holds on to old entries; then nobody will until the transaction ends."""
+    """Lock the retention until the transaction ends; False if `hold_retention` is in effect."""
     cursor = await conn.execute("SELECT pg_try_advisory_xact_lock(hashtext('mailkeep.audit.retention')) AS free")
     row = await cursor.fetchone()
     return bool(row and row["free"])
 
 
-async def list_sealable(conn: Conn, after: Position, most: int) -> list[ChainEntry]:
-    """The next entries whose transactions no older one can come before any more."""
+async def list_sealable(conn: Conn, after: Position, limit: int) -> list[ChainEntry]:
+    """The next entries whose order is final: no older transaction is still running."""
     return await _fetch_entries(
         conn,
         """
         SELECT {columns} FROM audit_entries e
         WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
-        ORDER BY e.tx, e.id LIMIT %(most)s
+        ORDER BY e.tx, e.id LIMIT %(limit)s
         """,
-        {"tx": str(after[0]), "id": after[1], "most": most},
+        {"tx": str(after[0]), "id": after[1], "limit": limit},
     )
 
 
 async def is_from_other_server(conn: Conn, last: Position) -> bool:
-    """Whether the server's next transactions come before a position: the tables are from another server."""
+    """Whether the server's transaction counter is below a position: the tables come from another server."""
     cursor = await conn.execute(
-        "SELECT %(tx)s::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) AS anew", {"tx": str(last[0])}
+        "SELECT %(tx)s::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) AS is_behind", {"tx": str(last[0])}
     )
     row = await cursor.fetchone()
-    return bool(row and row["anew"])
+    return bool(row and row["is_behind"])
 
 
-async def list_between(conn: Conn, after: Position, last: Position, most: int) -> list[ChainEntry]:
-    """Entries after a position up to another, including that."""
+async def list_between(conn: Conn, after: Position, last: Position, limit: int) -> list[ChainEntry]:
+    """Entries after a position, up to and including another."""
     return await _fetch_entries(
         conn,
         """
         SELECT {columns} FROM audit_entries e
         WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND (e.tx, e.id) <= (%(last_tx)s::xid8, %(last_id)s)
-        ORDER BY e.tx, e.id LIMIT %(most)s
+        ORDER BY e.tx, e.id LIMIT %(limit)s
         """,
-        {"tx": str(after[0]), "id": after[1], "last_tx": str(last[0]), "last_id": last[1], "most": most},
+        {"tx": str(after[0]), "id": after[1], "last_tx": str(last[0]), "last_id": last[1], "limit": limit},
     )
 
 
 async def filter_existing(conn: Conn, ids: Sequence[UUID]) -> list[UUID]:
-    """Those of the ids that entries have, wherever they stand."""
+    """Those of the IDs that exist, at any position."""
     cursor = await conn.execute("SELECT e.id FROM audit_entries e WHERE e.id = ANY(%(ids)s)", {"ids": list(ids)})
     return [row["id"] for row in await cursor.fetchall()]
 
 
 async def count_after(conn: Conn, after: Position) -> int:
-    """How many entries come after a position."""
+    """The number of entries after a position."""
     cursor = await conn.execute(
         "SELECT count(*) AS n FROM audit_entries e WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s)",
         {"tx": str(after[0]), "id": after[1]},
@@ -175,19 +175,21 @@ async def count_after(conn: Conn, after: Position) -> int:
 
 
 async def snapshot(conn: Conn) -> str:
-    """The transactions that have ended now, as `pages_of` takes them."""
-    cursor = await conn.execute("SELECT pg_current_snapshot()::text AS taken")
+    """The current snapshot, for `list_snapshot`."""
+    cursor = await conn.execute("SELECT pg_current_snapshot()::text AS snapshot")
     row = await cursor.fetchone()
-    return row["taken"] if row else ""
+    return row["snapshot"] if row else ""
 
 
-async def list_snapshot(conn: Conn, wanted: AuditFilter, taken: str, after: Position, most: int) -> list[ChainEntry]:
-    """The next entries, oldest transactions first, of those that a snapshot shows: the same at whatever time."""
+async def list_snapshot(
+    conn: Conn, filters: AuditFilter, snapshot: str, after: Position, limit: int
+) -> list[ChainEntry]:
+    """The next entries that a snapshot shows, oldest transactions first: the same whenever it is called."""
     return await _fetch_entries(
         conn,
         """
         SELECT {columns} FROM audit_entries e
-        WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND pg_visible_in_snapshot(e.tx, %(taken)s::pg_snapshot)
+        WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND pg_visible_in_snapshot(e.tx, %(snapshot)s::pg_snapshot)
           AND (%(action)s::text IS NULL OR e.action = %(action)s)
           AND (%(admin_id)s::uuid IS NULL OR e.admin_id = %(admin_id)s)
           AND (%(resource_type)s::text IS NULL OR e.resource_type = %(resource_type)s)
@@ -195,26 +197,26 @@ async def list_snapshot(conn: Conn, wanted: AuditFilter, taken: str, after: Posi
           AND (%(domain_id)s::uuid IS NULL OR e.domain_id = %(domain_id)s)
           AND (%(since)s::uuid IS NULL OR e.id >= %(since)s)
           AND (%(until)s::uuid IS NULL OR e.id < %(until)s)
-        ORDER BY e.tx, e.id LIMIT %(most)s
+        ORDER BY e.tx, e.id LIMIT %(limit)s
         """,
         {
             "tx": str(after[0]),
             "id": after[1],
-            "taken": taken,
-            "action": wanted.action,
-            "admin_id": wanted.admin_id,
-            "resource_type": wanted.resource_type,
-            "resource_id": wanted.resource_id,
-            "domain_id": wanted.domain_id,
-            "since": wanted.since and uuid7_floor(wanted.since),
-            "until": wanted.until and uuid7_floor(wanted.until),
-            "most": most,
+            "snapshot": snapshot,
+            "action": filters.action,
+            "admin_id": filters.admin_id,
+            "resource_type": filters.resource_type,
+            "resource_id": filters.resource_id,
+            "domain_id": filters.domain_id,
+            "since": filters.since and uuid7_floor(filters.since),
+            "until": filters.until and uuid7_floor(filters.until),
+            "limit": limit,
         },
     )
 
 
 async def has_before(conn: Conn, bound: UUID) -> bool:
-    """Whether there are entries with smaller ids."""
+    """Whether there are entries with smaller IDs."""
     cursor = await conn.execute(
         "SELECT EXISTS (SELECT FROM audit_entries e WHERE e.id < %(bound)s) AS found", {"bound": bound}
     )
@@ -223,7 +225,7 @@ async def has_before(conn: Conn, bound: UUID) -> bool:
 
 
 async def has_unsealed_before(conn: Conn, bound: UUID, after: Position) -> bool:
-    """Whether there are entries with smaller ids after a position."""
+    """Whether there are entries with smaller IDs after a position."""
     cursor = await conn.execute(
         """
         SELECT EXISTS (SELECT FROM audit_entries e
@@ -236,14 +238,14 @@ async def has_unsealed_before(conn: Conn, bound: UUID, after: Position) -> bool:
 
 
 async def drop_months(conn: Conn) -> int:
-    """Let go of what the newest seal says; how many months. psycopg's LockNotAvailable while somebody reads one."""
+    """Delete the months that the newest seal names; returns how many. LockNotAvailable while one is being read."""
     cursor = await conn.execute("SELECT drop_audit_months() AS months")
     row = await cursor.fetchone()
     return row["months"] if row else 0
 
 
 async def insert_seal(conn: Conn, seal: Seal) -> None:
-    """Write one seal."""
+    """Insert a seal."""
     await conn.execute(
         """
         INSERT INTO audit_seals (sequence, sealed_at, entries, last_tx, last_id, latest_id, leaves, first_sequence,
@@ -263,25 +265,25 @@ async def head(conn: Conn) -> Seal | None:
 
 
 async def seal(conn: Conn, sequence: int) -> Seal | None:
-    """The seal of this number."""
+    """The seal with this number."""
     found = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s WHERE s.sequence = %(n)s", {"n": sequence})
     return found[0] if found else None
 
 
-async def seals_after(conn: Conn, sequence: int, last: int, most: int) -> list[Seal]:
+async def seals_after(conn: Conn, sequence: int, last: int, limit: int) -> list[Seal]:
     """The next seals up to number `last`, oldest first."""
     return await _fetch_seals(
         conn,
         """
         SELECT {columns} FROM audit_seals s WHERE s.sequence > %(sequence)s AND s.sequence <= %(last)s
-        ORDER BY s.sequence LIMIT %(most)s
+        ORDER BY s.sequence LIMIT %(limit)s
         """,
-        {"sequence": sequence, "last": last, "most": most},
+        {"sequence": sequence, "last": last, "limit": limit},
     )
 
 
 async def covering_seal(conn: Conn, position: Position, last: int) -> Seal | None:
-    """The first seal, up to number `last`, that reaches an entry's position."""
+    """The first seal up to number `last` that covers an entry's position."""
     found = await _fetch_seals(
         conn,
         """
@@ -295,7 +297,7 @@ async def covering_seal(conn: Conn, position: Position, last: int) -> Seal | Non
 
 
 async def last_seal_before(conn: Conn, bound: UUID) -> int | None:
-    """The number of the last seal before the first that has an entry from `bound` on; None: there is no such entry."""
+    """The number of the seal before the first with an entry from `bound` on; None if there is no such entry."""
     cursor = await conn.execute(
         "SELECT min(s.sequence) - 1 AS last FROM audit_seals s WHERE s.latest_id >= %(bound)s", {"bound": bound}
     )

@@ -22,7 +22,7 @@ from mailkeep.web.fields import Query, Text, Timestamp
 
 
 class ActorResponse(Struct, frozen=True):
-    """By what means, and under which name; `key_id` where it was an API key."""
+    """The caller: kind and name, and `key_id` for an API key."""
 
     type: str
     label: str
@@ -62,13 +62,13 @@ class AuditQuery(Query, frozen=True):
 
 
 class ExportQuery(AuditQuery, frozen=True):
-    """Which entries, and in which form."""
+    """Filters and format of an export."""
 
     format: Literal["json", "ndjson", "csv"] = "json"
 
 
 class ExportedEntry(AuditEntryResponse, frozen=True):
-    """An entry as it is stored: `admin_id` also of an account that is gone, the time to the microsecond."""
+    """An entry as stored: `admin_id` also of a deleted account, time in microseconds."""
 
     created_at: Annotated[
         str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, microseconds")
@@ -77,7 +77,7 @@ class ExportedEntry(AuditEntryResponse, frozen=True):
 
 
 class ExportedSeal(Struct, frozen=True):
-    """A seal; bytes in base64. `partial`: the export has filters, and only the seals of its entries."""
+    """A seal; bytes in base64. `partial`: the export has filters, and only the seals that cover its entries."""
 
     sequence: int
     sealed_at: datetime
@@ -96,7 +96,7 @@ class ExportedSeal(Struct, frozen=True):
 
 
 class ChainFaultResponse(Struct, frozen=True):
-    """What is wrong with an entry, or with the seal of a number (then `id` is that of its last entry)."""
+    """A problem of an entry, or of the seal with a number (then `id` is that of its last entry)."""
 
     problem: Problem
     id: UUID | None
@@ -112,7 +112,7 @@ class ChainHeadResponse(Struct, frozen=True):
 
 
 class VerificationResponse(Struct, frozen=True):
-    """What verifying found: the first faults of `bad_count`; `first_bad` is the id of the first."""
+    """The result of a verification: the first of `bad_count` faults; `first_bad` is the ID of the first."""
 
     ok: bool
     checked: int
@@ -125,7 +125,7 @@ class VerificationResponse(Struct, frozen=True):
 
 
 def entry(found: AuditEntry) -> AuditEntryResponse:
-    """An entry as it is answered."""
+    """The JSON of an entry."""
     return AuditEntryResponse(
         id=found.id,
         created_at=iso(found.created_at),
@@ -146,7 +146,7 @@ def entry(found: AuditEntry) -> AuditEntryResponse:
 
 
 def verification(found: Verification) -> VerificationResponse:
-    """A verdict as it is answered; the public key in base64."""
+    """The JSON of a verification; the public key in base64."""
     head = found.head
     return VerificationResponse(
         ok=found.ok,
@@ -161,7 +161,7 @@ def verification(found: Verification) -> VerificationResponse:
 
 
 def to_base64(data: bytes) -> str:
-    """As msgspec writes bytes."""
+    """Base64, as msgspec encodes bytes."""
     return b64encode(data).decode()
 
 
@@ -170,7 +170,7 @@ _line = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
 
 
 def export_line(found: ChainEntry) -> bytes:
-    """An entry's line in the export, without seals: sorted keys, no spaces. What is hashed."""
+    """The line of an entry in the export, without seals: sorted keys, no spaces. It is the input of the hash."""
     one = found.entry
     return _canonical.encode(
         {
@@ -195,14 +195,14 @@ def export_line(found: ChainEntry) -> bytes:
 
 
 def leaf(found: ChainEntry) -> Leaf:
-    """What a seal holds of the entry."""
+    """The leaf of an entry."""
     return found.entry.id, digest(export_line(found))
 
 
 def with_seals(line: bytes, seals: Sequence[Seal], public_key: bytes, partial: bool) -> bytes:
     """The line of an entry with the seals that end behind it."""
-    told = [_seal(each, public_key, partial) for each in seals]
-    return line[:-1] + b',"seals":' + msgspec.json.encode(told) + b"}"
+    exported = [_seal(each, public_key, partial) for each in seals]
+    return line[:-1] + b',"seals":' + msgspec.json.encode(exported) + b"}"
 
 
 def _seal(seal: Seal, public_key: bytes, partial: bool) -> ExportedSeal:
@@ -226,29 +226,29 @@ def _seal(seal: Seal, public_key: bytes, partial: bool) -> ExportedSeal:
 
 
 def parse_line(line: bytes) -> tuple[Leaf, list[ExportedSeal]]:
-    """An entry of an export and the seals behind it; ValueError for any other line."""
-    told = _line.decode(line)
-    seals = msgspec.convert(told.pop("seals", []), list[ExportedSeal])
-    entry_id = parse_uuid(str(told.get("id")))
+    """Parse the line of an entry into its leaf and seals; ValueError for any other line."""
+    fields = _line.decode(line)
+    seals = msgspec.convert(fields.pop("seals", []), list[ExportedSeal])
+    entry_id = parse_uuid(str(fields.get("id")))
     if entry_id is None:
-        raise ValueError("the line has no id of an entry")
-    return (entry_id, digest(_canonical.encode(told))), seals
+        raise ValueError("the line has no entry ID")
+    return (entry_id, digest(_canonical.encode(fields))), seals
 
 
-def parse_seal(told: ExportedSeal) -> Seal:
-    """A seal of an export."""
+def parse_seal(exported: ExportedSeal) -> Seal:
+    """A seal from an export."""
     return Seal(
-        sequence=told.sequence,
-        sealed_at=told.sealed_at,
-        entries=told.entries,
-        last=(int(told.last_transaction), told.last_id),
-        latest_id=told.latest_id,
-        leaves=told.leaves,
-        first_sequence=told.first_sequence,
-        dropped_before=told.dropped_before,
-        previous=told.previous,
-        hash=told.hash,
-        signature=told.signature,
+        sequence=exported.sequence,
+        sealed_at=exported.sealed_at,
+        entries=exported.entries,
+        last=(int(exported.last_transaction), exported.last_id),
+        latest_id=exported.latest_id,
+        leaves=exported.leaves,
+        first_sequence=exported.first_sequence,
+        dropped_before=exported.dropped_before,
+        previous=exported.previous,
+        hash=exported.hash,
+        signature=exported.signature,
     )
 
 
@@ -257,25 +257,25 @@ COLUMNS = (
     "domain_id", "domain_name", "ip_address", "user_agent", "request_id", "outcome", "error_code", "details",
     "transaction",
 )  # fmt: skip
-"""Of the CSV form."""
+"""The columns of the CSV form."""
 
 
 def table(rows: Iterable[Sequence[str]]) -> bytes:
-    """Rows of CSV (RFC 4180), every cell quoted and harmless in a spreadsheet."""
+    """Rows of CSV (RFC 4180), with every cell quoted and escaped."""
     text = StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([escape_cell(cell) for cell in row] for row in rows)
     return text.getvalue().encode()
 
 
 def cells(found: ChainEntry) -> list[str]:
-    """An entry as a row, in the order of `COLUMNS`."""
+    """The cells of an entry, in the order of `COLUMNS`."""
     one = found.entry
-    told: dict[str, Any] = {name: getattr(one, name) for name in AuditEntry.__slots__} | {
+    values: dict[str, Any] = {name: getattr(one, name) for name in AuditEntry.__slots__} | {
         "created_at": format_exact(one.created_at),
         "details": _canonical.encode(one.details).decode(),
         "transaction": found.tx,
     }
-    return ["" if told[name] is None else str(told[name]) for name in COLUMNS]
+    return ["" if values[name] is None else str(values[name]) for name in COLUMNS]
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -283,7 +283,5 @@ _ESCAPES = {number: f"\\u{number:04x}" for number in (*range(0x20), *range(0x7F,
 
 
 def escape_cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula: such a text begins with ', and control characters are written
-    out.
-    """
+    """Escape a cell so that no spreadsheet evaluates it as a formula (prefix '); control characters become escapes."""
     return ("'" + text if text.startswith(_FORMULA) else text).translate(_ESCAPES)

@@ -1,4 +1,4 @@
-"""What is asked of the history, and what it tells."""
+"""Filters of the history, search terms, timelines and contents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from mailkeep.features.record.messages.model import ServerReply
 
-_NOTHING_SAID = ServerReply()
+_NO_REPLY = ServerReply()
 
 INBOUND = ("received", "rejected")
 OUTBOUND = (
@@ -29,7 +29,7 @@ OUTBOUND = (
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which messages a list shows; `domains` are those that the caller sees, None for all."""
+    """Filters of the list; `domains` are those that the caller sees, None for all."""
 
     domains: list[UUID] | None
     direction: str | None = None
@@ -52,7 +52,7 @@ SearchField = Literal["subject", "sender", "recipients", "any"]
 
 @dataclass(frozen=True, slots=True)
 class SearchTerm:
-    """Something that is looked for in a text, folded; `any` of the three will do for a word."""
+    """A case-folded search term and the field in which it must occur; `any`: one of the three."""
 
     field: SearchField
     text: str
@@ -60,21 +60,21 @@ class SearchTerm:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """One thing that happened to a message; `attempt` counts the tries for its recipient from 1."""
+    """An entry of a timeline; `attempt` is the number of the delivery attempt to its recipient, from 1."""
 
     id: UUID
     at: datetime
     kind: str
     recipient: str | None = None
     attempt: int | None = None
-    reply: ServerReply = _NOTHING_SAID
+    reply: ServerReply = _NO_REPLY
     next_attempt_at: datetime | None = None
     queue_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MessageContent:
-    """The content of a message: an open file, which outlasts its removal, and its size in bytes."""
+    """The content of a message: an open file, readable even if it is deleted meanwhile, and its size in bytes."""
 
     message_id: UUID
     size: int

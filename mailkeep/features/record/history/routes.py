@@ -1,4 +1,4 @@
-"""Paths of the history."""
+"""Endpoints of the history."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
-    who, query, asked = call.caller(), call.query, call.page
-    assert asked is not None
-    wanted = HistoryFilter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
+    who, query = call.caller(), call.query
+    assert call.page is not None
+    filters = HistoryFilter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
     async with app.db.autocommit() as conn:
-        page = await service.page(conn, who, wanted, asked)
+        page = await service.page(conn, who, filters, call.page)
     return HttpResponse([wire.message(row) for row in page.rows], page)
 
 
@@ -47,10 +47,10 @@ ENDPOINTS = (
         action="message.list",
         summary="List messages",
         description=(
-            "Sent and received mail, also what was refused at SMTP; newest first. `from`, `to` and `subject` match "
-            "parts of words whatever the case, `q` words in any of the three; `message_id`, `queue_id` and `tag` match "
-            "exactly. `status` also finds messages with the status `partial` of which a recipient has "
-            "it. Kept for at least `retention.history_days`."
+            "Sent, received and refused mail, newest first. `from`, `to` and `subject` match substrings "
+            "case-insensitively, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. "
+            "`status` also finds `partial` messages with a recipient in that status. Kept for at least "
+            "`retention.history_days`."
         ),
         tag="Messages",
         query=wire.MessageQuery,
@@ -80,8 +80,8 @@ ENDPOINTS = (
         action="message.read",
         summary="Get the timeline of a message",
         description=(
-            "What happened to it, oldest first: `submitted` and `accepted`, then each try to deliver to a recipient "
-            "with the remote server's words; inbound `received` or `rejected`."
+            "Oldest first: `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; "
+            "for inbound mail `received` or `rejected`."
         ),
         tag="Messages",
         listing=Listing(("at",)),
@@ -96,8 +96,8 @@ ENDPOINTS = (
         action="message.read",
         summary="Get the content of a message",
         description=(
-            "As it was sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. "
-            "The content of inbound mail is for admin and above, and reading it is recorded in the audit log."
+            "As sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. Only "
+            "admin and above may read inbound mail, and reading it is recorded in the audit log."
         ),
         tag="Messages",
         data=str,

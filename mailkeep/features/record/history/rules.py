@@ -1,4 +1,4 @@
-"""How a search is split, how far it walks, and how a timeline is put together."""
+"""Search terms, the length of walks, and timelines."""
 
 from __future__ import annotations
 
@@ -20,62 +20,66 @@ from mailkeep.features.record.messages.model import DeliveryAttempt, Message
 
 FIRST_WALK = 1_000
 LONGEST_WALK = 40_000
-_PIECE = 8
-_MOST_PIECES = 8
+_TERM_LENGTH = 8
+_MAX_TERMS = 8
 _TRIGRAM = re.compile(r"[^\W_]{3}")
 _COMMON = frozenset("etaoinsrlcdmu.@- ")
 
 
 def like_pattern(text: str) -> str:
-    """The LIKE pattern for "contains"; `%`, `_` and the backslash stand for themselves."""
+    """The LIKE pattern for "contains"; `%`, `_` and backslashes are escaped."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
 
 def words(q: str | None) -> list[str]:
-    """The words of a search, each once."""
+    """The words of a search, without duplicates."""
     return list(dict.fromkeys(q.split())) if q else []
 
 
 def search_terms(wanted: HistoryFilter) -> list[SearchTerm]:
-    """What is looked for within texts, folded as they are."""
-    named: list[tuple[SearchField, str | None]] = [
+    """The terms of a search, case-folded as the searched texts are."""
+    fields: list[tuple[SearchField, str | None]] = [
         ("sender", wanted.from_),
         ("recipients", wanted.to),
         ("subject", wanted.subject),
     ]
-    parts = [SearchTerm(place, fold_local(text)) for place, text in named if text]
-    return parts + [SearchTerm("any", fold_local(word)) for word in words(wanted.q)]
+    terms = [SearchTerm(field, fold_local(text)) for field, text in fields if text]
+    return terms + [SearchTerm("any", fold_local(word)) for word in words(wanted.q)]
 
 
-def index_terms(parts: Sequence[SearchTerm]) -> list[SearchTerm]:
-    """Pieces of what is looked for, one of which is to be asked of the trigram index; the rest is looked at then.
+def index_terms(terms: Sequence[SearchTerm]) -> list[SearchTerm]:
+    """Substrings of search terms, one or two of which are looked up in the trigram index; its rows are checked for the
+    whole terms.
 
-    The index reads a list of postings for each trigram, and those of the commonest cost most: eight characters that
-    are rare cost a tenth of a whole address. Pieces without a trigram (three letters or digits) are left out.
+    The index reads the posting list of each trigram, and those of frequent trigrams cost most: eight rare characters
+    cost a tenth of a whole address. Substrings without a trigram (three letters or digits) are omitted.
     """
     found = [
-        SearchTerm(part.field, part.text[start : start + _PIECE])
-        for part in parts
-        for start in [*range(0, max(1, len(part.text) - _PIECE), _PIECE // 2), max(0, len(part.text) - _PIECE)]
+        SearchTerm(term.field, term.text[start : start + _TERM_LENGTH])
+        for term in terms
+        for start in [
+            *range(0, max(1, len(term.text) - _TERM_LENGTH), _TERM_LENGTH // 2),
+            max(0, len(term.text) - _TERM_LENGTH),
+        ]
     ]
-    able = [piece for piece in dict.fromkeys(found) if _TRIGRAM.search(piece.text)]
-    step = -(-len(able) // _MOST_PIECES) or 1
-    return able[::step]
+    usable = [term for term in dict.fromkeys(found) if _TRIGRAM.search(term.text)]
+    step = -(-len(usable) // _MAX_TERMS) or 1
+    return usable[::step]
 
 
-def rarest_terms(able: Sequence[SearchTerm], counts: Sequence[int]) -> list[SearchTerm]:
-    """The pieces to ask the index for, by how often each was seen in a walk: two where no piece is really rare."""
-    order = sorted(range(len(able)), key=lambda number: (counts[number], -_oddity(able[number].text)))
-    return [able[number] for number in order[: 1 if counts[order[0]] == 0 else 2]]
+def rarest_terms(terms: Sequence[SearchTerm], counts: Sequence[int]) -> list[SearchTerm]:
+    """The terms to look up in the index, given their counts in a walk: one with count 0, otherwise the two rarest."""
+    order = sorted(range(len(terms)), key=lambda number: (counts[number], -_rarity(terms[number].text)))
+    return [terms[number] for number in order[: 1 if counts[order[0]] == 0 else 2]]
 
 
-def _oddity(text: str) -> int:
-    """How much there is in a text that is seldom seen."""
+def _rarity(text: str) -> int:
+    """The number of uncommon characters in a text."""
     return sum(character not in _COMMON for character in text)
 
 
 def statuses(wanted: HistoryFilter) -> list[str] | None:
-    """The statuses that a list is about, None for all: received and rejected are those of inbound mail."""
+    """The statuses of a list, None for all: inbound mail is received or rejected."""
     if wanted.direction is None:
         return None if wanted.status is None else [wanted.status]
     possible = INBOUND if wanted.direction == "inbound" else OUTBOUND
@@ -85,33 +89,33 @@ def statuses(wanted: HistoryFilter) -> list[str] | None:
 
 
 def header_id(text: str) -> str:
-    """A Message-ID as it stands in the header, also where it is asked for without its angle brackets."""
+    """A Message-ID with its angle brackets, as in the header."""
     return text if text.startswith("<") else f"<{text}>"
 
 
 def next_walk(seen: int, found: int, missing: int) -> int | None:
-    """How many rows to walk next, after `seen` of which `found` were hits; None: take the index.
+    """The number of rows to walk next, after `seen` rows with `found` hits; None: use the index.
 
-    Hits come by chance: twice as far as they came so far on average.
+    Twice the average distance of the missing hits, since their distribution is random.
     """
     if seen >= LONGEST_WALK or not found:
         return None
-    far = 2 * missing * seen // found
-    return far if seen + far <= LONGEST_WALK else None
+    rows = 2 * missing * seen // found
+    return rows if seen + rows <= LONGEST_WALK else None
 
 
 def is_narrow(wanted: HistoryFilter) -> bool:
-    """Whether a list may be much shorter than what the trigram index knows (which knows of domains alone)."""
+    """Whether a list may be much shorter than the result of the trigram index, which filters by domain only."""
     return any((wanted.direction, wanted.status, wanted.mailbox_id, wanted.tag))
 
 
 def index_pays(walked: int, hits: int) -> bool:
-    """Whether `hits` rows from the index cost less than a walk of `walked` rows, which lie closer together."""
+    """Whether `hits` rows from the index cost less than a walk of `walked` rows, which are stored close together."""
     return 2 * hits < walked
 
 
 def initial_entries(message: Message) -> list[TimelineEntry]:
-    """What a timeline begins with, by the message itself; the ids fit between those of its tries."""
+    """The first entries of a timeline, from the message itself; their IDs sort before those of the attempts."""
     if message.direction == "inbound":
         return [
             TimelineEntry(
@@ -127,14 +131,14 @@ def initial_entries(message: Message) -> list[TimelineEntry]:
         ]
     entries = [TimelineEntry(message.id, message.created_at, "submitted")]
     if message.accepted_at is not None:
-        # Fates may be told in the millisecond of the acceptance, never before it; nor is it before the submission.
+        # Attempts may be recorded in the millisecond of the acceptance, never before it. It is after the submission.
         at = max(uuid7_floor(message.accepted_at), UUID(int=message.id.int + 1))
         entries.append(TimelineEntry(at, message.accepted_at, "accepted", queue_id=message.queue_id))
     return entries
 
 
 def attempt_entry(attempt: DeliveryAttempt) -> TimelineEntry:
-    """A try, as the timeline shows it."""
+    """The timeline entry of a delivery attempt."""
     return TimelineEntry(
         attempt.id,
         attempt.at,
@@ -147,10 +151,12 @@ def attempt_entry(attempt: DeliveryAttempt) -> TimelineEntry:
 
 
 def timeline(
-    message: Message, attempts: Sequence[DeliveryAttempt], after: UUID | None, *, down: bool
+    message: Message, attempts: Sequence[DeliveryAttempt], after: UUID | None, *, descending: bool
 ) -> list[TimelineEntry]:
-    """The entries beyond `after`, in order: the message's own beginnings among tries that are beyond it already."""
+    """The entries after `after`, in order: the initial entries and `attempts`, which are after it already."""
     own = [
-        entry for entry in initial_entries(message) if after is None or (entry.id < after if down else entry.id > after)
+        entry
+        for entry in initial_entries(message)
+        if after is None or (entry.id < after if descending else entry.id > after)
     ]
-    return sorted([*own, *map(attempt_entry, attempts)], key=lambda entry: entry.id, reverse=down)
+    return sorted([*own, *map(attempt_entry, attempts)], key=lambda entry: entry.id, reverse=descending)

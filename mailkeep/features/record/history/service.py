@@ -1,10 +1,10 @@
-"""Showing the history."""
+"""Lists, timelines and contents of messages."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
@@ -17,7 +17,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.history import rules, store
-from mailkeep.features.record.history.model import HistoryFilter, MessageContent, TimelineEntry
+from mailkeep.features.record.history.model import HistoryFilter, MessageContent, SearchTerm, TimelineEntry
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message, content_path
 
@@ -26,7 +26,7 @@ _CHUNK = 256 << 10
 
 
 async def get(conn: Conn, who: Principal, message_id: UUID) -> Message:
-    """The message with this id; NOT_FOUND, or FORBIDDEN where it belongs to a domain that the caller does not see."""
+    """The message with this ID. NOT_FOUND; FORBIDDEN if the caller does not see its domain."""
     found = await _existing(conn, message_id)
     _permit(who, "message.read", found)
     return found
@@ -40,62 +40,67 @@ async def _existing(conn: Conn, message_id: UUID) -> Message:
 
 
 def _permit(who: Principal, action: str, message: Message) -> None:
-    # What belongs to no managed domain (relaying refused) is nobody's but the administrators' of all domains.
+    # Only administrators of all domains see messages without a managed domain (relaying denied).
     allow_on(who, action, message.domain_id or _NO_DOMAIN)
 
 
-async def page(conn: Conn, who: Principal, wanted: HistoryFilter, asked: PageRequest) -> Page[Message]:
-    """A page of the messages that the caller may see; DOMAIN_NOT_FOUND for the id of what never was a domain."""
-    if wanted.domain_id is not None:
-        if not await messages.knows_domain(conn, wanted.domain_id):
+async def page(conn: Conn, who: Principal, filters: HistoryFilter, page_request: PageRequest) -> Page[Message]:
+    """A page of the messages that the caller may see. DOMAIN_NOT_FOUND if no domain has or had this ID."""
+    if filters.domain_id is not None:
+        if not await messages.knows_domain(conn, filters.domain_id):
             raise DomainNotFound
-        allow_on(who, "message.list", wanted.domain_id)
-    after: UUID | None = asked.after[0] if asked.after else None
-    ids = await _ids(conn, wanted, after, asked.limit + 1, down=asked.order == "desc")
-    rows = await messages.find_all(conn, ids[: asked.limit])
-    return Page(rows, (ids[asked.limit - 1],) if len(ids) > asked.limit else None)
+        allow_on(who, "message.list", filters.domain_id)
+    after: UUID | None = page_request.after[0] if page_request.after else None
+    ids = await _ids(conn, filters, after, page_request.limit + 1, descending=page_request.order == "desc")
+    rows = await messages.find_all(conn, ids[: page_request.limit])
+    return Page(rows, (ids[page_request.limit - 1],) if len(ids) > page_request.limit else None)
 
 
-async def _ids(conn: Conn, wanted: HistoryFilter, after: UUID | None, most: int, *, down: bool) -> list[UUID]:
-    """The ids of a page: walked, and where hits are rare taken from the index of trigrams."""
-    parts = rules.search_terms(wanted)
-    if not parts:
-        return await store.list_in_order(conn, wanted, after, most, down=down)
-    pieces = rules.index_terms(parts)
+async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: int, *, descending: bool) -> list[UUID]:
+    """The IDs of a page, by walks and, if hits are rare, by the trigram index."""
+    terms = rules.search_terms(filters)
+    if not terms:
+        return await store.list_in_order(conn, filters, after, limit, descending=descending)
+    terms = rules.index_terms(terms)
     found: list[UUID] = []
     seen, rows = 0, rules.FIRST_WALK
     while True:
-        stretch = await store.walk(conn, wanted, store.Slice(after, most - len(found), down), rows, pieces)
-        found += stretch.hits
-        if len(found) >= most or stretch.seen < rows:
+        walk = await store.walk(conn, filters, store.Slice(after, limit - len(found), descending), rows, terms)
+        found += walk.hits
+        if len(found) >= limit or walk.seen < rows:
             return found
-        seen, after = seen + stretch.seen, stretch.last
-        further = rules.next_walk(seen, len(found), most - len(found))
-        if further is None and pieces:
-            span, asked = store.Slice(after, most - len(found), down), rules.rarest_terms(pieces, stretch.counts)
-            if not rules.is_narrow(wanted) or rules.index_pays(*await store.estimate_rows(conn, wanted, span, asked)):
-                return found + await store.search_index(conn, wanted, span, asked)
-            pieces = []  # the list is shorter than what others have of this: walk to its end
+        seen, after = seen + walk.seen, walk.last
+        further = rules.next_walk(seen, len(found), limit - len(found))
+        if further is None and terms:
+            wanted = store.Slice(after, limit - len(found), descending)
+            rarest = rules.rarest_terms(terms, walk.counts)
+            if not rules.is_narrow(filters) or await _index_pays(conn, filters, wanted, rarest):
+                return found + await store.search_index(conn, filters, wanted, rarest)
+            terms = []  # the list has fewer rows than the index has hits: walk to its end
         rows = further or rules.LONGEST_WALK
 
 
-async def timeline(conn: Conn, who: Principal, message_id: UUID, asked: PageRequest) -> Page[TimelineEntry]:
-    """A page of what happened to a message."""
+async def _index_pays(conn: Conn, filters: HistoryFilter, wanted: store.Slice, terms: Sequence[SearchTerm]) -> bool:
+    return rules.index_pays(*await store.estimate_rows(conn, filters, wanted, terms))
+
+
+async def timeline(conn: Conn, who: Principal, message_id: UUID, page_request: PageRequest) -> Page[TimelineEntry]:
+    """A page of the timeline of a message. NOT_FOUND, FORBIDDEN."""
     message = await get(conn, who, message_id)
-    after: UUID | None = asked.after[0] if asked.after else None
-    down = asked.order == "desc"
-    tries = await store.attempts(conn, message_id, after, asked.limit + 1, down=down)
-    entries = rules.timeline(message, tries, after, down=down)
-    if len(entries) <= asked.limit:
+    after: UUID | None = page_request.after[0] if page_request.after else None
+    descending = page_request.order == "desc"
+    attempts = await store.attempts(conn, message_id, after, page_request.limit + 1, descending=descending)
+    entries = rules.timeline(message, attempts, after, descending=descending)
+    if len(entries) <= page_request.limit:
         return Page(entries, None)
-    return Page(entries[: asked.limit], (entries[asked.limit - 1].id,))
+    return Page(entries[: page_request.limit], (entries[page_request.limit - 1].id,))
 
 
 async def content(app: App, who: Principal, message_id: UUID) -> MessageContent:
-    """The content of a message; reading that of inbound mail takes `message.raw_inbound` and is recorded.
+    """The content of a message; reading that of inbound mail requires `message.raw_inbound` and is recorded.
 
-    NOT_FOUND with `reason` expired where it was removed, not_kept where there never was any (refused at SMTP, not
-    accepted by the MTA, the disk full).
+    NOT_FOUND with `reason` expired if it was deleted, not_kept if it was never stored (refused at SMTP, not accepted by
+    the MTA, disk full).
     """
     async with app.db.tx() as conn:
         message = await _existing(conn, message_id)
@@ -121,7 +126,7 @@ def _open(data_dir: Path, message: Message) -> MessageContent | None:
 
 
 async def chunks(found: MessageContent) -> AsyncIterator[bytes]:
-    """The content in pieces; the file is closed at the end."""
+    """The content in chunks; closes the file."""
     with found.file:
-        while piece := await asyncio.to_thread(found.file.read, _CHUNK):
-            yield piece
+        while chunk := await asyncio.to_thread(found.file.read, _CHUNK):
+            yield chunk

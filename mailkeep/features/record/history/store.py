@@ -21,15 +21,15 @@ _TERM_CONDITIONS = {
     "recipients": SQL("s.recipients LIKE {pattern}"),
     "any": SQL("(s.subject LIKE {pattern} OR s.sender LIKE {pattern} OR s.recipients LIKE {pattern})"),
 }
-# Each is a scan of the index of its own: of more it is cheaper to look at what others have written too.
+# Each domain is an index scan of its own; for more domains it is cheaper to read the rows of all.
 _DOMAINS_IN_INDEX = 10
 
 
 @dataclass(frozen=True, slots=True)
 class WalkResult:
-    """What a walk came to: how many rows it saw, the last of them, the hits among them in order.
+    """The result of a walk: the number of rows seen, the last one, and the hits in order.
 
-    `counts` tells for each piece that was asked for in how many of the rows it stands.
+    `counts` is the number of rows in which each index term occurs.
     """
 
     seen: int
@@ -40,17 +40,17 @@ class WalkResult:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Which part of a list is meant: beyond `after`, at most `most` hits, in descending or ascending order."""
+    """A part of a list: at most `limit` hits after `after`, in descending or ascending order."""
 
     after: UUID | None
-    most: int
-    down: bool
+    limit: int
+    descending: bool
 
 
-async def walk(conn: Conn, wanted: HistoryFilter, span: Slice, rows: int, pieces: Sequence[SearchTerm]) -> WalkResult:
-    """Walk `rows` rows of the history in order, and take the hits of a search for text among them."""
-    text, named = _term_conditions(rules.search_terms(wanted), "text")
-    counted, counted_named = _term_conditions(pieces, "piece")
+async def walk(conn: Conn, filters: HistoryFilter, wanted: Slice, rows: int, terms: Sequence[SearchTerm]) -> WalkResult:
+    """Read `rows` rows of the history in order, and return the search hits among them."""
+    text, named = _term_conditions(rules.search_terms(filters), "text")
+    counted, counted_arguments = _term_conditions(terms, "term")
     cursor = await conn.execute(
         SQL(
             """
@@ -59,85 +59,98 @@ async def walk(conn: Conn, wanted: HistoryFilter, span: Slice, rows: int, pieces
                 FROM walk JOIN message_search s ON s.message_id = walk.id
             )
             SELECT (SELECT count(*) FROM walk) AS seen, (SELECT id FROM walk ORDER BY id {back} LIMIT 1) AS last,
-                   ARRAY(SELECT id FROM s WHERE {text} ORDER BY id {order} LIMIT %(most)s) AS hits,
+                   ARRAY(SELECT id FROM s WHERE {text} ORDER BY id {order} LIMIT %(limit)s) AS hits,
                    (SELECT ARRAY[count(*){counts}] FROM s) AS counts
             """
         ).format(
-            rows=_in_order(wanted, span.after, down=span.down),
+            rows=_in_order(filters, wanted.after, descending=wanted.descending),
             text=_and(text),
             counts=SQL("").join(SQL(", count(*) FILTER (WHERE {})").format(each) for each in counted),
-            order=_order(span.down),
-            back=_order(not span.down),
+            order=_order(wanted.descending),
+            back=_order(not wanted.descending),
         ),
-        _arguments(wanted, span.after) | named | counted_named | {"rows": rows, "most": span.most},
+        _arguments(filters, wanted.after) | named | counted_arguments | {"rows": rows, "limit": wanted.limit},
     )
     row = await cursor.fetchone()
     assert row is not None
     return WalkResult(row["seen"], row["last"], row["hits"], row["counts"][1:])
 
 
-async def list_in_order(conn: Conn, wanted: HistoryFilter, after: UUID | None, rows: int, *, down: bool) -> list[UUID]:
-    """The first messages of a list that looks for no text."""
-    cursor = await conn.execute(_in_order(wanted, after, down=down), _arguments(wanted, after) | {"rows": rows})
+async def list_in_order(
+    conn: Conn, filters: HistoryFilter, after: UUID | None, rows: int, *, descending: bool
+) -> list[UUID]:
+    """The first messages of a list without search terms."""
+    cursor = await conn.execute(
+        _in_order(filters, after, descending=descending), _arguments(filters, after) | {"rows": rows}
+    )
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def search_index(conn: Conn, wanted: HistoryFilter, span: Slice, pieces: Sequence[SearchTerm]) -> list[UUID]:
-    """The hits of a search for text, by these pieces in the trigram index; reads all rows that have them."""
-    text, named = _term_conditions(rules.search_terms(wanted), "text")
-    rows, rows_named = _index_rows(wanted, span, pieces)
+async def search_index(conn: Conn, filters: HistoryFilter, wanted: Slice, terms: Sequence[SearchTerm]) -> list[UUID]:
+    """The hits of a search by these terms in the trigram index; reads all rows that contain them."""
+    text, named = _term_conditions(rules.search_terms(filters), "text")
+    rows, rows_named = _index_rows(filters, wanted, terms)
     cursor = await conn.execute(
         SQL(
             """
             WITH s AS MATERIALIZED ({rows})
             SELECT m.id FROM s JOIN messages m ON m.id = s.message_id
-            WHERE {text} AND {conditions} ORDER BY m.id {order} LIMIT %(most)s
+            WHERE {text} AND {conditions} ORDER BY m.id {order} LIMIT %(limit)s
             """
-        ).format(rows=rows, text=_and(text), conditions=_all(_conditions(wanted)), order=_order(span.down)),
-        _arguments(wanted, span.after) | named | rows_named | {"most": span.most},
+        ).format(rows=rows, text=_and(text), conditions=_all(_conditions(filters)), order=_order(wanted.descending)),
+        _arguments(filters, wanted.after) | named | rows_named | {"limit": wanted.limit},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
 
 async def estimate_rows(
-    conn: Conn, wanted: HistoryFilter, span: Slice, pieces: Sequence[SearchTerm]
+    conn: Conn, filters: HistoryFilter, wanted: Slice, terms: Sequence[SearchTerm]
 ) -> tuple[int, int]:
-    """How many rows the planner expects a walk of the whole list to see, and the index to give for these pieces."""
-    rows, rows_named = _index_rows(wanted, span, pieces)
-    conditions: list[LiteralString] = [*_conditions(wanted), *_bounds(wanted, span.after, "m.id", down=span.down)]
+    """The planner's estimates: rows of a walk of the whole list, and rows of the index for these terms."""
+    rows, rows_named = _index_rows(filters, wanted, terms)
+    conditions: list[LiteralString] = [
+        *_conditions(filters),
+        *_bounds(filters, wanted.after, "m.id", descending=wanted.descending),
+    ]
     walked = SQL("SELECT m.id FROM messages m WHERE {}").format(_all(conditions))
     numbers: list[int] = []
     for query in (walked, rows):
-        cursor = await conn.execute(SQL("EXPLAIN (FORMAT JSON) ") + query, _arguments(wanted, span.after) | rows_named)
+        cursor = await conn.execute(
+            SQL("EXPLAIN (FORMAT JSON) ") + query, _arguments(filters, wanted.after) | rows_named
+        )
         row = await cursor.fetchone()
         assert row is not None
         numbers.append(row["QUERY PLAN"][0]["Plan"]["Plan Rows"])
     return numbers[0], numbers[1]
 
 
-def _index_rows(wanted: HistoryFilter, span: Slice, pieces: Sequence[SearchTerm]) -> tuple[Composed, dict[str, str]]:
-    asked, named = _term_conditions(pieces, "piece")
-    domains = _domains(wanted)
+def _index_rows(filters: HistoryFilter, wanted: Slice, terms: Sequence[SearchTerm]) -> tuple[Composed, dict[str, str]]:
+    asked, named = _term_conditions(terms, "term")
+    domains = _domains(filters)
     if domains is not None and len(domains) <= _DOMAINS_IN_INDEX:
         asked.append(SQL("s.domain_id = ANY(%(domains)s)").format())
     return SQL(
         "SELECT s.message_id, s.subject, s.sender, s.recipients FROM message_search s WHERE {pieces} AND {bounds}"
-    ).format(pieces=_and(asked), bounds=_all(_bounds(wanted, span.after, "s.message_id", down=span.down))), named
+    ).format(
+        pieces=_and(asked), bounds=_all(_bounds(filters, wanted.after, "s.message_id", descending=wanted.descending))
+    ), named
 
 
-async def attempts(conn: Conn, message_id: UUID, after: UUID | None, most: int, *, down: bool) -> list[DeliveryAttempt]:
-    """Tries to deliver a message, in order, beyond `after`."""
-    beyond = SQL("TRUE") if after is None else SQL("a.id < %(after)s" if down else "a.id > %(after)s")
+async def attempts(
+    conn: Conn, message_id: UUID, after: UUID | None, limit: int, *, descending: bool
+) -> list[DeliveryAttempt]:
+    """The delivery attempts of a message, in order, after `after`."""
+    beyond = SQL("TRUE") if after is None else SQL("a.id < %(after)s" if descending else "a.id > %(after)s")
     cursor = await conn.execute(
         SQL(
             """
             SELECT a.id, a.message_id, a.at, a.kind, a.recipient, a.attempt, a.smtp_code, a.enhanced_code, a.diagnostic,
                    a.remote_host, a.next_attempt_at
             FROM message_attempts a
-            WHERE a.message_id = %(message_id)s AND {beyond} ORDER BY a.id {order} LIMIT %(most)s
+            WHERE a.message_id = %(message_id)s AND {beyond} ORDER BY a.id {order} LIMIT %(limit)s
             """
-        ).format(beyond=beyond, order=_order(down)),
-        {"message_id": message_id, "after": after, "most": most},
+        ).format(beyond=beyond, order=_order(descending)),
+        {"message_id": message_id, "after": after, "limit": limit},
     )
     return [_attempt(row) for row in await cursor.fetchall()]
 
@@ -155,50 +168,52 @@ def _attempt(row: dict[str, Any]) -> DeliveryAttempt:
     )
 
 
-def _bounds(wanted: HistoryFilter, after: UUID | None, column: LiteralString, *, down: bool) -> list[LiteralString]:
-    """The bounds of the ids, of the page and of the times asked for."""
+def _bounds(
+    filters: HistoryFilter, after: UUID | None, column: LiteralString, *, descending: bool
+) -> list[LiteralString]:
+    """Conditions on the IDs, from the page and the time filters."""
     bounds: list[LiteralString] = []
     if after is not None:
-        bounds.append(column + (" < %(after)s" if down else " > %(after)s"))
-    if wanted.since is not None:
+        bounds.append(column + (" < %(after)s" if descending else " > %(after)s"))
+    if filters.since is not None:
         bounds.append(column + " >= %(since)s")
-    if wanted.until is not None:
+    if filters.until is not None:
         bounds.append(column + " < %(until)s")
     return bounds
 
 
-def _conditions(wanted: HistoryFilter) -> list[LiteralString]:
-    """What messages `m` must be, but for the bounds of their ids and what is looked for in texts."""
-    given: list[tuple[object, LiteralString]] = [
-        (wanted.message_id, "m.message_id = %(message_id)s"),
-        (wanted.queue_id, "m.queue_id = %(queue_id)s"),
-        (wanted.tag, "m.tags @> ARRAY[%(tag)s]"),
-        (wanted.mailbox_id, "m.mailbox_id = %(mailbox_id)s"),
-        (_domains(wanted), "m.domain_id = ANY(%(domains)s)"),
+def _conditions(filters: HistoryFilter) -> list[LiteralString]:
+    """Conditions on messages `m`, except bounds of IDs and search terms."""
+    conditions: list[tuple[object, LiteralString]] = [
+        (filters.message_id, "m.message_id = %(message_id)s"),
+        (filters.queue_id, "m.queue_id = %(queue_id)s"),
+        (filters.tag, "m.tags @> ARRAY[%(tag)s]"),
+        (filters.mailbox_id, "m.mailbox_id = %(mailbox_id)s"),
+        (_domains(filters), "m.domain_id = ANY(%(domains)s)"),
         (
-            rules.statuses(wanted),
+            rules.statuses(filters),
             """(m.status = ANY(%(statuses)s) OR m.status = 'partial' AND EXISTS (
                 SELECT FROM message_recipients r WHERE r.message_id = m.id AND r.status = ANY(%(statuses)s)))"""
-            if wanted.status
+            if filters.status
             else "m.status = ANY(%(statuses)s)",
         ),
     ]
-    return [condition for value, condition in given if value is not None]
+    return [condition for value, condition in conditions if value is not None]
 
 
-def _in_order(wanted: HistoryFilter, after: UUID | None, *, down: bool) -> Composed:
-    """The ids of a list in order, %(rows)s of them, driven by the index that gives the fewest rows in that order."""
-    conditions, bounds = _conditions(wanted), _bounds(wanted, after, "m.id", down=down)
-    order = _order(down)
-    if wanted.message_id is not None or wanted.queue_id is not None:
-        # A few rows, found first: else the planner may walk by age in hope of an early hit.
+def _in_order(filters: HistoryFilter, after: UUID | None, *, descending: bool) -> Composed:
+    """The first %(rows)s IDs of a list in order, from the index with the fewest rows in that order."""
+    conditions, bounds = _conditions(filters), _bounds(filters, after, "m.id", descending=descending)
+    order = _order(descending)
+    if filters.message_id is not None or filters.queue_id is not None:
+        # Find these few rows first; otherwise the planner may scan by age, hoping for an early hit.
         return SQL(
             """
             SELECT m.id FROM (SELECT m.id FROM messages m WHERE {conditions} OFFSET 0) m
             WHERE {bounds} ORDER BY m.id {order} LIMIT %(rows)s
             """
         ).format(conditions=_all(conditions), bounds=_all(bounds), order=order)
-    if wanted.tag is not None:
+    if filters.tag is not None:
         return SQL(
             """
             SELECT m.id FROM (
@@ -208,30 +223,33 @@ def _in_order(wanted: HistoryFilter, after: UUID | None, *, down: bool) -> Compo
             LIMIT %(rows)s
             """
         ).format(
-            bounds=_all(_bounds(wanted, after, "t.message_id", down=down)), order=order, conditions=_all(conditions)
+            bounds=_all(_bounds(filters, after, "t.message_id", descending=descending)),
+            order=order,
+            conditions=_all(conditions),
         )
-    if wanted.mailbox_id is not None:
+    if filters.mailbox_id is not None:
         return SQL("SELECT m.id FROM messages m WHERE {} AND {} ORDER BY m.id {} LIMIT %(rows)s").format(
             _all(conditions), _all(bounds), order
         )
-    return _merge_lists(wanted, bounds, order)
+    return _merge_lists(filters, bounds, order)
 
 
-def _merge_lists(wanted: HistoryFilter, bounds: list[LiteralString], order: SQL) -> Composed:
-    """Each domain and status has an index of its own in this order: their heads are merged, no list is read whole.
+def _merge_lists(filters: HistoryFilter, bounds: list[LiteralString], order: SQL) -> Composed:
+    """Each domain and status has an index in this order: the first rows of each are merged, and none is read
+    completely.
 
-    The list of one status has the messages whose recipients have different statuses, this among them.
+    The list of one status includes `partial` messages with a recipient in this status.
     """
     lists: list[LiteralString] = ["(SELECT) AS one"]
     conditions = list(bounds)
-    if _domains(wanted) is not None:
+    if _domains(filters) is not None:
         lists.append("unnest(%(domains)s::uuid[]) AS d (id)")
         conditions.append("m.domain_id = d.id")
-    if rules.statuses(wanted) is not None:
+    if rules.statuses(filters) is not None:
         lists.append("unnest(%(statuses)s::text[]) AS w (status)")
         conditions.append("m.status = w.status")
     named = {"lists": SQL(" CROSS JOIN ").join(map(SQL, lists)), "conditions": _all(conditions), "order": order}
-    if wanted.status is None:
+    if filters.status is None:
         return SQL(
             """
             SELECT m.id FROM {lists} CROSS JOIN LATERAL (
@@ -257,28 +275,28 @@ def _merge_lists(wanted: HistoryFilter, bounds: list[LiteralString], order: SQL)
 
 
 def _term_conditions(parts: Sequence[SearchTerm], prefix: str) -> tuple[list[Composed], dict[str, str]]:
-    """Conditions on `s`, as the trigram index serves them, and the patterns in them."""
+    """Conditions on `s` for which the trigram index can be used, and their arguments."""
     named = {f"{prefix}_{number}": rules.like_pattern(part.text) for number, part in enumerate(parts)}
     return [
         _TERM_CONDITIONS[part.field].format(pattern=Placeholder(name)) for part, name in zip(parts, named, strict=True)
     ], named
 
 
-def _domains(wanted: HistoryFilter) -> list[UUID] | None:
-    return [wanted.domain_id] if wanted.domain_id is not None else wanted.domains
+def _domains(filters: HistoryFilter) -> list[UUID] | None:
+    return [filters.domain_id] if filters.domain_id is not None else filters.domains
 
 
-def _arguments(wanted: HistoryFilter, after: UUID | None) -> dict[str, Any]:
+def _arguments(filters: HistoryFilter, after: UUID | None) -> dict[str, Any]:
     return {
         "after": after,
-        "since": wanted.since and uuid7_floor(wanted.since),
-        "until": wanted.until and uuid7_floor(wanted.until),
-        "domains": _domains(wanted),
-        "statuses": rules.statuses(wanted),
-        "mailbox_id": wanted.mailbox_id,
-        "message_id": wanted.message_id and rules.header_id(wanted.message_id),
-        "queue_id": wanted.queue_id,
-        "tag": wanted.tag,
+        "since": filters.since and uuid7_floor(filters.since),
+        "until": filters.until and uuid7_floor(filters.until),
+        "domains": _domains(filters),
+        "statuses": rules.statuses(filters),
+        "mailbox_id": filters.mailbox_id,
+        "message_id": filters.message_id and rules.header_id(filters.message_id),
+        "queue_id": filters.queue_id,
+        "tag": filters.tag,
     }
 
 
@@ -290,5 +308,5 @@ def _all(conditions: Sequence[LiteralString]) -> Composed:
     return SQL(" AND ").join(map(SQL, conditions or ["TRUE"]))
 
 
-def _order(down: bool) -> SQL:
-    return SQL("DESC") if down else SQL("ASC")
+def _order(descending: bool) -> SQL:
+    return SQL("DESC") if descending else SQL("ASC")

@@ -30,7 +30,7 @@ Status = Literal[
 
 
 class MessageRecipientResponse(Struct, frozen=True):
-    """A recipient and what became of it; the remote server's words stand in `diagnostic`."""
+    """A recipient and its delivery status; `diagnostic` is the reply of the remote server."""
 
     address: str
     status: str
@@ -43,7 +43,7 @@ class MessageRecipientResponse(Struct, frozen=True):
 
 
 class Spam(Struct, frozen=True):
-    """The filter's verdict; null where none was asked."""
+    """The result of the spam filter; null if it did not check the message."""
 
     score: float | None
     action: str | None
@@ -51,7 +51,7 @@ class Spam(Struct, frozen=True):
 
 
 class AuthenticationResults(Struct, frozen=True):
-    """Results of sender authentication; null where it was not evaluated."""
+    """Results of sender authentication; null if not evaluated."""
 
     spf: str | None
     dkim: str | None
@@ -84,7 +84,7 @@ class MessageResponse(Struct, frozen=True, rename={"from_": "from"}):
 
 
 class TimelineDetail(Struct, frozen=True):
-    """What is known of it: the number of the try, what the remote server said, when it is tried again."""
+    """Details: number of the attempt, reply of the remote server, time of the next attempt."""
 
     attempt: int | None
     smtp_code: int | None
@@ -96,7 +96,7 @@ class TimelineDetail(Struct, frozen=True):
 
 
 class TimelineEntryResponse(Struct, frozen=True):
-    """One thing that happened to a message; `recipient` is null where it is about the message as a whole."""
+    """An entry of the timeline; `recipient` is null if it concerns the whole message."""
 
     at: Timestamp
     kind: Literal[
@@ -117,9 +117,9 @@ class TimelineEntryResponse(Struct, frozen=True):
 
 
 class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
-    """Filters; `from`, `to` and `subject` match substrings without case, `q` words in any of the three.
+    """Filters; `from`, `to` and `subject` match substrings case-insensitively, `q` words in any of the three.
 
-    `status` finds messages with this status, and those with status `partial` of which a recipient has it.
+    `status` also finds `partial` messages with a recipient in that status.
     """
 
     direction: Literal["outbound", "inbound"] | None = None
@@ -138,7 +138,7 @@ class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
 
 
 def message(found: model.Message) -> MessageResponse:
-    """A message as it is answered."""
+    """The JSON of a message."""
     return MessageResponse(
         id=found.id,
         direction=found.direction,
@@ -155,7 +155,7 @@ def message(found: model.Message) -> MessageResponse:
         size=found.size,
         tags=found.tags,
         metadata=dict(found.metadata),
-        status=found.status,  # pyright: ignore[reportArgumentType] a CHECK holds the words
+        status=found.status,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
         recipients=[_recipient(each) for each in found.recipients],
         spam=Spam(found.spam_score, found.spam_action, found.spam_symbols),
         auth=AuthenticationResults(found.auth.get("spf"), found.auth.get("dkim"), found.auth.get("dmarc")),
@@ -177,10 +177,10 @@ def _recipient(found: model.Recipient) -> MessageRecipientResponse:
 
 
 def entry(found: TimelineEntry) -> TimelineEntryResponse:
-    """An entry of a timeline as it is answered."""
+    """The JSON of a timeline entry."""
     return TimelineEntryResponse(
         at=iso(found.at),
-        kind=found.kind,  # pyright: ignore[reportArgumentType] a CHECK holds the words
+        kind=found.kind,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
         recipient=found.recipient,
         detail=TimelineDetail(
             attempt=found.attempt,

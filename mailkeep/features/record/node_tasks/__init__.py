@@ -1,7 +1,7 @@
-"""Operations: what the API asks of a node's agent, since it needs root or a daemon's tool.
+"""Node tasks: work that the API requests from the agent of the node, because it needs root or a tool of a daemon.
 
-The API writes a row and waits for its answer, ten seconds at most; the agent of the node claims rows as they come (it
-is rung, and looks by itself every second), does them and writes the answer down. What nobody has claimed in time is
-withdrawn, so that it is not done after the caller was told that it was not. A row that was claimed by an agent that
-died is told as failed: whether it was done is not known, and it is not done twice.
+The API inserts a row and waits for the result, at most ten seconds. The agent is notified with the commit (and polls
+every second); it claims the task, runs it and stores the result. A task that is not claimed in time is withdrawn, so
+that it does not run after the caller has received an error. A task whose agent died has failed: whether it was done is
+unknown, and it is not repeated.
 """

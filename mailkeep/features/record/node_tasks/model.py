@@ -1,4 +1,4 @@
-"""Something that a node's agent is to do."""
+"""A task for the agent of the node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ State = Literal["waiting", "running", "succeeded", "failed", "withdrawn"]
 
 @dataclass(frozen=True, slots=True)
 class NodeTask:
-    """`kind` (`queue.list`, …) with its argument; `result` once it succeeded, `error` where it failed."""
+    """A task of a `kind` (`queue.list`, …) with its argument; `result` if it succeeded, `error` if it failed."""
 
     id: UUID
     kind: str

@@ -1,4 +1,4 @@
-"""Asking a node's agent, and being one."""
+"""Request node tasks and wait for their results; run them as the agent."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.node_tasks import store
 from mailkeep.features.record.node_tasks.model import NodeTask
 
-log = structlog.get_logger("mailkeep.operations")
+log = structlog.get_logger("mailkeep.node_tasks")
 
 TaskHandler = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-"""Does an operation: its argument in, its result out; a Failure is told to whoever asked."""
+"""Runs a task: takes its argument, returns its result. The message of a Failure is returned to the caller."""
 
 _SECONDS = 10.0
-_FIRST_LOOK = 0.01
-_LOOK = 0.1
-_ABANDONED = timedelta(minutes=5)
-_KEPT = timedelta(days=7)
-_LOST = "The node's agent was ended while it was at it"
+_FIRST_POLL = 0.01
+_POLL = 0.1
+_STALE = timedelta(minutes=5)
+_RETENTION = timedelta(days=7)
+_LOST = "The agent of the node stopped while it ran this task."
 
 
 async def submit(conn: Conn, app: App, kind: str, argument: Mapping[str, Any]) -> NodeTask:
-    """Ask in the caller's transaction; to be awaited with `answer` once that is committed."""
+    """Request a task in the caller's transaction; call `wait_for_result` after the commit."""
     at = app.clock()
-    operation = NodeTask(uuid7(at), kind, argument, "waiting")
-    await store.insert(conn, operation, at)
-    return operation
+    task = NodeTask(uuid7(at), kind, argument, "waiting")
+    await store.insert(conn, task, at)
+    return task
 
 
-async def wait_for_result(app: App, operation: NodeTask, seconds: float = _SECONDS) -> Mapping[str, Any]:
-    """What came of an operation. UNAVAILABLE where the node's agent did not answer in time, or failed.
+async def wait_for_result(app: App, task: NodeTask, seconds: float = _SECONDS) -> Mapping[str, Any]:
+    """The result of a task. UNAVAILABLE if the agent did not answer in time or the task failed.
 
-    `details.reason` is node_agent_away (it was not done, and will not be), still_running, or operation_failed.
+    `details.reason` is node_agent_away (the task was not done and will not be), still_running, or operation_failed.
     """
     loop = asyncio.get_running_loop()
-    until, pause = loop.time() + seconds, _FIRST_LOOK
+    until, pause = loop.time() + seconds, _FIRST_POLL
     while loop.time() < until:
         await asyncio.sleep(pause)
-        pause = min(_LOOK, pause * 1.5)
+        pause = min(_POLL, pause * 1.5)
         async with app.db.autocommit() as conn:
-            found = await store.find(conn, operation.id)
+            found = await store.find(conn, task.id)
         if found is None:
             break
         if found.state == "succeeded":
@@ -56,49 +56,47 @@ async def wait_for_result(app: App, operation: NodeTask, seconds: float = _SECON
         if found.state == "failed":
             raise Unavailable(found.error, reason="operation_failed")
     async with app.db.autocommit() as conn:
-        withdrawn = await store.withdraw(conn, operation.id, app.clock())
+        withdrawn = await store.withdraw(conn, task.id, app.clock())
     if withdrawn:
         raise Unavailable("The agent of the node does not answer.", reason="node_agent_away")
-    raise Unavailable("The agent of the node is still at it.", reason="still_running")
+    raise Unavailable("The agent of the node is still running the task.", reason="still_running")
 
 
 async def run(app: App, kind: str, argument: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`begin` and `answer` of what changes nothing."""
+    """Request a task in its own transaction, and return its result."""
     async with app.db.autocommit() as conn:
-        operation = await submit(conn, app, kind, argument)
-    return await wait_for_result(app, operation)
+        task = await submit(conn, app, kind, argument)
+    return await wait_for_result(app, task)
 
 
-async def run_next(app: App, performers: Mapping[str, TaskHandler]) -> bool:
-    """Claim the next operation and do it; False where none waits."""
+async def run_next(app: App, handlers: Mapping[str, TaskHandler]) -> bool:
+    """Claim the next task and run it; False if there is none."""
     async with app.db.autocommit() as conn:
-        operation = await store.claim(conn, app.clock())
-    if operation is None:
+        task = await store.claim(conn, app.clock())
+    if task is None:
         return False
-    result, error = await _handle(operation, performers)
+    result, error = await _handle(task, handlers)
     async with app.db.autocommit() as conn:
-        await store.finish(conn, operation.id, app.clock(), result, error)
+        await store.finish(conn, task.id, app.clock(), result, error)
     return True
 
 
-async def _handle(
-    operation: NodeTask, performers: Mapping[str, TaskHandler]
-) -> tuple[Mapping[str, Any] | None, str | None]:
-    perform = performers.get(operation.kind)
-    if perform is None:
-        return None, f"This node can't do {operation.kind}."
+async def _handle(task: NodeTask, handlers: Mapping[str, TaskHandler]) -> tuple[Mapping[str, Any] | None, str | None]:
+    handler = handlers.get(task.kind)
+    if handler is None:
+        return None, f"The agent of this node has no handler for {task.kind}."
     try:
-        return await perform(operation.argument), None
+        return await handler(task.argument), None
     except Failure as error:
         return None, str(error)
     except Exception:
-        log.exception("an operation failed", kind=operation.kind)
-        return None, "It failed; the node's log says why."
+        log.exception("node task failed", kind=task.kind)
+        return None, "The task failed; see log/node.log."
 
 
 async def clean_up(app: App) -> None:
-    """End what an agent that died has left, and let go of what is old."""
+    """Fail the tasks of agents that died, and delete old tasks."""
     at = app.clock()
     async with app.db.autocommit() as conn:
-        await store.fail_stale(conn, at, at - _ABANDONED, _LOST)
-        await store.delete_before(conn, at - _KEPT)
+        await store.fail_stale(conn, at, at - _STALE, _LOST)
+        await store.delete_before(conn, at - _RETENTION)

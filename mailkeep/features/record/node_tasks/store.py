@@ -1,4 +1,4 @@
-"""The SQL of operations."""
+"""The SQL of node tasks."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.node_tasks.model import NodeTask
 
 
-async def insert(conn: Conn, operation: NodeTask, at: datetime) -> None:
-    """Ask; the agents are rung with the commit."""
+async def insert(conn: Conn, task: NodeTask, at: datetime) -> None:
+    """Insert a task; a trigger notifies the agents with the commit."""
     await conn.execute(
         """
         INSERT INTO node_tasks (id, kind, argument, state, requested_at)
         VALUES (%(id)s, %(kind)s, %(argument)s, 'waiting', %(at)s)
         """,
         {
-            "id": operation.id,
-            "kind": operation.kind,
-            "argument": Jsonb(operation.argument, dumps=msgspec.json.encode),
+            "id": task.id,
+            "kind": task.kind,
+            "argument": Jsonb(task.argument, dumps=msgspec.json.encode),
             "at": at,
         },
     )
 
 
-async def find(conn: Conn, operation_id: UUID) -> NodeTask | None:
-    """The operation with this id."""
+async def find(conn: Conn, task_id: UUID) -> NodeTask | None:
+    """The task with this ID."""
     cursor = await conn.execute(
-        "SELECT id, kind, argument, state, result, error FROM node_tasks WHERE id = %(id)s", {"id": operation_id}
+        "SELECT id, kind, argument, state, result, error FROM node_tasks WHERE id = %(id)s", {"id": task_id}
     )
     row = await cursor.fetchone()
     return NodeTask(**row) if row else None
 
 
-async def withdraw(conn: Conn, operation_id: UUID, at: datetime) -> bool:
-    """Take back an operation that nobody has claimed; False where somebody has."""
+async def withdraw(conn: Conn, task_id: UUID, at: datetime) -> bool:
+    """Withdraw a task that no agent has claimed; False if one has."""
     cursor = await conn.execute(
         "UPDATE node_tasks SET state = 'withdrawn', finished_at = %(at)s WHERE id = %(id)s AND state = 'waiting'",
-        {"id": operation_id, "at": at},
+        {"id": task_id, "at": at},
     )
     return cursor.rowcount == 1
 
 
 async def claim(conn: Conn, at: datetime) -> NodeTask | None:
-    """Take the oldest operation that waits; nobody else has it then."""
+    """Claim the oldest waiting task."""
     cursor = await conn.execute(
         """
         UPDATE node_tasks SET state = 'running', claimed_at = %(at)s
@@ -62,10 +62,8 @@ async def claim(conn: Conn, at: datetime) -> NodeTask | None:
     return NodeTask(**row) if row else None
 
 
-async def finish(
-    conn: Conn, operation_id: UUID, at: datetime, result: Mapping[str, Any] | None, error: str | None
-) -> None:
-    """Write the answer of a claimed operation down."""
+async def finish(conn: Conn, task_id: UUID, at: datetime, result: Mapping[str, Any] | None, error: str | None) -> None:
+    """Store the result or error of a claimed task."""
     await conn.execute(
         """
         UPDATE node_tasks
@@ -74,7 +72,7 @@ async def finish(
         WHERE id = %(id)s AND state = 'running'
         """,
         {
-            "id": operation_id,
+            "id": task_id,
             "at": at,
             "result": None if result is None else Jsonb(result, dumps=msgspec.json.encode),
             "error": error,
@@ -83,7 +81,7 @@ async def finish(
 
 
 async def fail_stale(conn: Conn, at: datetime, before: datetime, error: str) -> None:
-    """Those that were claimed before an instant and never answered have failed."""
+    """Fail the tasks that were claimed before `before` and never finished."""
     await conn.execute(
         """
         UPDATE node_tasks SET state = 'failed', finished_at = %(at)s, error = %(error)s
@@ -94,5 +92,5 @@ async def fail_stale(conn: Conn, at: datetime, before: datetime, error: str) -> 
 
 
 async def delete_before(conn: Conn, before: datetime) -> None:
-    """Let go of what was asked before an instant."""
+    """Delete the tasks requested before `before`."""
     await conn.execute("DELETE FROM node_tasks WHERE requested_at < %(before)s", {"before": before})
