@@ -67,7 +67,7 @@ async def test_the_list_of_a_status_reads_no_more_than_its_page(api: Api):
     """By the plan: each list is read by an index in its order, also the one of messages whose recipients differ."""
     async with api.app.db.autocommit() as conn:
         await conn.execute("SET enable_seqscan TO off")
-        composed = store._in_order(HistoryFilter(None, status="bounced"), None, down=True)
+        composed = store._in_order(HistoryFilter(None, status="bounced"), None, descending=True)
         named = store._arguments(HistoryFilter(None, status="bounced"), None) | {"rows": 51}
         cursor = await conn.execute(SQL("EXPLAIN ") + composed, named)
         plan = "\n".join(next(iter(row.values())) for row in await cursor.fetchall())
