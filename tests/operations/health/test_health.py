@@ -182,7 +182,7 @@ def certificate(days: float, lifetime: float = 90, problem: str | None = None) -
         (
             certificate(60, problem="tls.key_file is not the key."),
             "degraded",
-            "not the key. The one before is served on",
+            "not the key. The previous one stays in use",
         ),
         (certificate(-1), "down", "expired at 2026-11-22"),
         (None, "degraded", "No certificate"),

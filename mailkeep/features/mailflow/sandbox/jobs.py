@@ -1,4 +1,4 @@
-"""What runs beside the sandbox's port: the runner of its queue."""
+"""The background task that delivers the sandbox's queue."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ log = structlog.get_logger("mailkeep.sandbox")
 
 
 async def run_queue(app: App, wake: asyncio.Event, poll_seconds: float = 0.5) -> None:
-    """See to due recipients until cancelled; `wake` is set when a message came in."""
+    """Deliver to due recipients until cancelled; `wake` is set when a message has been accepted."""
     while True:
         try:
             busy = await service.deliver_due(app)
         except Unavailable:
             busy = 0
         except Exception:
-            log.exception("the sandbox's queue stumbled")
+            log.exception("sandbox delivery failed")
             busy = 0
         if not busy:
             wake.clear()

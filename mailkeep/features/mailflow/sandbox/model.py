@@ -1,4 +1,4 @@
-"""What the sandbox holds."""
+"""Messages of the sandbox and their recipients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mailkeep.mail.message.parse_process import ParsedMessage
 
 @dataclass(frozen=True, slots=True)
 class SandboxMessage:
-    """A message that the sandbox took. `size` in bytes, signatures included."""
+    """A message that the sandbox accepted. `size` in bytes, with signatures."""
 
     id: UUID
     queue_id: str
@@ -28,7 +28,7 @@ class SandboxMessage:
 
 @dataclass(frozen=True, slots=True)
 class DueRecipient:
-    """A recipient that is due for its next try; `attempts` counts the tries so far."""
+    """A recipient who is due for the next delivery attempt; `attempts` counts those so far."""
 
     message: SandboxMessage
     recipient: str
@@ -37,13 +37,13 @@ class DueRecipient:
 
 @dataclass(frozen=True, slots=True)
 class SandboxContent:
-    """What a caught message says: its header, and its parts, or why it can't be taken apart."""
+    """The header of a message, and its parsed parts or the reason why it can't be parsed."""
 
     id: UUID
     head: MessageHeader
     parsed: ParsedMessage | UnparsableMessage
 
 
-def content_path(data_dir: Path, caught_id: UUID) -> Path:
-    """Where the content of a caught message lies."""
-    return data_dir / "sandbox" / f"{uuid7_time(caught_id):%Y-%m-%d}" / f"{caught_id}.eml"
+def content_path(data_dir: Path, message_id: UUID) -> Path:
+    """The file with the content of a message."""
+    return data_dir / "sandbox" / f"{uuid7_time(message_id):%Y-%m-%d}" / f"{message_id}.eml"

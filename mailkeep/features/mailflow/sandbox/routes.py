@@ -1,4 +1,4 @@
-"""Paths of the sandbox."""
+"""Endpoints of the sandbox."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination, NotFound
 from mailkeep.features.mailflow.sandbox import rules, service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
-_FOREIGN = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-"""For what a stranger wrote: no script, no origin of its own, nothing fetched from anywhere."""
+_CONTENT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+"""For HTML of unknown senders: no scripts, no origin, nothing is fetched."""
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
@@ -27,23 +27,23 @@ async def _html(app: App, call: Call) -> HttpResponse:
         html = wire.html(found)
     if html is None:
         raise NotFound
-    headers = {"content-security-policy": _FOREIGN, "x-frame-options": "SAMEORIGIN"}
+    headers = {"content-security-policy": _CONTENT_POLICY, "x-frame-options": "SAMEORIGIN"}
     return HttpResponse(content=html.encode(), content_type="text/html; charset=utf-8", headers=headers)
 
 
 async def _attachment(app: App, call: Call) -> HttpResponse:
-    place = rules.attachment_index(call.path["number"])
-    if place is None:
+    index = rules.attachment_index(call.path["number"])
+    if index is None:
         raise NotFound
-    found, pieces = await service.attachment(app, call.id(), place)
+    found, chunks = await service.attachment(app, call.id(), index)
     headers = {"content-disposition": rules.content_disposition(found.filename), "content-length": str(found.size)}
-    # Whatever its sender calls it: it is to be saved, and no browser shall find it to be a page of ours.
-    return HttpResponse(content=pieces, content_type="application/octet-stream", headers=headers)
+    # Whatever type its sender claims: it is saved, and no browser may treat it as a page of ours.
+    return HttpResponse(content=chunks, content_type="application/octet-stream", headers=headers)
 
 
 async def _raw(app: App, call: Call) -> HttpResponse:
-    size, pieces = await service.raw(app, call.id())
-    return HttpResponse(content=pieces, content_type="message/rfc822", headers={"content-length": str(size)})
+    size, chunks = await service.raw(app, call.id())
+    return HttpResponse(content=chunks, content_type="message/rfc822", headers={"content-length": str(size)})
 
 
 async def _clear(app: App, call: Call) -> HttpResponse:
@@ -57,7 +57,7 @@ ENDPOINTS = (
         path="/sandbox/messages",
         handler=_list,
         action="sandbox",
-        summary="List what the sandbox caught",
+        summary="List messages in the sandbox",
         tag="Sandbox",
         listing=Listing(("received_at",)),
         data=list[wire.SandboxMessageResponse],
@@ -69,8 +69,8 @@ ENDPOINTS = (
         path="/sandbox/messages/{id}",
         handler=_content,
         action="sandbox",
-        summary="Read a caught message",
-        description="Taken apart: header, text, HTML, and what is attached. Its content whole is that of `/raw`.",
+        summary="Get a message in the sandbox",
+        description="Parsed: header, text, HTML and attachments. `/raw` has the whole content.",
         tag="Sandbox",
         data=wire.SandboxContentResponse,
         refusals=(NotFound, ApiKeyDomainScope),
@@ -81,11 +81,11 @@ ENDPOINTS = (
         path="/sandbox/messages/{id}/html",
         handler=_html,
         action="sandbox",
-        summary="See a caught message's HTML",
+        summary="Get the HTML of a message in the sandbox",
         description=(
-            "The HTML as it was written, but with the images that the message itself brings along (`cid:`; PNG, JPEG, "
-            "GIF and WebP, 16 MiB at most) in their places. To be shown in a frame: under a policy by which no script "
-            "of it runs and nothing is fetched for it. NOT_FOUND where the message has none."
+            "The original HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) "
+            "inserted. Show it in a frame: its Content-Security-Policy blocks scripts and all requests. NOT_FOUND if "
+            "the message has no HTML."
         ),
         tag="Sandbox",
         data=str,
@@ -98,10 +98,10 @@ ENDPOINTS = (
         path="/sandbox/messages/{id}/attachments/{number}",
         handler=_attachment,
         action="sandbox",
-        summary="Save an attachment of a caught message",
+        summary="Download an attachment of a message in the sandbox",
         description=(
-            "Its bytes, decoded, to be saved by the name that it came with; `number` is that of `attachments`. "
-            "NOT_FOUND also where its encoding is broken."
+            "The decoded bytes, as a download with the original file name; `number` is that in `attachments`. "
+            "NOT_FOUND also if its encoding is invalid."
         ),
         tag="Sandbox",
         data=str,
@@ -114,7 +114,7 @@ ENDPOINTS = (
         path="/sandbox/messages/{id}/raw",
         handler=_raw,
         action="sandbox",
-        summary="Get a caught message as it would have left",
+        summary="Get a message in the sandbox as it would have been sent",
         tag="Sandbox",
         data=str,
         content="message/rfc822",
@@ -128,8 +128,8 @@ ENDPOINTS = (
         action="sandbox",
         audit="sandbox.clear",
         resource="sandbox",
-        summary="Remove what the sandbox caught",
-        description="Messages with recipients still to be seen to stay.",
+        summary="Clear the sandbox",
+        description="Messages with waiting recipients are kept.",
         tag="Sandbox",
         data=wire.ClearResponse,
         refusals=(ApiKeyDomainScope,),

@@ -1,4 +1,4 @@
-"""What becomes of a recipient outside, by its local part; how a caught message is shown."""
+"""The outcome of deliveries, and how messages are shown."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _HOST = "sandbox"
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """The outcome of a try: final, or `deferred` for another one."""
+    """The outcome of a delivery attempt; `deferred`: there will be another one."""
 
     status: Literal["delivered", "bounced", "deferred", "failed"]
     reply: ServerReply
 
 
 def remote_outcome(recipient: str, attempts: int) -> SandboxOutcome:
-    """The fate of a recipient elsewhere at its try number `attempts` (from 1)."""
+    """The outcome for an external recipient at attempt number `attempts` (from 1), by its local part."""
     local = recipient.rpartition("@")[0].partition("+")[0].lower()
     if local == "bounce":
         return SandboxOutcome("bounced", ServerReply(550, "5.1.1", "No such user here (sandbox)", _HOST))
@@ -59,52 +59,52 @@ _MAX_LOCAL_ATTEMPTS = 60
 
 
 def local_outcome(decision: str, attempts: int) -> SandboxOutcome:
-    """The fate of a recipient at a managed domain, by where routing says that it goes."""
-    fate = _LOCAL_OUTCOMES[decision]
-    if fate.status == "deferred" and attempts >= _MAX_LOCAL_ATTEMPTS:
+    """The outcome for a recipient at a managed domain, by the decision of routing."""
+    outcome = _LOCAL_OUTCOMES[decision]
+    if outcome.status == "deferred" and attempts >= _MAX_LOCAL_ATTEMPTS:
         return SandboxOutcome("failed", ServerReply(None, "4.4.7", "Delivery time expired", "localhost"))
-    return fate
+    return outcome
 
 
 _IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-_MAX_IMAGE_CHARACTERS = 16 << 20  # characters that they may add to a page
+_MAX_IMAGE_CHARACTERS = 16 << 20  # that images may add to the HTML
 _REFERENCE = re.compile(r"(?i)\bcid:([^\s\"'<>()\\]{1,800})")
-_PLACE = re.compile(r"[1-9][0-9]{0,3}")
+_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
 _UNRESERVED = "!#$&+-.^_`|~"  # with letters and digits, the attr-char of RFC 8187 §3.2.1
 
 
 @dataclass(frozen=True, slots=True)
 class InlineImage:
-    """A part of a message that its HTML may show."""
+    """A part of a message that its HTML can show."""
 
     content_type: str
     content_base64: str
 
 
 def embed_images(html: str, images: Mapping[str, InlineImage]) -> str:
-    """HTML with each `cid:` (RFC 2392) that names one of these images, by its Content-ID, replaced by the image itself.
+    """Replace each `cid:` URL (RFC 2392) of one of these images, by Content-ID, by a `data:` URL.
 
-    Nothing has to be fetched then, and what is put in holds no character that could end an attribute. Other types and
-    what goes beyond 16 MiB altogether stay as they were written: a browser shows them as missing.
+    So nothing has to be fetched, and the URLs have no character that could end an attribute. Images of other types and
+    beyond 16 MiB in total are left as they are: a browser shows them as missing.
     """
-    room = _MAX_IMAGE_CHARACTERS
+    left = _MAX_IMAGE_CHARACTERS
 
-    def shown(reference: re.Match[str]) -> str:
-        nonlocal room
+    def replace(reference: re.Match[str]) -> str:
+        nonlocal left
         image = images.get(unquote(unescape(reference[1])))
-        if image is None or image.content_type not in _IMAGE_TYPES or len(image.content_base64) > room:
+        if image is None or image.content_type not in _IMAGE_TYPES or len(image.content_base64) > left:
             return reference[0]
-        room -= len(image.content_base64)
+        left -= len(image.content_base64)
         return f"data:{image.content_type};base64,{image.content_base64}"
 
-    return _REFERENCE.sub(shown, html)
+    return _REFERENCE.sub(replace, html)
 
 
-def attachment_index(written: str) -> int | None:
-    """The place of an attachment as it stands in a path, counted from 0 then; None for what is no number from 1."""
-    return int(written) - 1 if _PLACE.fullmatch(written) else None
+def attachment_index(number: str) -> int | None:
+    """The index (from 0) of an attachment by its number (from 1) in the path, None if it is not a number."""
+    return int(number) - 1 if _NUMBER.fullmatch(number) else None
 
 
 def content_disposition(file_name: str) -> str:
-    """Content-Disposition (RFC 6266) of what is to be saved by a stranger's name for it, never shown."""
+    """Content-Disposition (RFC 6266) of a file that is saved under the sender's name for it, never shown."""
     return f"attachment; filename*=UTF-8''{quote(file_name or 'attachment', safe=_UNRESERVED)}"

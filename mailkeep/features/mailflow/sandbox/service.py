@@ -1,4 +1,4 @@
-"""Taking outbound mail, showing it, and seeing to its recipients."""
+"""Accept outbound mail, show it, and deliver it to its recipients."""
 
 from __future__ import annotations
 
@@ -39,55 +39,55 @@ from mailkeep.mail.message.parse_process import AttachedFile, ParsedMessage
 from mailkeep.mail.smtp.spool import ReceivedMessage
 
 _CHUNK = 256 << 10
-_LISTED_HEAD = 32 << 10  # our own signatures stand before the subject
-_ORPHAN_AGE = timedelta(hours=36)  # what is older is no message that is just being taken
+_LISTED_HEAD = 32 << 10  # our signatures precede the subject
+_ORPHAN_AGE = timedelta(hours=36)  # older files do not belong to a message that is being accepted
 
 
 @dataclass(frozen=True, slots=True)
 class NoSigningKey(Exception):
-    """A managed domain has no key that opens: the message must wait rather than leave unsigned."""
+    """A managed domain has no usable signing key; the message must wait instead of being sent unsigned."""
 
     domain: str
 
 
 async def accept(app: App, mail_from: str, rcpt_to: list[str], content: ReceivedMessage) -> SandboxMessage:
-    """Sign, keep and queue a message; it is on disk when this answers."""
+    """Sign, store and queue a message; it is on disk when this returns. NoSigningKey."""
     at = app.clock()
     head = parse_head(content.head(MAX_HEAD))
     signatures = await _signatures(app, head, content)
-    caught_id = uuid7(at)
-    path = content_path(app.data_dir, caught_id)
+    sandbox_id = uuid7(at)
+    path = content_path(app.data_dir, sandbox_id)
     size = await asyncio.to_thread(content_file.write, path, _content_with(signatures, content))
     failpoint.reach("sandbox.written")
-    caught = SandboxMessage(caught_id, caught_id.hex, mail_from, rcpt_to, head.message_id, size, at)
-    sent = await _enqueue(app, caught)
+    message = SandboxMessage(sandbox_id, sandbox_id.hex, mail_from, rcpt_to, head.message_id, size, at)
+    sent = await _enqueue(app, message)
     failpoint.reach("sandbox.taken")
     if sent is not None:
         await asyncio.to_thread(messages.keep_file, app.data_dir, sent, path)
-    return caught
+    return message
 
 
-async def _enqueue(app: App, caught: SandboxMessage) -> UUID | None:
-    """Take it into the queue; the id of the sent message that it is. Where the database's answer is lost, it is done
-    again, which changes nothing where it was done: who is told otherwise must find nothing taken.
+async def _enqueue(app: App, message: SandboxMessage) -> UUID | None:
+    """Queue a message; returns the ID of the sent message in the history. If the result of the insert is lost, it is
+    repeated, since a client that gets an error must be sure that nothing was queued. The insert is idempotent.
     """
     for pause in (0.5, 2.0, None):
-        asked = False
+        insert_started = False
         try:
             async with app.db.autocommit() as conn:
-                sent = await messages.find_outbound(conn, caught.message_id)
-                asked = True
-                await store.insert(conn, caught)
+                sent = await messages.find_outbound(conn, message.message_id)
+                insert_started = True
+                await store.insert(conn, message)
                 return sent
         except Unavailable:
-            if not asked or pause is None:
+            if not insert_started or pause is None:
                 raise
             await asyncio.sleep(pause)
     return None
 
 
 async def _signatures(app: App, head: MessageHeader, content: ReceivedMessage) -> bytes:
-    """DKIM-Signature fields by the From domain's keys; none for a domain that is not ours (a forwarded message)."""
+    """DKIM-Signature fields by the keys of the From domain; none for foreign domains (a forwarded message)."""
     domain = _domain_of(head.from_address)
     if domain is None:
         return b""
@@ -112,10 +112,10 @@ def _content_with(signatures: bytes, content: ReceivedMessage) -> Iterator[bytes
     yield from content.chunks()
 
 
-async def deliver_due(app: App, most: int = 100) -> int:
-    """See to the recipients whose next try has come; how many there were."""
+async def deliver_due(app: App, limit: int = 100) -> int:
+    """Deliver to the recipients whose next attempt is due; returns how many there were."""
     async with app.db.autocommit() as conn:
-        found = await store.list_due(conn, app.clock(), most)
+        found = await store.list_due(conn, app.clock(), limit)
     for due in found:
         await _attempt(app, due)
     return len(found)
@@ -123,37 +123,39 @@ async def deliver_due(app: App, most: int = 100) -> int:
 
 async def _attempt(app: App, due: DueRecipient) -> None:
     attempts = due.attempts + 1
-    fate = await _deliver(app, due, attempts)
+    outcome = await _deliver(app, due, attempts)
     at = app.clock()
-    again = at + timedelta(seconds=rules.RETRY_SECONDS)
+    retry_at = at + timedelta(seconds=rules.RETRY_SECONDS)
     try:
         async with app.db.tx() as conn:
-            # The message first, which is locked by this: events stand in the order in which their transactions began to
-            # write, and whoever wrote down the acceptance meanwhile would come behind.
-            tries = await _record_outcome(conn, due, fate, attempts, at, again)
-            if fate.status == "deferred":
-                await store.defer(conn, due.message.id, due.recipient, attempts, again)
+            # Record the outcome first, since that locks the message. Events are ordered by the first write of their
+            # transactions; a concurrent acceptance of the message must not come after this.
+            delivery_attempts = await _record_outcome(conn, due, outcome, attempts, at, retry_at)
+            if outcome.status == "deferred":
+                await store.defer(conn, due.message.id, due.recipient, attempts, retry_at)
             elif not await store.remove_recipient(conn, due.message.id, due.recipient):
                 raise _AlreadyDone
     except _AlreadyDone:
         return
-    for each in tries:
+    for each in delivery_attempts:
         app.counters.add("deliveries", "outbound", each.kind)
 
 
 class _AlreadyDone(Exception):
-    """Somebody else has seen to it."""
+    """Another process has removed the recipient."""
 
 
 async def _record_outcome(
-    conn: Conn, due: DueRecipient, fate: rules.SandboxOutcome, attempts: int, at: datetime, again: datetime
+    conn: Conn, due: DueRecipient, outcome: rules.SandboxOutcome, attempts: int, at: datetime, retry_at: datetime
 ) -> list[DeliveryAttempt]:
     message_id = await messages.find_outbound(conn, due.message.message_id)
     if message_id is None:
         return []
-    next_at = again if fate.status == "deferred" else None
-    told = DeliveryOutcome(message_id, due.recipient, fate.status, attempts, fate.reply, next_at, due.message.queue_id)
-    return await messages.record_outcome(conn, at, told)
+    next_at = retry_at if outcome.status == "deferred" else None
+    recorded = DeliveryOutcome(
+        message_id, due.recipient, outcome.status, attempts, outcome.reply, next_at, due.message.queue_id
+    )
+    return await messages.record_outcome(conn, at, recorded)
 
 
 async def _deliver(app: App, due: DueRecipient, attempts: int) -> rules.SandboxOutcome:
@@ -163,13 +165,13 @@ async def _deliver(app: App, due: DueRecipient, attempts: int) -> rules.SandboxO
         return rules.remote_outcome(due.recipient, attempts)
     decision: str = route.decision
     if decision == "deliver":
-        caught, path = due.message, content_path(app.data_dir, due.message.id)
+        message, path = due.message, content_path(app.data_dir, due.message.id)
         arrived = InboundMail(
-            queue_id=caught.queue_id,
-            mail_from=caught.mail_from,
+            queue_id=message.queue_id,
+            mail_from=message.mail_from,
             recipients=[(due.recipient, route)],
             head=parse_head(await asyncio.to_thread(_first_bytes, path)),
-            size=caught.size,
+            size=message.size,
             content=lambda: content_file.read(path),
             source="system",
         )
@@ -182,37 +184,37 @@ def _first_bytes(path: Path) -> bytes:
         return file.read(MAX_HEAD)
 
 
-async def page(app: App, asked: PageRequest) -> tuple[Page[SandboxMessage], list[str]]:
-    """A page of what was caught, and the subject of each."""
+async def page(app: App, page_request: PageRequest) -> tuple[Page[SandboxMessage], list[str]]:
+    """A page of messages, and the subject of each."""
     async with app.db.autocommit() as conn:
-        found = await store.page(conn, asked)
+        found = await store.page(conn, page_request)
     return found, await asyncio.to_thread(_subjects, app.data_dir, [row.id for row in found.rows])
 
 
 def _subjects(data_dir: Path, ids: list[UUID]) -> list[str]:
-    return [_subject(content_path(data_dir, caught_id)) for caught_id in ids]
+    return [_subject(content_path(data_dir, sandbox_id)) for sandbox_id in ids]
 
 
 def _subject(path: Path) -> str:
-    """Empty where the content is gone; by the first bytes only, as a list has many."""
+    """The subject, from the first bytes of the file; empty if the file was deleted."""
     with suppress(FileNotFoundError), path.open("rb") as file:
         return parse_head(file.read(_LISTED_HEAD)).subject
     return ""
 
 
-async def raw(app: App, caught_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
-    """A caught message as it would have left, signatures and all: its size in bytes, and its content in pieces."""
-    path = await _find_content(app, caught_id)
+async def raw(app: App, sandbox_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
+    """A message as it would have been sent, with signatures: its size in bytes, and its content in chunks."""
+    path = await _find_content(app, sandbox_id)
     return path.stat().st_size, _read_chunks(partial(path.open, "rb", buffering=0))
 
 
-async def attachment(app: App, caught_id: UUID, place: int) -> tuple[AttachedFile, AsyncIterator[bytes]]:
-    """An attachment of a caught message by its place (from 0), and its content in pieces; NOT_FOUND where there is no
-    such one, or the message can't be taken apart.
+async def attachment(app: App, sandbox_id: UUID, index: int) -> tuple[AttachedFile, AsyncIterator[bytes]]:
+    """An attachment of a message by its index (from 0), and its content in chunks. NOT_FOUND if there is none, or if
+    the message can't be parsed.
     """
-    path = await _find_content(app, caught_id)
+    path = await _find_content(app, sandbox_id)
     try:
-        found = await app.parser.attachment(lambda: content_file.read(path), place)
+        found = await app.parser.attachment(lambda: content_file.read(path), index)
     except UnparsableMessage:
         raise NotFound from None
     if found is None:
@@ -220,61 +222,63 @@ async def attachment(app: App, caught_id: UUID, place: int) -> tuple[AttachedFil
     return found, _read_chunks(lambda: found.file)
 
 
-async def _find_content(app: App, caught_id: UUID) -> Path:
-    """Where a caught message lies; NOT_FOUND where it doesn't."""
+async def _find_content(app: App, sandbox_id: UUID) -> Path:
+    """The file of a message. NOT_FOUND."""
     async with app.db.autocommit() as conn:
-        found = await store.find(conn, caught_id)
-    path = content_path(app.data_dir, caught_id)
+        found = await store.find(conn, sandbox_id)
+    path = content_path(app.data_dir, sandbox_id)
     if found is None or not path.exists():
         raise NotFound
     return path
 
 
 @asynccontextmanager
-async def open_message(app: App, caught_id: UUID) -> AsyncGenerator[SandboxContent]:
-    """A caught message taken apart, for as long as it is needed."""
-    path = await _find_content(app, caught_id)
+async def open_message(app: App, sandbox_id: UUID) -> AsyncGenerator[SandboxContent]:
+    """The parsed content of a message, until the block ends. NOT_FOUND."""
+    path = await _find_content(app, sandbox_id)
     head = parse_head(await asyncio.to_thread(_first_bytes, path))
     async with AsyncExitStack() as stack:
         try:
             held = app.parser.hold(lambda: content_file.read(path), path.stat().st_size)
-            apart: ParsedMessage | UnparsableMessage = await stack.enter_async_context(held)
+            parsed: ParsedMessage | UnparsableMessage = await stack.enter_async_context(held)
         except UnparsableMessage as error:
-            apart = error
-        yield SandboxContent(caught_id, head, apart)
+            parsed = error
+        yield SandboxContent(sandbox_id, head, parsed)
 
 
 async def _read_chunks(opening: Callable[[], IO[bytes]]) -> AsyncIterator[bytes]:
-    """Few at a time: who reads slowly must not make us hold all of it."""
+    """One chunk at a time: a slow reader must not keep the whole file in memory."""
     with await asyncio.to_thread(opening) as file:
-        while piece := await asyncio.to_thread(file.read, _CHUNK):
-            yield piece
+        while chunk := await asyncio.to_thread(file.read, _CHUNK):
+            yield chunk
 
 
 async def clear(app: App, who: Principal) -> int:
-    """Remove what was caught and is seen to; how many messages."""
+    """Delete all messages without waiting recipients; returns how many."""
     async with app.db.tx() as conn:
         removed = await store.clear(conn, app.clock())
         audit_action = AuditAction("sandbox.clear", AuditTarget("sandbox", None), more={"removed": len(removed)})
         await audit.record(conn, who, app.clock(), audit_action)
-    for caught_id in removed:
-        await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
+    for sandbox_id in removed:
+        await asyncio.to_thread(content_file.remove, content_path(app.data_dir, sandbox_id))
     return len(removed)
 
 
 def _list_contents(data_dir: Path, before: float) -> set[UUID]:
-    """The messages whose content was written before a time (Unix)."""
+    """The IDs of messages whose files were written before a Unix time."""
     paths = (data_dir / "sandbox").glob("*/*.eml")
     return {UUID(path.stem) for path in paths if path.stat().st_mtime < before}
 
 
 async def prune(app: App, before: datetime) -> int:
-    """Remove what was caught before an instant and is seen to, and content that was never queued; how many messages."""
-    abandoned = (app.clock() - _ORPHAN_AGE).timestamp()
-    old = await asyncio.to_thread(_list_contents, app.data_dir, abandoned)
+    """Delete messages from before `before` without waiting recipients, and files that were never queued; returns how
+    many.
+    """
+    orphaned_before = (app.clock() - _ORPHAN_AGE).timestamp()
+    old = await asyncio.to_thread(_list_contents, app.data_dir, orphaned_before)
     async with app.db.tx() as conn:
         orphans = old - await store.filter_existing(conn, old)
         removed = [*orphans, *await store.clear(conn, before)]
-    for caught_id in removed:
-        await asyncio.to_thread(content_file.remove, content_path(app.data_dir, caught_id))
+    for sandbox_id in removed:
+        await asyncio.to_thread(content_file.remove, content_path(app.data_dir, sandbox_id))
     return len(removed)

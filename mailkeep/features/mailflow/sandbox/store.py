@@ -13,8 +13,8 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxMessage
 
 
-async def insert(conn: Conn, caught: SandboxMessage) -> None:
-    """Take a message into the queue, each of its recipients due at once; done again, it does nothing."""
+async def insert(conn: Conn, message: SandboxMessage) -> None:
+    """Insert a message with its recipients, which are due now. Idempotent."""
     await conn.execute(
         """
         WITH m AS (
@@ -27,76 +27,76 @@ async def insert(conn: Conn, caught: SandboxMessage) -> None:
         SELECT m.id, r, 0, %(received_at)s FROM m, unnest(%(rcpt_to)s::text[]) AS r
         ON CONFLICT DO NOTHING
         """,
-        {name: getattr(caught, name) for name in SandboxMessage.__slots__},
+        {name: getattr(message, name) for name in SandboxMessage.__slots__},
     )
 
 
 async def filter_existing(conn: Conn, ids: Collection[UUID]) -> set[UUID]:
-    """Those of these messages that were taken."""
+    """Those of these messages that exist."""
     cursor = await conn.execute("SELECT id FROM sandbox_messages WHERE id = ANY(%(ids)s)", {"ids": list(ids)})
     return {row["id"] for row in await cursor.fetchall()}
 
 
-async def list_due(conn: Conn, at: datetime, most: int) -> list[DueRecipient]:
-    """The recipients whose next try has come, oldest first."""
+async def list_due(conn: Conn, at: datetime, limit: int) -> list[DueRecipient]:
+    """The recipients whose next attempt is due, oldest first."""
     cursor = await conn.execute(
         """
         SELECT s.id, s.queue_id, s.mail_from, s.rcpt_to, s.message_id, s.size, s.received_at, q.recipient, q.attempts
         FROM sandbox_queue q JOIN sandbox_messages s ON s.id = q.message_id
         WHERE q.next_attempt_at <= %(at)s
-        ORDER BY q.next_attempt_at LIMIT %(most)s
+        ORDER BY q.next_attempt_at LIMIT %(limit)s
         """,
-        {"at": at, "most": most},
+        {"at": at, "limit": limit},
     )
     return [DueRecipient(_message(row), row["recipient"], row["attempts"]) for row in await cursor.fetchall()]
 
 
-async def remove_recipient(conn: Conn, caught_id: UUID, recipient: str) -> bool:
-    """Take a recipient out of the queue; False where somebody did so before."""
+async def remove_recipient(conn: Conn, sandbox_id: UUID, recipient: str) -> bool:
+    """Remove a recipient from the queue; False if another process did."""
     cursor = await conn.execute(
         "DELETE FROM sandbox_queue WHERE message_id = %(id)s AND recipient = %(recipient)s",
-        {"id": caught_id, "recipient": recipient},
+        {"id": sandbox_id, "recipient": recipient},
     )
     return cursor.rowcount == 1
 
 
-async def defer(conn: Conn, caught_id: UUID, recipient: str, attempts: int, until: datetime) -> None:
-    """Another try, later."""
+async def defer(conn: Conn, sandbox_id: UUID, recipient: str, attempts: int, until: datetime) -> None:
+    """Schedule the next attempt at `until`."""
     await conn.execute(
         """
         UPDATE sandbox_queue SET attempts = %(attempts)s, next_attempt_at = %(until)s
         WHERE message_id = %(id)s AND recipient = %(recipient)s
         """,
-        {"id": caught_id, "recipient": recipient, "attempts": attempts, "until": until},
+        {"id": sandbox_id, "recipient": recipient, "attempts": attempts, "until": until},
     )
 
 
-async def page(conn: Conn, asked: PageRequest) -> Page[SandboxMessage]:
-    """A page of caught messages, by age."""
+async def page(conn: Conn, page_request: PageRequest) -> Page[SandboxMessage]:
+    """A page of messages, by age."""
     found = await fetch_page(
         conn,
         "SELECT s.id, s.queue_id, s.mail_from, s.rcpt_to, s.message_id, s.size, s.received_at FROM sandbox_messages s",
         [],
-        asked,
+        page_request,
         {"received_at": "s.id", "id": "s.id"},
     )
     return Page([_message(row) for row in found.rows], found.next_key)
 
 
-async def find(conn: Conn, caught_id: UUID) -> SandboxMessage | None:
-    """The caught message with this id."""
+async def find(conn: Conn, sandbox_id: UUID) -> SandboxMessage | None:
+    """The message with this ID."""
     cursor = await conn.execute(
         """
         SELECT id, queue_id, mail_from, rcpt_to, message_id, size, received_at FROM sandbox_messages WHERE id = %(id)s
         """,
-        {"id": caught_id},
+        {"id": sandbox_id},
     )
     row = await cursor.fetchone()
     return _message(row) if row else None
 
 
 async def clear(conn: Conn, before: datetime) -> list[UUID]:
-    """Forget the messages caught before an instant whose recipients are all seen to."""
+    """Delete messages from before `before` without waiting recipients; returns their IDs."""
     cursor = await conn.execute(
         """
         DELETE FROM sandbox_messages s

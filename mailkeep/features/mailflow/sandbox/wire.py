@@ -17,7 +17,7 @@ from mailkeep.web.fields import Timestamp
 
 
 class SandboxMessageResponse(Struct, frozen=True):
-    """A message that went nowhere, as it was submitted: envelope, subject and size."""
+    """A message in the sandbox: envelope, subject and size."""
 
     id: UUID
     queue_id: str
@@ -37,9 +37,9 @@ class HeaderField(Struct, frozen=True):
 
 
 class SandboxAttachment(Struct, frozen=True):
-    """A part that is no text of the message; `size` in bytes, decoded.
+    """An attachment; `size` in bytes, decoded.
 
-    `number` (from 1) is its place in the message; by `content_id` the HTML shows it as an image.
+    `number` is its position in the message, from 1; the HTML refers to images by `content_id`.
     """
 
     number: int
@@ -50,8 +50,8 @@ class SandboxAttachment(Struct, frozen=True):
 
 
 class SandboxContentResponse(Struct, frozen=True):
-    """What a caught message says. `parse_error`: it could not be taken apart, and only its header is told;
-    `truncated`: it says more than fits.
+    """The content of a message. `parse_error`: it could not be parsed, so only the header is shown; `truncated`: it has
+    more content than fits.
     """
 
     id: UUID
@@ -72,7 +72,7 @@ class ClearResponse(Struct, frozen=True):
 
 
 def message(found: SandboxMessage, subject: str) -> SandboxMessageResponse:
-    """A caught message as it is answered."""
+    """The JSON of a message."""
     return SandboxMessageResponse(
         id=found.id,
         queue_id=found.queue_id,
@@ -85,31 +85,31 @@ def message(found: SandboxMessage, subject: str) -> SandboxMessageResponse:
     )
 
 
-def content(opened: SandboxContent) -> SandboxContentResponse:
-    """A caught message, opened."""
-    apart = None if isinstance(opened.parsed, UnparsableMessage) else opened.parsed
-    bodies = _bodies(apart)
+def content(found: SandboxContent) -> SandboxContentResponse:
+    """The JSON of the content of a message."""
+    parsed = None if isinstance(found.parsed, UnparsableMessage) else found.parsed
+    bodies = _bodies(parsed)
     return SandboxContentResponse(
-        id=opened.id,
-        subject=opened.head.subject,
-        header=[HeaderField(field.name, decode_words(field.value)) for field in opened.head.fields],
+        id=found.id,
+        subject=found.head.subject,
+        header=[HeaderField(field.name, decode_words(field.value)) for field in found.head.fields],
         body_text=bodies.body_text,
         body_html=bodies.body_html,
-        attachments=_attachments(apart) if apart else [],
-        truncated=apart is not None and apart.truncated,
-        parse_error=str(opened.parsed) if isinstance(opened.parsed, UnparsableMessage) else None,
+        attachments=_attachments(parsed) if parsed else [],
+        truncated=parsed is not None and parsed.truncated,
+        parse_error=str(found.parsed) if isinstance(found.parsed, UnparsableMessage) else None,
     )
 
 
-def html(opened: SandboxContent) -> str | None:
-    """The HTML of a caught message, with those images in it that the message itself brings along."""
-    apart = None if isinstance(opened.parsed, UnparsableMessage) else opened.parsed
-    bodies = _bodies(apart)
-    if apart is None or bodies.body_html is None:
+def html(found: SandboxContent) -> str | None:
+    """The HTML of a message with its images inserted, None if it has no HTML."""
+    parsed = None if isinstance(found.parsed, UnparsableMessage) else found.parsed
+    bodies = _bodies(parsed)
+    if parsed is None or bodies.body_html is None:
         return None
     images = {
         content_id: rules.InlineImage(part.content_type, part.content_base64)
-        for content_id, part in zip(apart.content_ids, bodies.attachments, strict=True)
+        for content_id, part in zip(parsed.content_ids, bodies.attachments, strict=True)
         if content_id and part.content_base64 is not None
     }
     return rules.embed_images(bodies.body_html, images)
@@ -126,13 +126,13 @@ class _Bodies(Struct):
     attachments: list[_Part] = []
 
 
-def _bodies(apart: ParsedMessage | None) -> _Bodies:
-    return msgspec.json.decode(apart.content, type=_Bodies) if apart else _Bodies()
+def _bodies(parsed: ParsedMessage | None) -> _Bodies:
+    return msgspec.json.decode(parsed.content, type=_Bodies) if parsed else _Bodies()
 
 
-def _attachments(apart: ParsedMessage) -> list[SandboxAttachment]:
-    told = zip(apart.attachments, apart.content_ids, strict=True)
+def _attachments(parsed: ParsedMessage) -> list[SandboxAttachment]:
+    attachments = zip(parsed.attachments, parsed.content_ids, strict=True)
     return [
         msgspec.convert({**each, "number": number, "content_id": content_id or None}, SandboxAttachment)
-        for number, (each, content_id) in enumerate(told, 1)
+        for number, (each, content_id) in enumerate(attachments, 1)
     ]

@@ -1,4 +1,4 @@
-"""The state of the parts."""
+"""The status of services and components."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ State = Literal["ok", "degraded", "down", "disabled"]
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One part and how it does."""
+    """The status of one service."""
 
     component: str
     status: Status
@@ -21,7 +21,7 @@ class HealthCheck:
 
 @dataclass(frozen=True, slots=True)
 class ServerHealth:
-    """The whole and its parts."""
+    """The status of the server and its services."""
 
     status: Status
     checks: Sequence[HealthCheck]
@@ -29,9 +29,7 @@ class ServerHealth:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component in detail: how it does, since when as far as this process has seen, how long its answer took, and
-    what to do where it is not ok.
-    """
+    """A component in detail; `since`: when this process first saw the status; `advice` if it is not ok."""
 
     name: str
     status: State
@@ -44,7 +42,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Which program runs: its version, the commit it was taken from (None where that is not known)."""
+    """Version of the program, and its commit (None if unknown)."""
 
     version: str
     commit: str | None

@@ -1,4 +1,4 @@
-"""Paths of health and version: open, and also without the prefix."""
+"""Endpoints of health and version; public, and also without the prefix."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ ENDPOINTS = (
         path="/health",
         handler=_health,
         action=None,
-        summary="Ask how the server does",
+        summary="Get the health of the server",
         description=(
-            "200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`. In the full profile "
-            "each daemon and agent is a part: one that does not run is `degraded` until it is back."
+            "200 if the server works, even `degraded`; 503 if it is `down`, with the same content in `details`. In the "
+            "full profile, a daemon or agent that does not run is `degraded` until it has restarted."
         ),
         tag=_TAG,
         data=wire.HealthResponse,
@@ -68,11 +68,11 @@ ENDPOINTS = (
         path="/health/details",
         handler=_details,
         action="health.read",
-        summary="Show the health of each component",
+        summary="Get the health of each component",
         description=(
             "`database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed "
-            "renewals) and `dns` (`server.hostname`, and the PTR records of the addresses that mail leaves from). A "
-            "component that this profile does not have is `disabled`. `advice` says what to do. For super_admin."
+            "renewals) and `dns` (`server.hostname` and the PTR records of the sending addresses). A component that "
+            "this profile does not have is `disabled`. `advice` says what to do. For super_admin."
         ),
         tag=_TAG,
         data=wire.HealthDetails,
@@ -84,7 +84,7 @@ ENDPOINTS = (
         path="/version",
         handler=_version,
         action=None,
-        summary="Ask which version runs",
+        summary="Get the version",
         tag=_TAG,
         data=wire.VersionResponse,
         bare=True,
@@ -95,7 +95,7 @@ ENDPOINTS = (
         path="/healthz",
         handler=_alive,
         action=None,
-        summary="Ask whether the process lives",
+        summary="Check whether the process is alive",
         tag=_TAG,
         data=wire.Alive,
         bare=True,
@@ -107,7 +107,7 @@ ENDPOINTS = (
         path="/readyz",
         handler=_ready,
         action=None,
-        summary="Ask whether requests can be served",
+        summary="Check whether requests can be served",
         description="The database answers and has the schema of this version.",
         tag=_TAG,
         data=wire.Alive,

@@ -1,4 +1,4 @@
-"""What the parts add up to."""
+"""The overall status, and the status and advice of components."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from mailkeep.core.clock import iso
 from mailkeep.features.operations.health.model import Component, HealthCheck, ServerHealth, Status
 from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SendingAddress
 
-_LEAST_FREE = 0.05
-_LEAST_FREE_BYTES = 64 << 20
-_LEAST_FREE_FILES = 0.02
+_MIN_FREE = 0.05
+_MIN_FREE_BYTES = 64 << 20
+_MIN_FREE_FILES = 0.02
 _LONG_QUEUE = 1000
-# A third of the lifetime is when a renewal is due; of a long-lived certificate the last three weeks.
+# Renewal is due in the last third of the lifetime, but at most 21 days before the end.
 _LAST_DAYS = timedelta(days=21)
 _STALE = timedelta(minutes=1)
 
 
 def overall_health(checks: Sequence[HealthCheck]) -> ServerHealth:
-    """Down where a part without which nothing goes is down, degraded where any part is not ok."""
+    """Down if a service is down, degraded if one is not ok."""
     worst: Status = "ok"
     for check in checks:
         if check.status == "down":
@@ -30,23 +30,27 @@ def overall_health(checks: Sequence[HealthCheck]) -> ServerHealth:
 
 
 def service_checks(running: Mapping[str, bool]) -> list[HealthCheck]:
-    """A part that does not run is being started again: what needs it waits."""
+    """The status of supervised services; one that does not run is being restarted, so it counts as degraded."""
     return [HealthCheck(name, "ok" if up else "degraded") for name, up in sorted(running.items())]
 
 
 def disk(free: int, total: int) -> Status:
-    """Degraded with less than 5 % free, down with less than 64 MiB: then no mail can be taken."""
-    if free < _LEAST_FREE_BYTES:
+    """Degraded with less than 5 % free space; down with less than 64 MiB, when no mail can be accepted."""
+    if free < _MIN_FREE_BYTES:
         return "down"
-    return "degraded" if free < total * _LEAST_FREE else "ok"
+    return "degraded" if free < total * _MIN_FREE else "ok"
 
 
 def disk_component(free: int, total: int, free_files: int, total_files: int) -> Component:
-    """The data directory's disk; too few free inodes are as bad as too few bytes."""
+    """The disk of the data directory: free bytes and inodes."""
     status = disk(free, total)
-    if status == "ok" and total_files and free_files < total_files * _LEAST_FREE_FILES:
+    if status == "ok" and total_files and free_files < total_files * _MIN_FREE_FILES:
         status = "degraded"
-    advice = None if status == "ok" else "Make room: on a full disk nothing is accepted, and mail is deferred."
+    advice = (
+        None
+        if status == "ok"
+        else "Free up disk space: with a full disk no mail is accepted, and deliveries are deferred."
+    )
     details = {"free_bytes": free, "total_bytes": total, "free_inodes": free_files, "total_inodes": total_files}
     return Component("disk", status, advice, details)
 
@@ -55,34 +59,34 @@ def certificates(found: Certificate | None, at: datetime) -> Component:
     """The certificate of the mail services: down once it has expired, degraded while a renewal is overdue or failed."""
     name = "certificates"
     if found is None:
-        return Component(name, "degraded", "No certificate is served yet.")
+        return Component(name, "degraded", "No certificate is in use yet.")
     details = {"ends_at": iso(found.not_after), "self_signed": found.self_signed, "renewal_error": found.problem}
     if found.not_after <= at:
         return Component(
             name, "down", f"The certificate expired at {iso(found.not_after)}: replace its files.", details
         )
     if found.problem:
-        advice = f"The renewed certificate is not served: {found.problem} The one before is served on."
+        advice = f"The renewed certificate can't be used: {found.problem} The previous one stays in use."
         return Component(name, "degraded", advice, details)
     if found.not_after - at <= min(_LAST_DAYS, (found.not_after - found.not_before) / 3):
         return Component(name, "degraded", f"The certificate expires at {iso(found.not_after)}: renew it.", details)
     if found.self_signed:
-        advice = "Mail programs do not trust a self-signed certificate: set tls.certificate_file and tls.key_file."
+        advice = "Mail clients do not trust a self-signed certificate: set tls.certificate_file and tls.key_file."
         return Component(name, "ok", advice, details)
     return Component(name, "ok", None, details)
 
 
 def queue(counts: Mapping[str, int]) -> Component:
-    """The mail server's queue: degraded from a thousand messages on; those on hold wait for an operator."""
+    """The mail server's queue: degraded from 1000 messages, not counting those on hold."""
     waiting = sum(count for name, count in counts.items() if name != "hold")
     advice = None
     if waiting >= _LONG_QUEUE:
-        advice = f"{waiting} messages wait: `mailkeep queue list` shows why."
+        advice = f"{waiting} messages are waiting: `mailkeep queue list` shows the reasons."
     return Component("queue", "degraded" if advice else "ok", advice, {"messages": waiting, **counts})
 
 
 def sending_problem(found: SendingAddress, hostname: str) -> str | None:
-    """What is wrong with the PTR record of an address that mail leaves from, and what to do; None: nothing."""
+    """The problem of the PTR record of a sending address, and what to do; None if it is right."""
     match found.status:
         case "ok":
             return None
@@ -100,9 +104,9 @@ def sending_problem(found: SendingAddress, hostname: str) -> str | None:
 
 
 def dns(hostname: str, sending: Sequence[SendingAddress] | None) -> Component:
-    """The host's own name and the PTR records of its addresses; many servers refuse mail where they are wrong."""
+    """The host name and the PTR records of the sending addresses; many servers refuse mail if they are wrong."""
     if not hostname:
-        advice = "Set server.hostname to this server's full name, as its PTR record has it."
+        advice = "Set server.hostname to the full name of this server, as in its PTR record."
         return Component("dns", "degraded", advice, {"hostname": None, "addresses": []})
     shown = [{"address": each.address, "names": each.names, "status": each.status} for each in sending or ()]
     problems = [problem for each in sending or () if (problem := sending_problem(each, hostname))]
@@ -111,16 +115,16 @@ def dns(hostname: str, sending: Sequence[SendingAddress] | None) -> Component:
 
 
 def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> Component:
-    """A component that is made of supervised processes: down while one of them does not run."""
+    """A component of several supervised processes: down if one of them does not run."""
     states = {each: running.get(each, False) for each in needed}
-    away = [each for each, up in states.items() if not up]
-    advice = f"Not running: {', '.join(away)}. They are started again; their logs say why." if away else None
-    return Component(name, "down" if away else "ok", advice, {"processes": states})
+    down = [each for each, up in states.items() if not up]
+    advice = f"Not running: {', '.join(down)}. They are being restarted; see their logs." if down else None
+    return Component(name, "down" if down else "ok", advice, {"processes": states})
 
 
 def node_components(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:
-    """What the node's agent tells; degraded where it has been silent for a minute."""
+    """The components that the agent of the node reports; degraded if there is no report of the last minute."""
     if report is None or at - report.created_at > _STALE:
-        advice = "The node's agent does not report: see log/node.log."
+        advice = "The agent of the node does not report: see log/node.log."
         return [Component(name, "degraded", advice) for name in ("queue", "certificates", "dns")]
     return [queue(report.queue), certificates(report.certificate, at), dns(hostname, report.sending)]

@@ -1,4 +1,4 @@
-"""Asking the parts, each within its time."""
+"""Run health checks with time limits."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _late: set[asyncio.Task[Status]] = set()
 
 
 async def health(app: App) -> ServerHealth:
-    """The state of all parts, within 2 seconds."""
+    """The status of all services, within 2 seconds."""
     parts: dict[str, Callable[[App], Awaitable[Status]]] = {"database": _database, "disk": _disk}
     if app.mta is not None and app.settings.mta.mode == "sandbox":
-        parts["mta"] = _sandbox  # our own; a foreign mail server is not bothered for everybody who asks
+        parts["mta"] = _sandbox  # ours; a foreign mail server is not contacted for each request
     found = await asyncio.gather(*(_in_time(part(app)) for part in parts.values()))
     checks = [HealthCheck(name, status) for name, status in zip(parts, found, strict=True)]
     if app.running_services is not None:
@@ -48,14 +48,14 @@ async def health(app: App) -> ServerHealth:
 
 
 async def details(app: App) -> list[Component]:
-    """All components in detail, within 2 seconds each; `since` is when this process first saw the status."""
+    """All components in detail, within 2 seconds each; `since`: when this process first saw the status."""
     at = app.clock()
     found = [await _database_component(app), *_mail(app), await _disk_component(app)]
     if app.settings.mta.mode == "postfix":
         report = await asyncio.to_thread(app.node_report) if app.node_report else None
         found += rules.node_components(report, app.settings.server.hostname, at)
     else:
-        advice = "Part of the full profile."
+        advice = "Available in the full profile only."
         found += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
         found.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
     return [replace(each, since=_since(app, each, at)) for each in found]
@@ -77,7 +77,7 @@ async def _database_component(app: App) -> Component:
     if status == "ok":
         async with app.db.autocommit() as conn:
             return Component("database", "ok", None, {}, latency, await store.server_version(conn))
-    return Component("database", status, "See log/postgresql.log, or database.url.", {}, latency)
+    return Component("database", status, "See log/postgresql.log, or check database.url.", {}, latency)
 
 
 def _mail(app: App) -> list[Component]:
@@ -87,33 +87,33 @@ def _mail(app: App) -> list[Component]:
         running: Mapping[str, bool] = app.running_services() if app.running_services else {}
         return [rules.processes(name, running, needed) for name, needed in _PROCESSES.items()]
     mta = Component("mta", "disabled" if mode == "none" else "ok", None, {"mode": mode})
-    return [mta, Component("filter", "disabled", "Part of the full profile."), Component("mailboxes", "ok")]
+    return [mta, Component("filter", "disabled", "Available in the full profile only."), Component("mailboxes", "ok")]
 
 
 async def _disk_component(app: App) -> Component:
     try:
-        told = await asyncio.to_thread(os.statvfs, app.data_dir)
+        found = await asyncio.to_thread(os.statvfs, app.data_dir)
     except OSError as error:
         return Component("disk", "down", f"{app.data_dir}: {error.strerror}.")
-    free, total = told.f_bavail * told.f_frsize, told.f_blocks * told.f_frsize
-    return rules.disk_component(free, total, told.f_favail, told.f_files)
+    free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+    return rules.disk_component(free, total, found.f_favail, found.f_files)
 
 
 async def ready(app: App) -> bool:
-    """Whether requests can be served: the database answers, with the schema of this version; within 2 seconds."""
+    """Whether requests can be served: the database answers and has the schema of this version. Within 2 seconds."""
     return await _in_time(_database(app)) == "ok"
 
 
 async def _node_checks(app: App) -> list[HealthCheck]:
-    """The queue and the certificates; the sending host's DNS is advice, which only the details give."""
+    """Queue and certificates. The DNS of the host is only in the details."""
     report = await asyncio.to_thread(app.node_report) if app.node_report else None
     found = rules.node_components(report, "", app.clock()) if report else []
-    # An expired certificate stops nobody from using the API: the server as a whole is not down.
+    # The API works with an expired certificate, so the server as a whole is not down.
     return [HealthCheck(each.name, "ok" if each.status == "ok" else "degraded") for each in found if each.name != "dns"]
 
 
 async def _in_time(work: Awaitable[Status]) -> Status:
-    """Its answer, or `down` when it has none in time. What hangs is cancelled but not waited for."""
+    """The result of a check, or `down` after the time limit. A check that hangs is cancelled, not awaited."""
     task = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({task}, timeout=_SECONDS)
     if done:
@@ -160,7 +160,7 @@ def build() -> Build:
 
 
 def commit_of(root: Path) -> str | None:
-    """The commit that is checked out in `root`, None where it is no clone."""
+    """The commit that is checked out in `root`, None if it is not a git repository."""
     try:
         git = root / ".git"
         if git.is_file():  # a linked work tree: "gitdir: …"

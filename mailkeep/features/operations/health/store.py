@@ -1,4 +1,4 @@
-"""What the database says of itself."""
+"""The SQL of health checks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mailkeep.db.pool import Conn
 
 
 async def server_version(conn: Conn) -> str:
-    """PostgreSQL's version, as 15.8."""
+    """PostgreSQL's version, such as 15.8."""
     cursor = await conn.execute("SELECT current_setting('server_version') AS version")
     row = await cursor.fetchone()
     return str(row["version"]).partition(" ")[0] if row else ""

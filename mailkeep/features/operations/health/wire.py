@@ -12,28 +12,28 @@ from mailkeep.core.clock import iso_or_none
 from mailkeep.features.operations.health.model import Build, Component, ServerHealth
 from mailkeep.web.fields import Timestamp
 
-StatusTold = Literal["ok", "degraded", "down"]
+StatusName = Literal["ok", "degraded", "down"]
 
 
 class HealthCheckResponse(Struct, frozen=True):
-    """A part and how it does: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
-    agent, and the `supervisor` that tells of them.
+    """The status of a service: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
+    agent, and the `supervisor` that reports them.
     """
 
     component: str
-    status: StatusTold
+    status: StatusName
 
 
 class HealthResponse(Struct, frozen=True):
-    """The whole, and each part."""
+    """The status of the server and of each service."""
 
-    status: StatusTold
+    status: StatusName
     checks: list[HealthCheckResponse]
 
 
 class ComponentResponse(Struct, frozen=True):
-    """A component in detail: `since` when the process that answers has seen this status, `advice` what to do (null:
-    nothing), `details` what the status was judged by.
+    """A component in detail. `since`: when the responding process first saw this status; `advice`: what to do (null:
+    nothing); `details`: the measured values.
     """
 
     component: str
@@ -52,8 +52,8 @@ class HealthDetails(Struct, frozen=True):
 
 
 class VersionResponse(Struct, frozen=True):
-    """The program's version, the commit it was taken from (null where unknown), the API's version, and the profile that
-    runs: `full` has a mail server behind it, and a queue.
+    """The version of the program, its commit (null if unknown), the version of the API, and the profile: only `full`
+    has a mail server and a queue.
     """
 
     version: str
@@ -63,19 +63,19 @@ class VersionResponse(Struct, frozen=True):
 
 
 class Alive(Struct, frozen=True):
-    """Always `ok`; what is not ok does not answer, or with 503."""
+    """Always `ok`; otherwise there is no response, or status 503."""
 
     status: Literal["ok"]
 
 
 def health(found: ServerHealth) -> HealthResponse:
-    """A state as it is answered."""
+    """The JSON of a status."""
     checks = [HealthCheckResponse(check.component, check.status) for check in found.checks]
     return HealthResponse(found.status, checks)
 
 
 def components(found: Sequence[Component]) -> HealthDetails:
-    """Components as they are answered."""
+    """The JSON of components."""
     return HealthDetails(
         [
             ComponentResponse(
@@ -93,10 +93,10 @@ def components(found: Sequence[Component]) -> HealthDetails:
 
 
 def details(found: ServerHealth) -> dict[str, Any]:
-    """A state as it stands in `error.details`."""
+    """The JSON of a status in `error.details`."""
     return msgspec.to_builtins(health(found))
 
 
 def version(found: Build, *, full: bool) -> VersionResponse:
-    """A build as it is answered."""
+    """The JSON of a version."""
     return VersionResponse(found.version, found.commit, "v1", "full" if full else "embedded")
