@@ -350,7 +350,7 @@ async def test_only_what_was_given_up_is_replayed_where_that_is_asked(hooks: Hoo
 
 
 async def test_a_span_with_more_than_a_call_takes_goes_on(hooks: Hooks, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("mailkeep.features.mailflow.webhooks.service.MOST_REPLAYED", 3)
+    monkeypatch.setattr("mailkeep.features.mailflow.webhooks.service.MAX_REPLAYS", 3)
     hooks.api.clock.advance(days=21)
     webhook = await hooks.webhook("/200")
     for second in range(5):
