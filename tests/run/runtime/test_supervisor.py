@@ -81,7 +81,7 @@ async def test_a_part_that_is_away_is_told_so_until_it_is_back(
 async def test_what_hangs_is_ended_and_started_again(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("mailkeep.run.runtime.supervisor._LOOK_EVERY", 0.05)
+    monkeypatch.setattr("mailkeep.run.runtime.supervisor._ALIVE_CHECK_SECONDS", 0.05)
     hung: set[int] = set()
 
     async def alive() -> bool:
