@@ -119,7 +119,7 @@ class Sink:
         path, mode = posted.path, posted.path.strip("/").partition("/")[0]
         if self.chooses or path in self.statuses or mode.isdigit():
             status = self.chooses(posted) if self.chooses else self.statuses.get(path) or int(mode)
-            body = b"" if status == 204 else f"told {status}".encode()
+            body = b"" if status == 204 else f"status {status}".encode()
             extra = f"Location: {self.url('/200')}\r\n" if status in (301, 307) else ""
             await _write(writer, status, body, extra)
             return True

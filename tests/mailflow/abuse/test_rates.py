@@ -1,4 +1,4 @@
-"""Recipients per hour: what goes out, what is refused, who is suspended, and that the count is exact."""
+"""Recipients per hour: accepted, refused and suspended senders, and exact counts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def api_settings() -> Settings:
 
 
 def mail(sender: str, recipients: int) -> dict[str, Any]:
-    """A letter of somebody of example.test to so many."""
+    """A message of a sender of example.test to `count` recipients."""
     to = [{"email": f"customer{n}@elsewhere.test"} for n in range(recipients)]
     return letter(**{"from": {"email": f"{sender}@{EXAMPLE}"}, "to": to})
 
@@ -58,18 +58,18 @@ async def count(api: Api, *uses: SendCharge) -> list[Refusal | None]:
 
 
 async def wait(api: Api, wanted: SendCharge) -> int | None:
-    """Retry-After of a message that is over a rate."""
+    """The Retry-After of a message beyond a rate limit."""
     [refusal] = await count(api, wanted)
     assert isinstance(refusal, RateLimitExceeded)
     return refusal.retry_after
 
 
 async def fill_domain(api: Api, *, but: int = 0) -> None:
-    """Let others of the domain send until only `but` recipients are left to it."""
+    """Let others of the domain send until it has only `but` recipients left."""
     assert await count(api, use("a", SENDER), use("b", SENDER), use("c", DOMAIN - 2 * SENDER - but)) == [None] * 3
 
 
-async def test_who_goes_beyond_the_threshold_is_refused_then_suspended(post: Post):
+async def test_a_sender_beyond_the_limit_is_refused_then_suspended(post: Post):
     assert [(await send(post, n)).status for n in (4, 6)] == [200, 200]
     answer = await send(post)
     assert (answer.status, answer.code, reason(answer)) == (429, "RATE_LIMIT_EXCEEDED", "sender_rate")
@@ -89,7 +89,7 @@ async def test_who_goes_beyond_the_threshold_is_refused_then_suspended(post: Pos
     assert entry["details"]["after"]["address"] == f"shop@{EXAMPLE}"
 
 
-async def test_the_suspension_by_the_rules_stands_on_the_mailbox(post: Post):
+async def test_a_suspension_by_the_rules_is_shown_on_the_mailbox(post: Post):
     mailbox = await post.api.mailbox(f"shop@{EXAMPLE}")
     await send(post, SENDER)
     await send(post)
@@ -123,18 +123,18 @@ async def test_a_tag_is_suspended_with_its_mailbox_and_by_itself(post: Post):
         await post.api.mailbox(f"{address}@{EXAMPLE}")
     await post.api.suspension(f"shop@{EXAMPLE}")
     await post.api.suspension(f"bob+1@{EXAMPLE}")
-    told = {sender: (await send(post, 1, sender)).status for sender in ("shop", "shop+1", "bob", "bob+1", "bob+2")}
-    assert told == {"shop": 403, "shop+1": 403, "bob": 200, "bob+1": 403, "bob+2": 200}
+    statuses = {sender: (await send(post, 1, sender)).status for sender in ("shop", "shop+1", "bob", "bob+1", "bob+2")}
+    assert statuses == {"shop": 403, "shop+1": 403, "bob": 200, "bob+1": 403, "bob+2": 200}
 
 
-async def test_a_message_above_the_whole_threshold_is_refused_only(post: Post):
+async def test_a_message_that_alone_exceeds_the_limit_is_only_refused(post: Post):
     answer = await send(post, SENDER + 1)
     assert (answer.status, reason(answer)) == (429, "message_above_threshold")
     assert "retry-after" in answer.headers
     assert (await send(post, SENDER)).status == 200
 
 
-async def test_a_domain_that_goes_beyond_its_threshold_is_refused_only(post: Post):
+async def test_mail_beyond_the_limit_of_the_domain_is_only_refused(post: Post):
     await fill_domain(post.api, but=3)
     answer = await send(post, 4)
     assert (answer.status, answer.code, reason(answer)) == (429, "RATE_LIMIT_EXCEEDED", "domain_rate")
@@ -146,7 +146,7 @@ async def test_a_domain_that_goes_beyond_its_threshold_is_refused_only(post: Pos
 
 
 async def test_the_hour_rolls_by_the_minute(api: Api):
-    """From 12:00:00 the domain is full but for one, that one comes at 12:30:20: they leave at 13:01 and at 13:31."""
+    """All but one recipient at 12:00:00, the last at 12:30:20; they expire at 13:01 and at 13:31."""
     await fill_domain(api, but=1)
     api.clock.advance(minutes=30, seconds=20)
     assert await count(api, use("d", 1)) == [None]
@@ -159,7 +159,7 @@ async def test_the_hour_rolls_by_the_minute(api: Api):
     assert await wait(api, use("g", 2)) == 61 * 60
 
 
-async def test_a_clock_that_is_ahead_counts_one_that_is_far_ahead_does_not(api: Api):
+async def test_counts_from_a_clock_that_is_far_ahead_are_ignored(api: Api):
     api.clock.advance(minutes=5)
     assert await count(api, use("a", SENDER)) == [None]
     api.clock.advance(minutes=-5)
@@ -168,20 +168,20 @@ async def test_a_clock_that_is_ahead_counts_one_that_is_far_ahead_does_not(api: 
     assert await count(api, use("b", SENDER), use("c", SENDER), use("d", 5)) == [None] * 3
 
 
-async def test_no_parallel_calls_get_beyond_the_senders_threshold(post: Post):
+async def test_parallel_calls_do_not_exceed_the_senders_limit(post: Post):
     answers = await asyncio.gather(*(send(post) for _ in range(40)))
     assert Counter(answer.status for answer in answers) == {200: SENDER, 429: 1, 403: 29}
     assert len(await post.caught()) == SENDER
     assert len(await post.api.audit_entries("sender.suspend")) == 1
 
 
-async def test_no_parallel_calls_get_beyond_the_domains_threshold(post: Post):
+async def test_parallel_calls_do_not_exceed_the_domains_limit(post: Post):
     answers = await asyncio.gather(*(send(post, 1, f"sender{n % 8}") for n in range(48)))
     assert Counter(answer.status for answer in answers) == {200: DOMAIN, 429: 48 - DOMAIN}
     assert (await counts(post.api))[EXAMPLE] == DOMAIN
 
 
-async def test_batches_in_any_order_neither_wait_for_each_other_nor_miscount(api: Api):
+async def test_concurrent_batches_neither_deadlock_nor_miscount(api: Api):
     rng = random.Random(7)
     senders = [f"sender{n}" for n in range(6)]
 
@@ -197,7 +197,7 @@ async def test_batches_in_any_order_neither_wait_for_each_other_nor_miscount(api
     assert await counts(api) == dict(out) | {EXAMPLE: DOMAIN}
 
 
-async def test_a_batch_is_judged_in_its_order(post: Post):
+async def test_a_batch_is_counted_in_its_order(post: Post):
     items = [mail("shop", 4), mail("shop", 11), mail("shop", 4), mail("shop", 4), mail("shop", 1), mail("other", 3)]
     answer = await post.api.sue.post("/send/batch", {"messages": items})
     assert answer.status == 200
@@ -211,7 +211,7 @@ async def test_a_batch_is_judged_in_its_order(post: Post):
     assert await counts(post.api) == {"shop": 8, "other": 3, EXAMPLE: 11}
 
 
-async def test_what_was_refused_by_the_relay_does_not_count(post: Post):
+async def test_mail_refused_by_the_relay_is_not_counted(post: Post):
     await post.api.sql("DELETE FROM dkim_keys")
     for _ in range(3):
         assert (await send(post, SENDER)).code == "SEND_FAILED"
@@ -219,7 +219,7 @@ async def test_what_was_refused_by_the_relay_does_not_count(post: Post):
 
 
 class Failing:
-    """A way out that loses every message, before or after its final dot."""
+    """A relay that loses every message, before or after its final dot."""
 
     size = 4
 
@@ -230,7 +230,7 @@ class Failing:
         raise ConnectionLost("gone", "body", submitted=cast(Any, self.submitted.pop(0)))
 
 
-async def test_what_was_lost_does_not_count_what_nobody_knows_does(post: Post):
+async def test_lost_mail_is_not_counted_mail_with_unknown_outcome_is(post: Post):
     pool, post.api.app.mta = post.api.app.mta, cast(SmtpPool, Failing("no", "unknown", "no"))
     answer = await post.api.sue.post("/send/batch", {"messages": [mail("shop", 2), mail("shop", 3), mail("other", 4)]})
     post.api.app.mta = pool
@@ -238,7 +238,7 @@ async def test_what_was_lost_does_not_count_what_nobody_knows_does(post: Post):
     assert await counts(post.api) == {"shop": 3, "other": 0, EXAMPLE: 3}
 
 
-async def test_what_was_counted_for_a_mailbox_is_taken_back_from_it(post: Post):
+async def test_uncounting_reduces_the_count_of_the_mailbox(post: Post):
     await post.api.mailbox(f"shop@{EXAMPLE}")
     pool, post.api.app.mta = post.api.app.mta, cast(SmtpPool, Failing("no"))
     assert (await send(post, 3, "shop+1")).code == "SEND_FAILED"
@@ -246,7 +246,7 @@ async def test_what_was_counted_for_a_mailbox_is_taken_back_from_it(post: Post):
     assert await counts(post.api) == {"shop": 0, EXAMPLE: 0}
 
 
-async def test_suspension_and_rate_are_told_before_sending_is_not_configured(post: Post):
+async def test_suspension_and_rate_limit_precede_sending_not_configured(post: Post):
     assert (await send(post, SENDER - 1)).status == 200
     pool, post.api.app.mta = post.api.app.mta, None
     answers = [await send(post, 1), await send(post, 1), await send(post, 2), await send(post, 1)]
@@ -256,7 +256,7 @@ async def test_suspension_and_rate_are_told_before_sending_is_not_configured(pos
 
 
 @pytest.mark.parametrize("by_mailbox", [True, False])
-async def test_lifting_starts_the_senders_count_anew(post: Post, by_mailbox: bool):
+async def test_lifting_a_suspension_resets_the_senders_count(post: Post, by_mailbox: bool):
     mailbox = await post.api.mailbox(f"shop@{EXAMPLE}")
     await send(post, SENDER)
     await send(post)
@@ -270,7 +270,7 @@ async def test_lifting_starts_the_senders_count_anew(post: Post, by_mailbox: boo
     assert reason(await send(post)) == "sender_rate"
 
 
-async def test_taking_back_after_a_lift_never_counts_below_nothing(api: Api):
+async def test_uncounting_after_a_lift_does_not_go_below_zero(api: Api):
     await count(api, use("a", 5))
     await api.sql("DELETE FROM send_counts WHERE subject <> 'example.test'")
     await count(api, use("a", 1))
@@ -279,7 +279,7 @@ async def test_taking_back_after_a_lift_never_counts_below_nothing(api: Api):
     assert await counts(api) == {"a": 0, EXAMPLE: 1}
 
 
-async def test_a_domain_that_is_deleted_meanwhile_is_refused_without_a_trace(api: Api):
+async def test_a_concurrently_deleted_domain_leaves_no_counts(api: Api):
     ghost = SendCharge(parse_address("a@gone.test"), await api.domain("gone.test"), SENDER)
     assert await count(api, ghost) == [None]
     await api.sql("DELETE FROM domains WHERE name = 'gone.test'")
@@ -288,7 +288,7 @@ async def test_a_domain_that_is_deleted_meanwhile_is_refused_without_a_trace(api
     assert await api.audit_entries("sender.suspend") == []
 
 
-async def test_housekeeping_forgets_what_no_hour_reaches_back_to(post: Post):
+async def test_clean_up_deletes_expired_counts(post: Post):
     api = post.api
     await count(api, use("a", 2))
     api.clock.advance(hours=1, minutes=30)

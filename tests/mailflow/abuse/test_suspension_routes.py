@@ -1,4 +1,4 @@
-"""/abuse/suspensions: who sees which, and lifting them."""
+"""/abuse/suspensions: visibility and lifting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 from tests.support.making import NOWHERE, callers, make_mailbox
 
 
-async def test_a_suspension_as_it_is_shown(api: Api):
+async def test_the_json_of_a_suspension(api: Api):
     box = await make_mailbox(api, "Alice")
     await api.adam.post(f"/mailboxes/{box['id']}/suspend", {"reason": "spam"})
     [shown] = (await api.adam.get("/abuse/suspensions")).data
@@ -66,7 +66,7 @@ async def test_the_list_is_filtered_sorted_and_paged(api: Api):
 
 
 @pytest.mark.parametrize("by", ["rules", "admin"])
-async def test_lifting_frees_a_sender_without_a_mailbox(api: Api, by: str):
+async def test_lifting_the_suspension_of_a_sender_without_a_mailbox(api: Api, by: str):
     suspension = await api.suspension(f"noisy@{EXAMPLE}", by_kind=by)
     answer = await api.scoped.delete(f"/abuse/suspensions/{suspension}")
     assert answer.status == 200, answer.body
@@ -82,7 +82,7 @@ async def test_lifting_frees_a_sender_without_a_mailbox(api: Api, by: str):
     assert (refused["outcome"], refused["error_code"]) == ("failed", "NOT_FOUND")
 
 
-async def test_a_suspension_that_was_replaced_is_gone(api: Api):
+async def test_a_replaced_suspension_is_not_found(api: Api):
     box = await make_mailbox(api, "alice")
     await api.adam.post(f"/mailboxes/{box['id']}/suspend", {})
     [first] = (await api.adam.get("/abuse/suspensions")).data
@@ -93,7 +93,7 @@ async def test_a_suspension_that_was_replaced_is_gone(api: Api):
     assert (await api.adam.get(f"/mailboxes/{box['id']}")).data["suspended"] is None
 
 
-async def test_the_address_of_a_higher_rank_is_freed_by_that_rank(api: Api):
+async def test_only_a_higher_rank_lifts_the_suspension_of_its_mailbox(api: Api):
     suspension = await api.suspension(f"SUE@{EXAMPLE}")
     assert (await api.adam.delete(f"/abuse/suspensions/{suspension}")).code == "FORBIDDEN"
     assert (await api.sue.delete(f"/abuse/suspensions/{suspension}")).status == 200

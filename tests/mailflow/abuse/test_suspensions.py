@@ -11,7 +11,7 @@ async def suspended(api: Api, key: str) -> bool:
     return bool(rows)
 
 
-async def test_a_suspension_stands_on_the_address_and_on_the_mailbox(api: Api):
+async def test_a_suspension_is_shown_on_the_address_and_the_mailbox(api: Api):
     box = await make_mailbox(api, "Alice")
     answer = await api.dora.post(f"/mailboxes/{box['id']}/suspend", {"reason": "spam"})
     assert answer.data["id"] == box["id"]
@@ -26,7 +26,7 @@ async def test_a_suspension_stands_on_the_address_and_on_the_mailbox(api: Api):
 
 
 @pytest.mark.parametrize("by, role", [("sue", "super_admin"), ("adam", "admin"), ("unscoped", "super_admin")])
-async def test_who_suspended_is_told_by_role_to_who_does_not_see_all_administrators(api: Api, by: str, role: str):
+async def test_callers_who_do_not_see_all_admins_see_the_suspenders_role(api: Api, by: str, role: str):
     box = await make_mailbox(api, "alice")
     name = (await api.callers[by].post(f"/mailboxes/{box['id']}/suspend", {})).data["suspended"]["by"]
     assert name != role
@@ -80,7 +80,7 @@ async def test_who_may_lift_a_suspension(api: Api, by: str, lifted_by: dict[str,
         ("rules", "adam", "second"),
     ],
 )
-async def test_no_rank_weakens_what_stands_above_it(api: Api, first: str, second: str, holder: str):
+async def test_a_lower_rank_does_not_replace_a_suspension(api: Api, first: str, second: str, holder: str):
     box = await make_mailbox(api, "alice")
     if first == "rules":
         await api.suspension("alice@example.test")
@@ -91,7 +91,7 @@ async def test_no_rank_weakens_what_stands_above_it(api: Api, first: str, second
     assert (answer.data["suspended"]["reason"] == "second") == (holder == "second")
 
 
-async def test_who_gets_the_address_anew_is_still_suspended(api: Api):
+async def test_an_address_that_is_assigned_again_is_still_suspended(api: Api):
     box = await make_mailbox(api, "alice")
     await api.adam.post(f"/mailboxes/{box['id']}/suspend", {"reason": "spam"})
     await api.dora.delete(f"/mailboxes/{box['id']}?purge=true")

@@ -1,4 +1,4 @@
-"""/abuse/thresholds: what may be sent and forwarded in an hour, and what a domain has used of it."""
+"""/abuse/thresholds: hourly limits and the usage of a domain."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 from tests.support.making import NOWHERE
 
 
-async def test_what_a_domain_forwards_is_shown_beside_what_it_may(api: Api):
-    """Nothing showed how many copies a domain had forwarded, nor where its mail begins to be deferred."""
+async def test_the_usage_of_a_domain_is_shown_with_its_limits(api: Api):
+    """Shows forwarded copies, and the limit from which mail is deferred."""
     assert await service.charge_forwards(api.app, api.clock(), "4jW9T1xz0bz1", {EXAMPLE: 7}) is None
     limits = api.app.settings.abuse
     shown = (await api.sue.get("/abuse/thresholds", scope="domain", id=DOMAIN_IDS[EXAMPLE])).data
@@ -26,13 +26,13 @@ async def test_what_a_domain_forwards_is_shown_beside_what_it_may(api: Api):
     assert later["forward_per_hour"]["used"] == 0
 
 
-async def test_the_whole_installations_have_no_use(api: Api):
+async def test_global_limits_have_no_usage(api: Api):
     shown = (await api.dora.get("/abuse/thresholds")).data
     assert (shown["scope"], shown["id"]) == ("global", None)
     assert {each["used"] for each in shown["values"].values()} == {None}
 
 
-async def test_what_can_not_be_asked(api: Api):
+async def test_invalid_queries_are_refused(api: Api):
     assert (await api.sue.get("/abuse/thresholds", scope="domain")).code == "MISSING_FIELDS"
     assert (await api.sue.get("/abuse/thresholds", id=DOMAIN_IDS[EXAMPLE])).code == "INVALID_FIELD"
     assert (await api.sue.get("/abuse/thresholds", scope="planet")).code == "INVALID_FIELD"

@@ -1,4 +1,4 @@
-"""A node's agent whose Postfix is a list: the use cases and routes of the queue without a mail server."""
+"""A fake agent of the node whose queue is a list, to test the queue without a mail server."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def waiting(number: int, state: str = "deferred", *to: str, sender: str = "shop@
 
 @asynccontextmanager
 async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[PostqueueEntry]) -> AsyncIterator[Waiters]:
-    """The application as in the full profile, with an agent that answers."""
+    """The application as in the full profile, with a running agent."""
     waiters = Waiters(messages)
     before = app.settings
     app.settings = replace(before, mta=replace(before.mta, mode="postfix"))

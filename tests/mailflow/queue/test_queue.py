@@ -1,4 +1,4 @@
-"""The queue over HTTP: pages, filters, actions, the agent that does not answer, and the profile that has none."""
+"""The queue in the API: pages, filters, actions, an agent that does not answer, and a profile without a queue."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def test_a_listing_of_postqueue_is_read_line_by_line() -> None:
     assert [each.delay_reason for each in found[0].recipients] == ["host mx said: 451 \ufffd later", ""]
 
 
-def test_a_message_that_moves_while_postqueue_lists_stands_there_once() -> None:
+def test_a_message_that_moves_during_the_listing_is_listed_once() -> None:
     found = parse_listing(_LISTED.replace(b'"deferred"', b'"active"') + _LISTED)
     assert [(each.queue_id, each.queue_name) for each in found] == [("4jW9T1xz0bz1", "deferred")]
 
 
-def test_a_file_in_any_folder_of_the_queue_is_a_message_that_lies_there(tmp_path: Path) -> None:
+def test_a_file_in_any_queue_directory_is_a_queued_message(tmp_path: Path) -> None:
     for place in ("hold/4kA", "deferred/4/4kB", "active/4kC", "defer/4/4kD", "corrupt/4kE"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).touch()
     assert list_queue_ids(tmp_path) == {"4kA", "4kB", "4kC"}
 
 
-def test_a_message_that_moves_while_it_is_looked_for_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_that_moves_during_the_search_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for place in ("active", "deferred/4", "hold"):
         (tmp_path / place).mkdir(parents=True)
     (tmp_path / "deferred/4/4kA").touch()
@@ -69,7 +69,7 @@ def test_a_message_that_moves_while_it_is_looked_for_is_found(tmp_path: Path, mo
     assert list_queue_ids(tmp_path) == {"4kA"}
 
 
-async def test_a_message_is_shown_with_the_last_word_about_each_recipient(api: Api, mail: Waiters) -> None:
+async def test_a_message_is_shown_with_the_last_reason_of_each_recipient(api: Api, mail: Waiters) -> None:
     (row,) = (await api.sue.get("/queue", queue_id="4jW9T1xz0003")).data
     assert row == {
         "queue_id": "4jW9T1xz0003", "state": "deferred", "arrived_at": "2026-02-02T02:40:03.000Z", "size": 512,
@@ -96,7 +96,7 @@ async def test_filters_and_order(api: Api, mail: Waiters, query: dict[str, str],
     assert "".join(await ids(api, **query)) == expected
 
 
-async def test_a_sender_that_was_rewritten_is_shown_and_found_as_it_came_in(api: Api, mail: Waiters) -> None:
+async def test_a_rewritten_sender_is_shown_and_found_by_the_original(api: Api, mail: Waiters) -> None:
     sender = srs.rewriter(api.app.vault, api.app.settings).rewrite("Some.One@far.test", api.clock())
     assert sender
     mail.messages.append(waiting(7, sender=sender))
@@ -106,7 +106,7 @@ async def test_a_sender_that_was_rewritten_is_shown_and_found_as_it_came_in(api:
     assert (await api.sue.post("/queue/actions", body)).data["affected"] == 1
 
 
-async def test_pages_hold_together_while_messages_come_and_go(api: Api, mail: Waiters) -> None:
+async def test_pages_are_consistent_while_the_queue_changes(api: Api, mail: Waiters) -> None:
     first = await api.sue.get("/queue", limit=3)
     mail.messages = [waiting(9), *(each for each in mail.messages if not each.queue_id.endswith("3"))]
     cursor = first.json["meta"]["pagination"]["next_cursor"]
@@ -126,7 +126,7 @@ async def test_pages_hold_together_while_messages_come_and_go(api: Api, mail: Wa
         ({"action": "delete", "filter": {"recipient": "nobody"}}, 0, ""),
     ],
 )
-async def test_an_action_is_done_to_what_it_can_be_done_to(
+async def test_an_action_applies_to_messages_in_a_suitable_state(
     api: Api, mail: Waiters, body: dict[str, Any], affected: int, done: str
 ) -> None:
     counted = await api.sue.post("/queue/actions", body | {"dry_run": True})
@@ -145,7 +145,7 @@ async def test_an_action_is_audited_and_a_dry_run_is_not(api: Api, mail: Waiters
     assert rows[1]["details"]["filter"] == {"domain": "far.test"}
 
 
-async def test_ids_and_a_filter_at_once_are_refused_and_so_is_neither(api: Api, mail: Waiters) -> None:
+async def test_an_action_needs_either_ids_or_a_filter(api: Api, mail: Waiters) -> None:
     both = await api.sue.post("/queue/actions", {"action": "hold", "ids": ["4jW9T1xz0002"], "filter": {}})
     assert (both.status, both.json["error"]["code"]) == (400, "INVALID_FIELD")
     neither = await api.sue.post("/queue/actions", {"action": "hold"})
@@ -161,7 +161,7 @@ async def test_the_embedded_profile_has_no_queue(api: Api) -> None:
         assert answer.json["error"]["details"]["reason"] == "needs_full_profile"
 
 
-async def test_without_an_agent_nothing_is_done_later(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_an_agent_the_task_is_withdrawn(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     api.app.settings = replace(api.app.settings, mta=replace(api.app.settings.mta, mode="postfix"))
     monkeypatch.setattr(node_tasks.wait_for_result, "__defaults__", (0.3,))
     answer = await api.sue.post("/queue/actions", {"action": "delete", "filter": {}})
@@ -170,7 +170,7 @@ async def test_without_an_agent_nothing_is_done_later(api: Api, monkeypatch: pyt
     assert not await node_tasks.run_next(api.app, {})
 
 
-async def test_a_failure_of_the_agent_is_told(api: Api, mail: Waiters, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_of_the_agent_is_reported(api: Api, mail: Waiters, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(conf: Path) -> Any:
         raise Failure("postqueue failed: Queue report unavailable")
 
@@ -181,7 +181,7 @@ async def test_a_failure_of_the_agent_is_told(api: Api, mail: Waiters, monkeypat
     assert "Queue report unavailable" in answer.json["error"]["message"]
 
 
-async def test_what_an_agent_left_unfinished_has_failed(api: Api) -> None:
+async def test_tasks_of_a_dead_agent_fail(api: Api) -> None:
     async with api.app.db.autocommit() as conn:
         task = await node_tasks.submit(conn, api.app, "queue.list", {})
         await node_tasks.store.claim(conn, api.clock())

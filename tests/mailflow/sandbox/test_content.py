@@ -1,4 +1,4 @@
-"""What the sandbox caught, taken apart for people."""
+"""Parsed messages of the sandbox."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ async def read(post: Post, rest: str = "") -> Answer:
     return await post.api.sue.get(f"/sandbox/messages/{caught['id']}{rest}")
 
 
-async def test_a_caught_message_is_listed_by_its_subject_and_read_in_parts(post: Post):
+async def test_a_message_is_listed_with_its_subject_and_parsed(post: Post):
     attachment = {"filename": "list.txt", "content_type": "text/plain", "content": "b25lIHNvZmE="}
     await post.send(subject="Żółw — 注文", html_body="<b>Bold</b>", attachments=[attachment])
     assert (await post.caught())[0]["subject"] == "Żółw — 注文"
-    told = (await read(post)).data
-    assert (told["body_text"].strip(), told["body_html"].strip()) == ("It is on its way.", "<b>Bold</b>")
+    content = (await read(post)).data
+    assert (content["body_text"].strip(), content["body_html"].strip()) == ("It is on its way.", "<b>Bold</b>")
     described = {"number": 1, "filename": "list.txt", "content_type": "text/plain", "size": 8, "content_id": None}
-    assert told["attachments"] == [described]
-    assert told["parse_error"] is None
-    assert not told["truncated"]
-    fields = {field["name"]: field["value"] for field in told["header"]}
+    assert content["attachments"] == [described]
+    assert content["parse_error"] is None
+    assert not content["truncated"]
+    fields = {field["name"]: field["value"] for field in content["header"]}
     assert fields["Subject"] == "Żółw — 注文"
     assert "DKIM-Signature" in fields
 
 
-async def test_its_html_is_shown_as_written_where_it_can_do_nothing(post: Post):
+async def test_html_is_unchanged_under_a_policy_that_blocks_scripts(post: Post):
     await post.send(html_body=HOSTILE)
     shown = await read(post, "/html")
     assert HOSTILE in shown.body.decode()
@@ -49,20 +49,20 @@ async def test_its_html_is_shown_as_written_where_it_can_do_nothing(post: Post):
     assert shown.headers["x-frame-options"] == "SAMEORIGIN"
 
 
-async def test_a_message_without_html_has_none_to_see(post: Post):
+async def test_html_of_a_message_without_html_is_not_found(post: Post):
     await post.send()
     assert (await read(post, "/html")).code == "NOT_FOUND"
     assert (await read(post)).data["body_html"] is None
 
 
-async def test_what_cannot_be_taken_apart_is_told_by_its_header(post: Post):
+async def test_a_message_that_can_not_be_parsed_is_shown_with_its_header(post: Post):
     await post.send()
     [caught, *_] = await post.caught()
     path = content_path(post.api.app.data_dir, UUID(caught["id"]))
     path.write_bytes(b"Subject: Broken\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!!")
-    told = (await read(post)).data
-    assert "Base64" in told["parse_error"]
-    assert (told["subject"], told["body_text"], told["attachments"]) == ("Broken", None, [])
+    content = (await read(post)).data
+    assert "Base64" in content["parse_error"]
+    assert (content["subject"], content["body_text"], content["attachments"]) == ("Broken", None, [])
     assert (await read(post, "/html")).code == "NOT_FOUND"
 
 
@@ -75,7 +75,7 @@ async def test_what_cannot_be_taken_apart_is_told_by_its_header(post: Post):
         ("../../etc/passwd", "passwd"),
     ],
 )
-async def test_an_attachment_is_saved_by_its_name_and_never_shown(post: Post, name: str, shown: str):
+async def test_an_attachment_is_a_download_with_its_name(post: Post, name: str, shown: str):
     content = bytes(range(256)) * 4096
     other = {"filename": "other.txt", "content_type": "text/plain", "content": "b3RoZXI="}
     attachment = {"filename": name, "content_type": "text/html", "content": b64encode(content).decode()}
@@ -90,25 +90,25 @@ async def test_an_attachment_is_saved_by_its_name_and_never_shown(post: Post, na
 
 
 @pytest.mark.parametrize("number", ["0", "2", "-1", "01", "1000000", "1.0", "\u0661", "last"])
-async def test_an_attachment_that_is_not_there_is_not_found(post: Post, number: str):
+async def test_a_missing_attachment_is_not_found(post: Post, number: str):
     await post.send(attachments=[{"filename": "a.txt", "content_type": "text/plain", "content": "YQ=="}])
     assert (await read(post, f"/attachments/{quote(number)}")).code == "NOT_FOUND"
 
 
-async def test_images_of_the_message_itself_are_shown_in_its_html(post: Post):
+async def test_images_in_the_message_are_inserted_in_its_html(post: Post):
     html = '<img src="cid:logo@shop"><img src="cid:drawing"><img src="cid:gone"><a href="https://shop.test">cid:</a>'
     logo = {"filename": "logo.png", "content_type": "image/png", "content": PIXEL, "content_id": "logo@shop"}
     drawing = logo | {"content_type": "image/svg+xml", "content_id": "drawing"}
     await post.send(html_body=html, attachments=[each | {"disposition": "inline"} for each in (logo, drawing)])
-    told = (await read(post)).data
-    assert [each["content_id"] for each in told["attachments"]] == ["logo@shop", "drawing"]
-    assert told["body_html"].strip() == html
+    content = (await read(post)).data
+    assert [each["content_id"] for each in content["attachments"]] == ["logo@shop", "drawing"]
+    assert content["body_html"].strip() == html
     shown = (await read(post, "/html")).body.decode()
     assert shown.strip() == html.replace("cid:logo@shop", f"data:image/png;base64,{PIXEL}")
 
 
 @pytest.mark.parametrize("rest", ["", "/html", "/raw", "/attachments/1"])
-async def test_what_was_cleared_meanwhile_is_not_found(post: Post, rest: str):
+async def test_a_cleared_message_is_not_found(post: Post, rest: str):
     await post.send()
     [caught] = await post.caught()
     content_path(post.api.app.data_dir, UUID(caught["id"])).unlink()

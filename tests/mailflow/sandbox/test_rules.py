@@ -1,4 +1,4 @@
-"""How a caught message is shown: images of its own, names of attachments."""
+"""Inline images and file names of attachments."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SHOWN = "data:image/png;base64,iVBORw0KGgo="
         ("", ""),
     ],
 )
-def test_what_is_named_by_cid_is_put_in_its_place(html: str, expected: str):
+def test_cid_urls_are_replaced_by_images(html: str, expected: str):
     assert embed_images(html, {"a@b": PNG, "page": InlineImage("text/html", "PGI+")}) == expected
 
 
-def test_one_image_named_often_does_not_make_a_page_without_bounds():
+def test_an_image_with_many_references_is_inserted_up_to_the_limit():
     large = InlineImage("image/png", "A" * (4 << 20))
     html = '<img src="cid:large">' * 1000
     shown = embed_images(html, {"large": large})
@@ -43,7 +43,7 @@ def test_one_image_named_often_does_not_make_a_page_without_bounds():
 
 
 @given(st.text(max_size=200), st.text(min_size=1, max_size=20))
-def test_nothing_else_of_the_html_is_changed(html: str, content_id: str):
+def test_other_html_is_unchanged(html: str, content_id: str):
     shown = embed_images(html, {content_id: PNG})
     pieces = re.split(r"(?i)\bcid:[^\s\"'<>()\\]{1,800}", html)
     assert [piece for piece in pieces if piece not in shown] == []
@@ -51,7 +51,7 @@ def test_nothing_else_of_the_html_is_changed(html: str, content_id: str):
 
 
 @given(st.text(max_size=300))
-def test_a_name_is_one_parameter_that_is_read_back_as_it_was(name: str):
+def test_a_file_name_is_one_parameter_that_can_be_decoded(name: str):
     name = name.encode("utf-8", "ignore").decode()
     written = content_disposition(name)
     assert re.fullmatch(r"attachment; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+", written)
@@ -59,6 +59,6 @@ def test_a_name_is_one_parameter_that_is_read_back_as_it_was(name: str):
 
 
 @given(st.text(max_size=8))
-def test_a_place_is_a_number_from_1(written: str):
+def test_the_number_of_an_attachment_counts_from_1(written: str):
     found = attachment_index(written)
     assert found is None or (str(found + 1) == written and 0 <= found < 9999)

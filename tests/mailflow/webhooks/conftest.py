@@ -1,4 +1,4 @@
-"""`hooks`: the application with a sink that its webhooks reach, and a worker that delivers when it is told."""
+"""`hooks`: the application, a sink for its webhooks, and a worker that delivers on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hooks:
     worker: DeliveryWorker
 
     async def webhook(self, path: str = "/200", events: tuple[str, ...] = ("*",), **more: Any) -> dict[str, Any]:
-        """A webhook of Sue's at a path of the sink, global unless a domain is named."""
+        """Create a webhook as Sue at a path of the sink, global unless a domain is given."""
         kind = more.pop("kind", "good")
         url = more.pop("url", None) or self.sink.url(path, kind)
         answer = await self.api.sue.post("/webhooks", {"url": url, "events": list(events), **more})
@@ -35,25 +35,25 @@ class Hooks:
         return answer.data
 
     async def emit(self, kind: str = "mail.sent", domain: str | None = EXAMPLE, **data: Any) -> None:
-        """An event out of nothing."""
+        """Emit an event."""
         domain_id = DOMAIN_IDS[domain] if domain else None
         async with self.api.app.db.tx() as conn:
             await events.emit(conn, self.api.clock(), Event(kind, domain_id, None, data))
 
     async def deliver(self, seconds: float = 0) -> int:
-        """Deliver what is due after so many seconds; how many attempts that took."""
+        """Deliver what is due after `seconds`; returns the number of attempts."""
         self.api.clock.advance(seconds=seconds)
         return await self.worker.drain()
 
     async def deliveries(self, webhook: dict[str, Any] | UUID | str, **query: Any) -> list[dict[str, Any]]:
-        """As the API shows them, newest first."""
+        """The deliveries of a webhook in the API, newest first."""
         webhook_id = webhook["id"] if isinstance(webhook, dict) else webhook
         answer = await self.api.sue.get(f"/webhooks/{webhook_id}/deliveries", **query)
         assert answer.status == 200, answer.body
         return answer.data
 
     async def delivery(self, webhook: dict[str, Any]) -> dict[str, Any]:
-        """The only one."""
+        """The only delivery of a webhook."""
         [found] = await self.deliveries(webhook)
         return found
 
@@ -65,7 +65,7 @@ def api_settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An attempt may take longer than a test waits: one that a gate holds is not over since the machine stood still."""
+    """Long time limit for attempts, so that one that waits at a gate does not time out on a slow machine."""
     monkeypatch.setattr(service, "TIMEOUT_SECONDS", 90.0)
 
 

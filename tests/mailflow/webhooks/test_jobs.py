@@ -1,4 +1,4 @@
-"""Deliveries: what is posted, when it is tried again, and what a bad receiver can't do."""
+"""Deliveries: requests, retries, deactivation and clean-up."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-# What is posted
+# Requests
 
 
-async def test_an_event_is_posted_to_each_who_wants_it(hooks: Hooks):
+async def test_an_event_is_posted_to_each_subscriber(hooks: Hooks):
     everything = await hooks.webhook("/200/all")
     await hooks.webhook("/200/bounces", ("mail.bounced", "mail.sent"))
     await hooks.webhook("/200/other", domain_id=str(DOMAIN_IDS[OTHER]))
@@ -49,12 +49,12 @@ async def test_an_event_is_posted_to_each_who_wants_it(hooks: Hooks):
         "status": 200,
         "duration_ms": attempt["duration_ms"],
         "error": None,
-        "response_excerpt": "told 200",
+        "response_excerpt": "status 200",
     }
     assert await hooks.deliver(10**6) == 0, "nothing is left to do"
 
 
-async def test_it_is_signed_with_the_secret_that_was_shown(hooks: Hooks):
+async def test_a_delivery_is_signed_with_the_secret(hooks: Hooks):
     webhook = await hooks.webhook("/200")
     await hooks.emit()
     await hooks.deliver()
@@ -83,7 +83,7 @@ async def test_after_a_rotation_both_secrets_sign_for_24_hours(hooks: Hooks):
     assert row["previous_secret"] is None
 
 
-async def test_system_events_come_to_who_names_them_only(hooks: Hooks):
+async def test_system_events_need_a_subscription_by_name(hooks: Hooks):
     await hooks.webhook("/200/all")
     await hooks.webhook("/200/named", ("system.suspension",))
     await hooks.emit("system.suspension", EXAMPLE, address="a@example.test")
@@ -91,7 +91,7 @@ async def test_system_events_come_to_who_names_them_only(hooks: Hooks):
     assert [each.path for each in hooks.sink.posted] == ["/200/named"]
 
 
-async def test_an_event_of_no_domain_comes_to_global_webhooks_only(hooks: Hooks):
+async def test_an_event_without_a_domain_is_for_global_webhooks_only(hooks: Hooks):
     await hooks.webhook("/200/all")
     await hooks.webhook("/200/domain", domain_id=str(DOMAIN_IDS[EXAMPLE]))
     await hooks.emit("mail.sent", None)
@@ -99,14 +99,14 @@ async def test_an_event_of_no_domain_comes_to_global_webhooks_only(hooks: Hooks)
     assert [each.path for each in hooks.sink.posted] == ["/200/all"]
 
 
-async def test_what_is_rolled_back_is_told_to_nobody(hooks: Hooks):
+async def test_an_event_that_is_rolled_back_is_not_delivered(hooks: Hooks):
     await hooks.webhook()
     async with hooks.api.app.db.autocommit() as conn, conn.transaction(force_rollback=True):
         await events.emit(conn, START, Event("mail.sent", None, None, {}))
     assert await hooks.deliver() == 0
 
 
-# When it is tried again
+# Retries
 
 
 async def test_the_published_schedule_to_the_second(hooks: Hooks):
@@ -134,7 +134,7 @@ async def test_the_published_schedule_to_the_second(hooks: Hooks):
     ]
 
 
-async def test_a_retry_that_is_answered_well_ends_it(hooks: Hooks):
+async def test_a_successful_retry_ends_the_delivery(hooks: Hooks):
     webhook = await hooks.webhook("/flaky")
     hooks.sink.statuses["/flaky"] = 503
     await hooks.emit()
@@ -150,17 +150,19 @@ async def test_a_retry_that_is_answered_well_ends_it(hooks: Hooks):
     assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
 
 
-# Failing for long
+# Deactivation
 
 
-async def test_one_that_fails_for_long_is_made_inactive_and_that_is_told(hooks: Hooks):
+async def test_a_webhook_that_keeps_failing_is_deactivated_with_an_event(hooks: Hooks):
     watcher = await hooks.webhook("/200/ops", ("system.webhook_disabled",))
     dead = await hooks.webhook("/500", domain_id=str(DOMAIN_IDS[EXAMPLE]))
     await hooks.emit()
     for wait in (0, 30, 120, 900, 3600, 7200):
         await hooks.deliver(wait)
     shown = (await hooks.api.sue.get(f"/webhooks/{dead['id']}")).data
-    assert (shown["active"], shown["failing_since"]) == (True, iso(START)), "given up once, but not failing for long"
+    assert (shown["active"], shown["failing_since"]) == (True, iso(START)), (
+        "abandoned once, but not failing for long enough"
+    )
     hooks.api.clock.advance(hours=120)
     await hooks.emit()
     for wait in (0, 30, 120, 900, 3600, 7200):
@@ -170,9 +172,9 @@ async def test_one_that_fails_for_long_is_made_inactive_and_that_is_told(hooks: 
     [entry] = await hooks.api.audit_entries("webhook.disable")
     assert (entry["actor_type"], entry["resource_id"]) == ("system", dead["id"])
     await hooks.deliver()
-    [told] = hooks.sink.at("/200/ops")
-    assert told.json["event"] == "system.webhook_disabled"
-    assert told.json["data"]["webhook_id"] == dead["id"]
+    [event] = hooks.sink.at("/200/ops")
+    assert event.json["event"] == "system.webhook_disabled"
+    assert event.json["data"]["webhook_id"] == dead["id"]
     assert (await hooks.delivery(watcher))["state"] == "delivered"
     await hooks.emit()
     assert await hooks.deliver() == 0, "nothing is queued for it"
@@ -180,7 +182,7 @@ async def test_one_that_fails_for_long_is_made_inactive_and_that_is_told(hooks: 
     assert (again["disabled_at"], again["failing_since"]) == (None, None)
 
 
-async def test_a_success_forgets_that_it_failed(hooks: Hooks):
+async def test_a_success_resets_failing_since(hooks: Hooks):
     webhook = await hooks.webhook("/flaky")
     hooks.sink.statuses["/flaky"] = 500
     await hooks.emit()
@@ -191,10 +193,10 @@ async def test_a_success_forgets_that_it_failed(hooks: Hooks):
     assert (await hooks.api.sue.get(f"/webhooks/{webhook['id']}")).data["failing_since"] is None
 
 
-# House-keeping
+# Clean-up
 
 
-async def test_what_waits_for_an_inactive_webhook_waits_on(hooks: Hooks):
+async def test_deliveries_for_an_inactive_webhook_keep_waiting(hooks: Hooks):
     webhook = await hooks.webhook()
     await hooks.emit()
     await hooks.api.sue.patch(f"/webhooks/{webhook['id']}", {"active": False})
@@ -204,7 +206,7 @@ async def test_what_waits_for_an_inactive_webhook_waits_on(hooks: Hooks):
     assert await hooks.deliver() == 1
 
 
-async def test_deliveries_go_with_their_webhook_and_with_their_time(hooks: Hooks):
+async def test_deliveries_are_deleted_with_their_webhook_and_when_old(hooks: Hooks):
     kept, gone = await hooks.webhook("/200"), await hooks.webhook("/500")
     await hooks.emit()
     await hooks.deliver()
@@ -221,7 +223,7 @@ async def test_deliveries_go_with_their_webhook_and_with_their_time(hooks: Hooks
     assert await hooks.api.sql("SELECT id FROM webhook_deliveries") == []
 
 
-async def test_a_delivery_whose_event_is_gone_is_given_up(hooks: Hooks):
+async def test_a_delivery_whose_event_was_deleted_is_abandoned(hooks: Hooks):
     webhook = await hooks.webhook("/500")
     await hooks.emit()
     await hooks.api.sql("DELETE FROM events")
@@ -231,8 +233,8 @@ async def test_a_delivery_whose_event_is_gone_is_given_up(hooks: Hooks):
     assert hooks.sink.posted == []
 
 
-async def test_a_fault_of_our_own_is_tried_again_on_the_schedule(hooks: Hooks):
-    """Here: a secret that was sealed with another master secret."""
+async def test_an_internal_error_is_retried_on_the_schedule(hooks: Hooks):
+    """Here: a secret that was encrypted with another master secret."""
     webhook = await hooks.webhook("/200")
     await hooks.api.sql("UPDATE webhooks SET secret = 'x'")
     await hooks.emit()
@@ -244,7 +246,7 @@ async def test_a_fault_of_our_own_is_tried_again_on_the_schedule(hooks: Hooks):
 
 
 async def read_by(hooks: Hooks, statement: Any) -> int:
-    """Pages of tables and indexes that a statement touches."""
+    """The number of pages of tables and indexes that a statement reads."""
     async with hooks.api.app.db.tx() as conn:
         named = {"at": hooks.api.clock() + timedelta(hours=1)}
         [row] = await (await conn.execute(b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, named)).fetchall()
@@ -252,8 +254,8 @@ async def read_by(hooks: Hooks, statement: Any) -> int:
     return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
 
-async def test_what_waits_for_a_dead_one_makes_no_claim_dearer(hooks: Hooks):
-    """Pages that a claim touches, at a thousand and at a hundred thousand that wait."""
+async def test_pending_deliveries_of_a_dead_webhook_do_not_slow_down_claims(hooks: Hooks):
+    """Pages that a claim reads with a thousand and with a hundred thousand pending deliveries."""
     dead = await hooks.webhook("/dead")
     for _ in range(5):
         await hooks.webhook("/200/alive")
@@ -281,8 +283,8 @@ async def test_what_waits_for_a_dead_one_makes_no_claim_dearer(hooks: Hooks):
     assert touched[1] < 2 * touched[0], touched
 
 
-async def test_the_bodies_of_retries_hold_the_whole_mail_while_it_is_kept(hooks: Hooks):
-    """mail.received.full: the content once in the database, in every try's body; shown as cut off when it is gone."""
+async def test_retries_have_the_full_mail_while_it_is_kept(hooks: Hooks):
+    """mail.received.full: content stored once and sent with every attempt; `truncated` once it is deleted."""
     await hooks.webhook("/500", ("mail.received.full",))
     data = {"message_id": "<1@x.test>", "queue_id": "Q1", "headers": None, "truncated": False, "body_text": None}
     await hooks.emit("mail.received.full", **data)
@@ -299,5 +301,5 @@ async def test_the_bodies_of_retries_hold_the_whole_mail_while_it_is_kept(hooks:
     assert first.json["data"]["body_text"] == "Hello"
     await hooks.api.sql("DELETE FROM event_payloads")
     await hooks.deliver(120)
-    told = hooks.sink.posted[-1].json["data"]
-    assert (told["body_text"], told["truncated"], told["message_id"]) == (None, True, "<1@x.test>")
+    data = hooks.sink.posted[-1].json["data"]
+    assert (data["body_text"], data["truncated"], data["message_id"]) == (None, True, "<1@x.test>")

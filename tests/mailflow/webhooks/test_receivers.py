@@ -1,4 +1,4 @@
-"""What a bad receiver can't do: each way of answering badly is recorded, and holds back nobody else."""
+"""Faulty receivers: each kind of failure is recorded, and does not delay other webhooks."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def moment(text: str) -> datetime:
 
 
 ANSWERED = {
-    "/200": (200, "told 200"),
+    "/200": (200, "status 200"),
     "/204": (204, ""),
-    "/301": (301, "told 301"),
-    "/307": (307, "told 307"),
-    "/400": (400, "told 400"),
-    "/410": (410, "told 410"),
-    "/429": (429, "told 429"),
-    "/500": (500, "told 500"),
+    "/301": (301, "status 301"),
+    "/307": (307, "status 307"),
+    "/400": (400, "status 400"),
+    "/410": (410, "status 410"),
+    "/429": (429, "status 429"),
+    "/500": (500, "status 500"),
     "/nul": (500, "a\ufffdb \ufffd\ufffd \ufffd\ufffd\ufffd end"),
     "/endless": (200, "x" * 1000),
 }
@@ -56,7 +56,7 @@ def never_accepting() -> Iterator[int]:
         yield port
 
 
-async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Hooks):
+async def test_each_kind_of_failure_is_recorded_and_retried(hooks: Hooks):
     made = {path: await hooks.webhook(path) for path in (*ANSWERED, *UNANSWERED, "/bomb")}
     untrusted = {kind: await hooks.webhook("/200", kind=kind) for kind in UNTRUSTED}
     with never_accepting() as port, socket.socket() as nobody:
@@ -75,7 +75,7 @@ async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Ho
         [attempt] = shown["attempts"]
         well = attempt["status"] in (200, 204)
         assert shown["state"] == ("delivered" if well else "waiting_for_retry"), shown
-        # The clock stands, so that the wait begins where the attempt did.
+        # The clock does not advance, so the wait begins with the attempt.
         assert shown["next_attempt_at"] == (None if well else iso(START + timedelta(seconds=30)))
         return attempt
 
@@ -84,7 +84,7 @@ async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Ho
         assert (attempt["status"], attempt["response_excerpt"], attempt["error"]) == (status, excerpt, None), path
     bomb = await ended(made["/bomb"])
     assert bomb["status"] == 200
-    assert bomb["response_excerpt"].startswith("\x1f\ufffd\x08"), "read as it comes, not unpacked"
+    assert bomb["response_excerpt"].startswith("\x1f\ufffd\x08"), "not decompressed"
     for path, error in UNANSWERED.items():
         attempt = await ended(made[path])
         assert attempt["status"] is None
@@ -98,13 +98,13 @@ async def test_each_way_of_answering_badly_is_recorded_and_tried_again(hooks: Ho
     assert (await ended(inside))["error"].startswith("address_refused")
     for webhook in [*made.values(), *untrusted.values(), dead, refused, inside]:
         error = ((await ended(webhook))["error"] or "").replace(f"not valid for '{HERE}'", "")  # as the URL says
-        assert not re.search(r"[0-9]+\.[0-9]+\.[0-9]+|::1", error), "no address of the inside network is shown"
+        assert not re.search(r"[0-9]+\.[0-9]+\.[0-9]+|::1", error), "internal addresses are not shown"
     redirected = [each for each in hooks.sink.posted if each.path in ("/301", "/307", "/200")]
-    assert len(redirected) == 3, "redirects are not followed, nothing untrusted is told anything"
+    assert len(redirected) == 3, "redirects are not followed, nothing is posted to untrusted servers"
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_slow_receiver_holds_back_itself_only(hooks: Hooks):
+async def test_a_slow_receiver_delays_only_its_own_deliveries(hooks: Hooks):
     slow, quick = await hooks.webhook("/200/slow"), await hooks.webhook("/200/quick")
     gate = hooks.sink.gates["/200/slow"] = asyncio.Event()
     for _ in range(40):
@@ -122,8 +122,8 @@ async def test_a_slow_receiver_holds_back_itself_only(hooks: Hooks):
 
 
 @pytest.mark.usefixtures("patient")
-async def test_webhooks_take_turns(hooks: Hooks):
-    """However much waits for one, another's only event comes with the first claim."""
+async def test_claims_alternate_between_webhooks(hooks: Hooks):
+    """The first claim includes the only event of one webhook, however many are pending for another."""
     await hooks.webhook("/200/much")
     for _ in range(300):
         await hooks.emit("mail.sent")
@@ -134,12 +134,12 @@ async def test_webhooks_take_turns(hooks: Hooks):
     async with asyncio.timeout(60):
         while not hooks.sink.at("/200/little"):
             await asyncio.sleep(0.01)
-    assert begun < 20, "a webhook that is not known yet has a small room"
+    assert begun < 20, "a new webhook starts with low concurrency"
     gate.set()
     await hooks.worker._worker.wait_until_idle()
 
 
-async def test_one_that_fails_gets_less_and_less_at_a_time(hooks: Hooks):
+async def test_a_failing_webhook_gets_fewer_concurrent_attempts(hooks: Hooks):
     await hooks.webhook("/500")
     for _ in range(30):
         await hooks.emit()

@@ -1,4 +1,4 @@
-"""What a delivery is signed with, verified as receivers do: by hand, and by the libraries of Standard Webhooks."""
+"""Signatures of deliveries, verified by our own code and by the libraries of Standard Webhooks."""
 
 import hashlib
 import hmac
@@ -31,24 +31,24 @@ def test_a_secret_is_whsec_and_256_random_bits():
     assert all(secret.startswith("whsec_") and len(b64decode(secret[6:], validate=True)) == 32 for secret in made)
 
 
-def test_the_reference_s_signature_is_keyed_with_the_secret_as_it_is_shown():
+def test_the_body_signature_uses_the_secret_as_shown():
     expected = hmac.new(SECRET.encode("utf-8"), BODY, hashlib.sha256).hexdigest()
     assert signed(SECRET)["X-Svc-Signature"] == expected
 
 
-def test_the_standard_one_is_keyed_with_the_bytes_behind_the_base64():
+def test_the_standard_signature_uses_the_decoded_secret():
     found = headers(b"{}", EVENT, "mail.sent", datetime.fromtimestamp(1614265330, UTC), [SECRET])
     signature = hmac.digest(b64decode(SECRET[6:]), f"{EVENT}.1614265330.{{}}".encode(), "sha256")
     assert found["webhook-signature"] == "v1," + b64encode(signature).decode()
     assert (found["webhook-id"], found["webhook-timestamp"]) == (str(EVENT), "1614265330")
 
 
-def test_the_specification_s_own_example():
+def test_the_example_of_the_specification():
     content = b'msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}'
     assert _standard_signatures(content, [SECRET]) == ["v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="]
 
 
-def test_while_a_rotation_overlaps_both_secrets_sign():
+def test_both_secrets_sign_during_a_rotation():
     both = signed(NEW, OLD)
     assert both["X-Svc-Signature"] == signed(NEW)["X-Svc-Signature"]
     assert both["X-Svc-Signature-Previous"] == signed(OLD)["X-Svc-Signature"]
@@ -57,14 +57,14 @@ def test_while_a_rotation_overlaps_both_secrets_sign():
 
 
 @given(st.binary(max_size=200))
-def test_any_body_can_be_signed_and_each_signature_is_its_own(body: bytes):
+def test_any_body_can_be_signed_and_signatures_differ(body: bytes):
     found = signed(SECRET, body=body)
     changed = signed(SECRET, body=body + b" ")
     assert all(found[name] != changed[name] for name in ("X-Svc-Signature", "webhook-signature"))
     assert all(value.isascii() and value.isprintable() for value in found.values())
 
 
-def test_python_s_library_verifies():
+def test_the_python_library_verifies_signatures():
     for each in deliveries():
         if each.genuine:
             assert Webhook(each.secret).verify(each.body, each.headers) == json.loads(each.body), each.name
@@ -73,7 +73,7 @@ def test_python_s_library_verifies():
                 Webhook(each.secret).verify(each.body, each.headers)
 
 
-def test_javascript_s_library_verifies():
+def test_the_javascript_library_verifies_signatures():
     given = deliveries()
     sent = [{"secret": each.secret, "body": b64encode(each.body).decode(), "headers": each.headers} for each in given]
     verdicts = json.loads(run_node(installed(RECEIVERS) / "verify.mjs", json.dumps(sent).encode(), timeout=90))

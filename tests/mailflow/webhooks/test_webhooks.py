@@ -1,4 +1,4 @@
-"""Webhooks over the API: made, changed, tried, their deliveries read and replayed."""
+"""Webhooks in the API: create, change, test; list and replay deliveries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ URL = "https://hooks.elsewhere.test/in?a=1"
 ID_EXAMPLE = str(DOMAIN_IDS[EXAMPLE])
 
 
-def asked(**changes: Any) -> dict[str, Any]:
+def new_webhook(**changes: Any) -> dict[str, Any]:
     body = {"url": URL, "events": ["mail.sent", "mail.bounced"]} | changes
     return {name: value for name, value in body.items() if value is not None}
 
 
-async def test_a_webhook_is_made_with_a_secret_that_is_shown_once(api: Api):
-    answer = await api.adam.post("/webhooks", asked(domain_id=ID_EXAMPLE))
+async def test_a_created_webhook_has_a_secret_that_is_shown_once(api: Api):
+    answer = await api.adam.post("/webhooks", new_webhook(domain_id=ID_EXAMPLE))
     assert answer.status == 201
     made = dict(answer.data)
     secret = made.pop("secret")
@@ -55,8 +55,10 @@ async def test_a_webhook_is_made_with_a_secret_that_is_shown_once(api: Api):
     assert secret.encode() not in row["secret"]
 
 
-async def test_an_idempotency_key_makes_one_and_shows_no_secret_again(api: Api):
-    first, again = [await api.sue("POST", "/webhooks", asked(), headers={"idempotency-key": "once"}) for _ in range(2)]
+async def test_a_repeated_creation_shows_no_secret(api: Api):
+    first, again = [
+        await api.sue("POST", "/webhooks", new_webhook(), headers={"idempotency-key": "once"}) for _ in range(2)
+    ]
     assert again.status == 201
     assert again.data == first.data | {"secret": None}
     assert len((await api.sue.get("/webhooks")).data) == 1
@@ -79,7 +81,7 @@ async def test_an_idempotency_key_makes_one_and_shows_no_secret_again(api: Api):
 async def test_a_private_address_or_port_is_refused_and_names_the_setting(api: Api, url: str, setting: str):
     made = await api.webhook()
     for answer in (
-        await api.sue.post("/webhooks", asked(url=url)),
+        await api.sue.post("/webhooks", new_webhook(url=url)),
         await api.sue.patch(f"/webhooks/{made}", {"url": url}),
     ):
         assert (answer.status, answer.code) == (400, "INVALID_URL"), answer.body
@@ -88,13 +90,13 @@ async def test_a_private_address_or_port_is_refused_and_names_the_setting(api: A
         assert "mailkeep listen" in answer.json["error"]["message"]
     webhooks = replace(api.app.settings.webhooks, allowed_networks=("0.0.0.0/0", "::/0"), allowed_ports=(25, 80, 1023))
     api.app.settings = replace(api.app.settings, webhooks=webhooks)
-    assert (await api.sue.post("/webhooks", asked(url=url))).status == 201
+    assert (await api.sue.post("/webhooks", new_webhook(url=url))).status == 201
     assert (await api.sue.patch(f"/webhooks/{made}", {"url": url})).status == 200
 
 
 @pytest.mark.parametrize("url", ["https://192.0.0.8.example:1024/", "https://8.8.8.8/", "https://a.test:65535/"])
 async def test_public_addresses_and_high_ports_need_no_setting(api: Api, url: str):
-    assert (await api.sue.post("/webhooks", asked(url=url))).status == 201
+    assert (await api.sue.post("/webhooks", new_webhook(url=url))).status == 201
 
 
 @pytest.mark.parametrize(
@@ -118,8 +120,8 @@ async def test_public_addresses_and_high_ports_need_no_setting(api: Api, url: st
         "https://hooks.elsewhere.test/" + "a" * 2048,
     ],
 )
-async def test_a_url_that_is_not_to_be_called_is_refused(shared_api: Api, url: str):
-    answer = await shared_api.sue.post("/webhooks", asked(url=url))
+async def test_a_url_that_is_not_allowed_is_refused(shared_api: Api, url: str):
+    answer = await shared_api.sue.post("/webhooks", new_webhook(url=url))
     assert (answer.status, answer.code) == (400, "INVALID_URL"), answer.body
     made = await shared_api.webhook()
     answer = await shared_api.sue.patch(f"/webhooks/{made}", {"url": url})
@@ -141,22 +143,22 @@ async def test_a_url_that_is_not_to_be_called_is_refused(shared_api: Api, url: s
         ({"domainid": ID_EXAMPLE}, "INVALID_FIELD", ["domainid"]),
     ],
 )
-async def test_faulty_fields_are_named(shared_api: Api, changes: dict[str, Any], code: str, fields: list[str]):
-    answer = await shared_api.sue.post("/webhooks", asked(**changes))
+async def test_invalid_fields_are_named(shared_api: Api, changes: dict[str, Any], code: str, fields: list[str]):
+    answer = await shared_api.sue.post("/webhooks", new_webhook(**changes))
     assert (answer.status, answer.code, faults(answer)) == (400, code, fields), answer.body
 
 
 async def test_no_domain_and_null_both_mean_all_domains(api: Api):
-    for body in (asked(), asked() | {"domain_id": None}):
+    for body in (new_webhook(), new_webhook() | {"domain_id": None}):
         assert (await api.sue.post("/webhooks", body)).data["domain_id"] is None
 
 
-async def test_a_scoped_key_makes_sees_and_touches_no_global_one(api: Api):
+async def test_a_scoped_key_has_no_access_to_global_webhooks(api: Api):
     everywhere, here, there = await api.webhook(), await api.webhook(EXAMPLE), await api.webhook(OTHER)
-    assert (await api.scoped.post("/webhooks", asked())).code == "API_KEY_DOMAIN_SCOPE"
-    assert (await api.scoped.post("/webhooks", asked() | {"domain_id": None})).code == "API_KEY_DOMAIN_SCOPE"
-    assert (await api.scoped.post("/webhooks", asked(domain_id=str(DOMAIN_IDS[OTHER])))).status == 403
-    made = await api.scoped.post("/webhooks", asked(domain_id=ID_EXAMPLE))
+    assert (await api.scoped.post("/webhooks", new_webhook())).code == "API_KEY_DOMAIN_SCOPE"
+    assert (await api.scoped.post("/webhooks", new_webhook() | {"domain_id": None})).code == "API_KEY_DOMAIN_SCOPE"
+    assert (await api.scoped.post("/webhooks", new_webhook(domain_id=str(DOMAIN_IDS[OTHER])))).status == 403
+    made = await api.scoped.post("/webhooks", new_webhook(domain_id=ID_EXAMPLE))
     assert made.status == 201
     assert {row["id"] for row in (await api.scoped.get("/webhooks")).data} == {str(here), made.data["id"]}
     for foreign in (everywhere, there):
@@ -171,18 +173,18 @@ async def test_a_scoped_key_makes_sees_and_touches_no_global_one(api: Api):
             assert (answer.status, answer.code) == (403, "API_KEY_DOMAIN_SCOPE")
 
 
-async def test_a_webhook_goes_with_its_domain_and_none_becomes_global(api: Api):
+async def test_a_webhook_is_deleted_with_its_domain(api: Api):
     doomed_id = await api.domain("doomed.test")
     doomed, kept = await api.webhook("doomed.test"), await api.webhook()
     async with api.app.db.tx() as conn:
-        await told(conn, doomed_id)
+        await emit(conn, doomed_id)
     assert (await api.sue.delete(f"/domains/{doomed_id}")).status == 200
     assert [row["id"] for row in (await api.sue.get("/webhooks")).data] == [str(kept)]
     assert (await api.sue.get(f"/webhooks/{doomed}")).code == "NOT_FOUND"
     assert [row["domain_id"] for row in await api.sql("SELECT domain_id FROM webhooks")] == [None]
 
 
-async def told(conn: Conn, domain_id: Any) -> None:
+async def emit(conn: Conn, domain_id: Any) -> None:
     await events.emit(conn, START, Event("mail.sent", domain_id, None, {}))
 
 
@@ -202,7 +204,7 @@ async def test_a_webhook_is_changed(api: Api):
         assert (await api.adam.patch(f"/webhooks/{webhook_id}", wrong)).code == "INVALID_FIELD", wrong
 
 
-async def test_a_deleted_webhook_is_gone(api: Api):
+async def test_a_deleted_webhook_is_not_found(api: Api):
     webhook_id = await api.webhook()
     answer = await api.adam.delete(f"/webhooks/{webhook_id}")
     assert (answer.status, answer.data["id"]) == (200, str(webhook_id))
@@ -229,7 +231,7 @@ async def test_a_test_is_posted_at_once_and_signed(hooks: Hooks):
     assert (posted.json["event"], posted.json["data"]["webhook_id"]) == ("system.test", good["id"])
     assert "x-svc-signature" in posted.headers
     failed = (await hooks.api.sue.post(f"/webhooks/{bad['id']}/test")).data
-    assert (failed["delivered"], failed["status"], failed["response_excerpt"]) == (False, 500, "told 500")
+    assert (failed["delivered"], failed["status"], failed["response_excerpt"]) == (False, 500, "status 500")
     assert await hooks.deliveries(good) == await hooks.deliveries(bad) == []
     assert [entry["details"]["status"] for entry in await hooks.api.audit_entries("webhook.test")] == [200, 500]
 
@@ -256,7 +258,7 @@ async def test_deliveries_are_listed_newest_first_by_page_state_and_kind(hooks: 
     assert (await hooks.api.sue.get(path, limit=0)).code == "INVALID_PAGINATION"
 
 
-async def test_one_delivery_is_replayed_with_all_its_tries_and_its_id(hooks: Hooks):
+async def test_a_replayed_delivery_has_the_whole_schedule_and_the_same_id(hooks: Hooks):
     webhook = await hooks.webhook("/flaky")
     hooks.sink.statuses["/flaky"] = 500
     await hooks.emit()
@@ -279,7 +281,7 @@ async def test_one_delivery_is_replayed_with_all_its_tries_and_its_id(hooks: Hoo
     assert len(await hooks.api.audit_entries("webhook.replay")) == 2
 
 
-async def test_of_very_many_tries_the_last_twenty_are_shown(hooks: Hooks):
+async def test_the_last_twenty_attempts_are_shown(hooks: Hooks):
     webhook = await hooks.webhook("/500")
     await hooks.emit()
     [row] = await hooks.deliveries(webhook)
@@ -292,7 +294,7 @@ async def test_of_very_many_tries_the_last_twenty_are_shown(hooks: Hooks):
     assert attempts[-1]["at"] == iso(hooks.api.clock())
 
 
-async def test_replay_of_a_foreign_or_unknown_delivery_and_of_an_inactive_webhook(api: Api):
+async def test_replays_of_unknown_deliveries_and_inactive_webhooks_fail(api: Api):
     one, other = await api.webhook(), await api.webhook()
     assert (await api.sue.post(f"/webhooks/{one}/deliveries/{other}/replay")).code == "NOT_FOUND"
     assert (await api.sue.post(f"/webhooks/{one}/deliveries/no-id/replay")).code == "NOT_FOUND"
@@ -304,8 +306,8 @@ async def test_replay_of_a_foreign_or_unknown_delivery_and_of_an_inactive_webhoo
         assert (answer.code, reason(answer)) == ("CONFLICT", "webhook_inactive")
 
 
-async def test_a_span_is_replayed_also_what_was_missed(hooks: Hooks):
-    # Away from other tests' times: ids made in one process never go back by seconds.
+async def test_a_period_is_replayed_with_missed_events(hooks: Hooks):
+    # Later than in other tests, since the IDs of a process never go back by seconds.
     hooks.api.clock.advance(days=20)
     begun = hooks.api.clock()
     for second in range(4):
@@ -331,7 +333,7 @@ async def test_a_span_is_replayed_also_what_was_missed(hooks: Hooks):
     assert entry["details"] == span | {"only_failed": False, "queued": 2}
 
 
-async def test_only_what_was_given_up_is_replayed_where_that_is_asked(hooks: Hooks):
+async def test_only_failed_replays_abandoned_deliveries(hooks: Hooks):
     webhook = await hooks.webhook("/flaky")
     hooks.sink.statuses["/flaky"] = 500
     await hooks.emit(n=1)
@@ -349,7 +351,7 @@ async def test_only_what_was_given_up_is_replayed_where_that_is_asked(hooks: Hoo
     assert [each.json["data"]["n"] for each in hooks.sink.posted[-1:]] == [1]
 
 
-async def test_a_span_with_more_than_a_call_takes_goes_on(hooks: Hooks, monkeypatch: pytest.MonkeyPatch):
+async def test_a_long_period_is_replayed_by_several_calls(hooks: Hooks, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("mailkeep.features.mailflow.webhooks.service.MAX_REPLAYS", 3)
     hooks.api.clock.advance(days=21)
     webhook = await hooks.webhook("/200")
@@ -366,13 +368,13 @@ async def test_a_span_with_more_than_a_call_takes_goes_on(hooks: Hooks, monkeypa
 
 
 @pytest.mark.parametrize("until", [iso(START), iso(START - timedelta(seconds=1))])
-async def test_a_span_has_a_beginning_before_its_end(shared_api: Api, until: str):
+async def test_a_period_must_begin_before_its_end(shared_api: Api, until: str):
     webhook_id = await shared_api.webhook()
     answer = await shared_api.sue.post(f"/webhooks/{webhook_id}/replay", {"since": iso(START), "until": until})
     assert faults(answer) == ["until"]
 
 
-async def test_a_replay_leaves_alone_what_is_under_way(hooks: Hooks):
+async def test_a_replay_does_not_change_attempts_in_progress(hooks: Hooks):
     webhook = await hooks.webhook("/200")
     await hooks.emit()
     await hooks.api.sql(
@@ -385,7 +387,7 @@ async def test_a_replay_leaves_alone_what_is_under_way(hooks: Hooks):
     assert answer.data == before
 
 
-async def test_mail_is_told_whole_while_a_webhook_wants_it(post: Post):
+async def test_full_mail_events_are_emitted_while_a_webhook_subscribes(post: Post):
     await post.api.mailbox()
     await post.deliver(f"alice@{EXAMPLE}")
     assert [kind for kind, _ in await post.events()] == ["mail.received"]
@@ -399,11 +401,11 @@ async def test_mail_is_told_whole_while_a_webhook_wants_it(post: Post):
         await post.api.sue.patch(f"/webhooks/{webhook_id}", {"active": False})
     count = len(await post.events())
     await post.deliver(f"alice@{EXAMPLE}")
-    assert len(await post.events()) == count + 1, "nobody active wants it"
+    assert len(await post.events()) == count + 1, "no active webhook subscribes to it"
     assert (await post.api.sue.delete(f"/webhooks/{elsewhere}")).status == 200
 
 
-async def test_a_send_and_its_fate_are_on_their_way_to_webhooks(post: Post):
+async def test_a_send_and_its_outcome_are_queued_for_webhooks(post: Post):
     webhook_id = await post.api.webhook(EXAMPLE, events=["*"])
     sent = await post.send()
     await post.run_queue()
@@ -418,7 +420,7 @@ async def test_a_send_and_its_fate_are_on_their_way_to_webhooks(post: Post):
     assert {str(row["message_id"]) for row in rows} == {sent.data["id"]}
 
 
-async def test_each_attempt_is_counted_by_what_it_made_of_the_delivery(hooks: Hooks):
+async def test_attempts_are_counted_by_the_resulting_state(hooks: Hooks):
     await hooks.webhook("/200")
     await hooks.webhook("/500")
     hooks.api.app.counters.drain()

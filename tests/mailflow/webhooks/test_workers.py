@@ -1,4 +1,4 @@
-"""Workers: several at once, woken and told to end, dead or late."""
+"""Workers: concurrent, woken, stopped, dead and late ones."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-async def test_the_schedule_in_real_time_shortened(hooks: Hooks):
-    """By the running worker: woken, then by its own look at the queue."""
+async def test_a_shortened_schedule_in_real_time(hooks: Hooks):
+    """By a running worker: first by wake-up, then by polling."""
     api, waits = hooks.api, (1, 1, 2)
     settings = replace(api.app.settings.webhooks, retry_seconds=waits)
     api.app = replace(api.app, clock=utc_now, settings=replace(api.app.settings, webhooks=settings))
@@ -50,7 +50,7 @@ async def test_the_schedule_in_real_time_shortened(hooks: Hooks):
 
 
 class running:  # noqa: N801
-    """A worker at work."""
+    """A running worker."""
 
     def __init__(self, hooks: Hooks) -> None:
         self.worker = DeliveryWorker(hooks.api.app)
@@ -70,7 +70,7 @@ async def emit_now(hooks: Hooks) -> None:
 
 
 async def asleep(hooks: Hooks, deliveries: DeliveryWorker) -> None:
-    """Return when it has nothing in hand and has said that it is about to sleep: whatever begins now wakes it."""
+    """Return when the worker is idle and listens for wake-ups."""
     worker = deliveries._worker
     statement = """
         SELECT 1 AS listener FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -94,7 +94,7 @@ async def test_a_sleeping_worker_is_woken_by_the_event(hooks: Hooks, monkeypatch
             await asyncio.wait_for(heard.wait(), 60)  # not by looking now and then
 
 
-async def test_a_worker_outlives_the_loss_of_its_connections(hooks: Hooks):
+async def test_a_worker_survives_the_loss_of_its_connections(hooks: Hooks):
     hooks.api.app = replace(hooks.api.app, clock=utc_now)
     await hooks.webhook()
     async with running(hooks) as worker:
@@ -113,7 +113,7 @@ async def test_a_worker_outlives_the_loss_of_its_connections(hooks: Hooks):
 
 
 @pytest.mark.usefixtures("patient")
-async def test_an_attempt_is_on_record_before_its_answer(hooks: Hooks):
+async def test_an_attempt_is_recorded_before_its_response(hooks: Hooks):
     webhook = await hooks.webhook("/200/later")
     gate = hooks.sink.gates["/200/later"] = asyncio.Event()
     await hooks.emit()
@@ -129,7 +129,7 @@ async def test_an_attempt_is_on_record_before_its_answer(hooks: Hooks):
     await draining
 
 
-async def test_a_delivery_of_a_worker_that_died_is_taken_up_after_its_lease(hooks: Hooks):
+async def test_the_delivery_of_a_dead_worker_is_repeated_after_its_lease(hooks: Hooks):
     webhook = await hooks.webhook("/200")
     await hooks.emit()
     async with hooks.api.app.db.autocommit() as conn:
@@ -145,7 +145,7 @@ async def test_a_delivery_of_a_worker_that_died_is_taken_up_after_its_lease(hook
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_worker_that_slept_beyond_its_lease_changes_nothing(hooks: Hooks):
+async def test_a_worker_whose_lease_has_ended_changes_nothing(hooks: Hooks):
     webhook = await hooks.webhook("/once")
     gate = hooks.sink.gates["/once"] = asyncio.Event()
     hooks.sink.statuses["/once"] = 500
@@ -163,7 +163,7 @@ async def test_a_worker_that_slept_beyond_its_lease_changes_nothing(hooks: Hooks
     hooks.sink.statuses["/once"] = 500
     gate.set()
     await draining
-    assert await hooks.delivery(webhook) == before, "its token was another's by then"
+    assert await hooks.delivery(webhook) == before, "another worker had claimed it by then"
 
 
 async def test_two_workers_share_a_queue_and_post_each_event_once(hooks: Hooks):
@@ -176,7 +176,7 @@ async def test_two_workers_share_a_queue_and_post_each_event_once(hooks: Hooks):
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_done(hooks: Hooks):
+async def test_a_worker_that_stops_releases_unfinished_deliveries(hooks: Hooks):
     webhook = await hooks.webhook("/200/later")
     hooks.sink.gates["/200/later"] = asyncio.Event()
     await hooks.emit()

@@ -1,4 +1,4 @@
-"""Health and version: open, quick, and true also while the database is away."""
+"""Health and version: public, quick, and right without a database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.support.client import Api
         ([], "ok"),
     ],
 )
-def test_the_whole_is_as_bad_as_its_worst_part(statuses: list[Status], whole: Status):
+def test_the_overall_status_is_the_worst_one(statuses: list[Status], whole: Status):
     assert rules.overall_health([HealthCheck("part", status) for status in statuses]).status == whole
 
 
@@ -43,7 +43,7 @@ def test_the_whole_is_as_bad_as_its_worst_part(statuses: list[Status], whole: St
     "free, total, status",
     [(50 << 30, 100 << 30, "ok"), (4 << 30, 100 << 30, "degraded"), (10 << 20, 100 << 20, "down"), (0, 0, "down")],
 )
-def test_a_disk_that_fills(free: int, total: int, status: Status):
+def test_the_status_of_a_disk_that_fills_up(free: int, total: int, status: Status):
     assert rules.disk(free, total) == status
 
 
@@ -53,7 +53,7 @@ async def ask(api: Api, path: str) -> Any:
 
 @pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("path", ["/health", "/api/v1/health"])
-async def test_health_is_open_and_names_the_parts(api: Api, path: str):
+async def test_health_is_public_and_lists_services(api: Api, path: str):
     answer = await ask(api, path)
     assert answer.status == 200
     assert answer.data["status"] in ("ok", "degraded")  # the disk of a machine that runs tests may be nearly full
@@ -69,14 +69,14 @@ async def test_version(api: Api, path: str):
 
 
 @pytest.mark.usefixtures("unhurried")
-async def test_lives_and_is_ready(api: Api):
+async def test_liveness_and_readiness(api: Api):
     for path in ("/healthz", "/readyz"):
         assert (await ask(api, path)).data == {"status": "ok"}
         assert (await ask(api, f"/api/v1{path}")).status == 404
 
 
 class Away:
-    """A database that is away at once, or never answers."""
+    """A database that refuses connections or never answers."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -93,7 +93,7 @@ class Away:
 
 
 @pytest.mark.parametrize("seconds", [0, 60])
-async def test_without_the_database_it_is_down_and_says_so_quickly(api: Api, seconds: float):
+async def test_without_the_database_health_is_down_within_the_time_limit(api: Api, seconds: float):
     api.app.db = Away(seconds)  # pyright: ignore[reportAttributeAccessIssue]
     started = time.monotonic()
     health, ready, lives = await asyncio.gather(ask(api, "/health"), ask(api, "/readyz"), ask(api, "/healthz"))
@@ -116,7 +116,7 @@ async def test_a_schema_of_another_version_is_not_ready(api: Api, monkeypatch: p
 
 
 @pytest.mark.usefixtures("unhurried")
-async def test_the_sandbox_is_a_part_where_there_is_one(api: Api):
+async def test_the_sandbox_is_checked_if_configured(api: Api):
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))  # ours from now on, and nobody listens there yet
         api.app.mta = SmtpPool(Relay("127.0.0.1", server.getsockname()[1]))
@@ -130,7 +130,7 @@ async def test_the_sandbox_is_a_part_where_there_is_one(api: Api):
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def test_the_commit_is_read_from_a_clone_of_any_kind(tmp_path: Path):
+def test_the_commit_is_read_from_any_kind_of_clone(tmp_path: Path):
     assert service.commit_of(tmp_path) is None
     git = tmp_path / ".git"
     (git / "refs/heads").mkdir(parents=True)
@@ -152,7 +152,7 @@ def test_the_commit_is_read_from_a_clone_of_any_kind(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("unhurried")
-async def test_in_the_full_profile_each_part_is_told_as_its_supervisor_tells(api: Api):
+async def test_the_full_profile_lists_services_as_the_supervisor_reports(api: Api):
     api.app.running_services = lambda: {"postfix": True, "lmtp": False, "supervisor": True}
     answer = await ask(api, "/health")
     assert answer.status == 200
@@ -213,7 +213,7 @@ def test_health_reports_too_few_inodes():
     assert rules.disk_component(50 << 30, 100 << 30, 0, 0).status == "ok"  # a file system without a fixed number
 
 
-def test_a_node_that_is_silent_is_degraded():
+def test_a_silent_node_is_degraded():
     report = NodeReport(NOW - timedelta(minutes=2), {"deferred": 0}, certificate(60), [])
     assert {each.status for each in rules.node_components(report, "mx.example.test", NOW)} == {"degraded"}
 

@@ -1,4 +1,4 @@
-"""The log as the database's owner meets it, and entries by the thousand."""
+"""The audit log for tests: thousands of entries, and access as the owner of the database."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ CLERK = Principal(None, "clerk", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 @dataclass
 class Book:
-    """The audit log of an application, with somebody at hand who may do everything in its database."""
+    """The audit log of an application, with a connection that has all permissions in its database."""
 
     api: Api
     owner: psycopg.AsyncConnection[Any]
 
     async def write(self, count: int, action: str = "thing.change", at: datetime | None = None) -> list[UUID]:
-        """Entries, one a transaction where there are few, else all in one statement; their ids, oldest first."""
+        """Write entries, a few in one transaction each, many in one statement; returns their IDs, oldest first."""
         at = at or self.api.clock()
         if count > 100:
             ids = [uuid7(at) for _ in range(count)]
@@ -60,7 +60,7 @@ class Book:
         return made
 
     async def seal(self) -> None:
-        """Seal everything at once: other tests on the same server may hold transactions open for a moment."""
+        """Seal everything now; retries, since other tests on the server may have open transactions."""
         async with asyncio.timeout(60):
             while await self.api.sql(
                 "SELECT 1 AS open FROM audit_entries WHERE tx >= pg_snapshot_xmin(pg_current_snapshot()) LIMIT 1"
@@ -73,7 +73,7 @@ class Book:
         return await service.verify(self.api.app)
 
     async def by_hand(self, statement: LiteralString, **named: Any) -> None:
-        """As the owner: one row, no more and no less, is changed."""
+        """Change exactly one row, as the owner."""
         cursor = await self.owner.execute(statement, named)
         assert cursor.rowcount == 1, cursor.rowcount
 
@@ -87,5 +87,5 @@ async def book(api: Api, database_server: Urls) -> AsyncIterator[Book]:
 
 
 def named(verdict: Verification) -> dict[UUID | int | None, str]:
-    """What is wrong, by the id of the entry, else by the number of the seal."""
+    """The problems by entry ID, or by the number of the seal."""
     return {fault.id if fault.seal is None else fault.seal: fault.problem for fault in verdict.faults}

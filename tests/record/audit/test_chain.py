@@ -1,4 +1,4 @@
-"""The chain over the log: what is sealed, and what of it was altered, removed, put in or cut off by hand."""
+"""The chain of seals, and entries that were altered, removed, inserted or truncated by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.record.audit.conftest import CLERK, Book, named
 from tests.support.client import Api
 
 
-async def test_of_ten_thousand_entries_the_altered_and_the_removed_one_are_named(book: Book):
+async def test_altered_and_removed_entries_among_ten_thousand_are_named(book: Book):
     ids = await book.write(10_000)
     await book.seal()
     answer = await book.api.sue.get("/audit/verify")
@@ -32,15 +32,15 @@ async def test_of_ten_thousand_entries_the_altered_and_the_removed_one_are_named
     )
     await book.by_hand("UPDATE audit_entries SET actor_label = 'nobody' WHERE id = %(id)s", id=ids[4321])
     await book.by_hand("DELETE FROM audit_entries WHERE id = %(id)s", id=ids[8765])
-    told = (await book.api.sue.get("/audit/verify")).data
-    assert told["ok"] is False
-    assert told["checked"] == 10_000
-    assert told["first_bad"] == str(ids[4321])
-    assert told["bad"] == [
+    result = (await book.api.sue.get("/audit/verify")).data
+    assert result["ok"] is False
+    assert result["checked"] == 10_000
+    assert result["first_bad"] == str(ids[4321])
+    assert result["bad"] == [
         {"problem": "altered", "id": str(ids[4321]), "seal": None},
         {"problem": "removed", "id": str(ids[8765]), "seal": None},
     ]
-    assert told["bad_count"] == 2
+    assert result["bad_count"] == 2
 
 
 ALTERATIONS = [
@@ -61,7 +61,7 @@ ALTERATIONS = [
 ]
 
 
-async def test_any_column_that_is_altered_shows(book: Book):
+async def test_an_altered_column_is_detected(book: Book):
     ids = await book.write(len(ALTERATIONS) + 1)
     await book.seal()
     assert (await book.verify()).ok
@@ -71,13 +71,13 @@ async def test_any_column_that_is_altered_shows(book: Book):
     wrong = named(verdict)
     last = ids[-1]
     assert {entry_id: wrong.get(entry_id) for entry_id in ids[1:-1]} == dict.fromkeys(ids[1:-1], "altered")
-    # Another id is another entry.
+    # An entry with another ID is another entry.
     assert wrong[last] == "removed"
     assert wrong[UUID("01890000-0000-7000-8000-000000000000")] == "inserted"
     assert verdict.fault_count == len(ALTERATIONS) + 1
 
 
-async def test_entries_that_changed_places_are_named(book: Book):
+async def test_entries_with_exchanged_positions_are_named(book: Book):
     ids = await book.write(5)
     await book.seal()
     [one, other] = await book.api.sql(
@@ -88,7 +88,7 @@ async def test_entries_that_changed_places_are_named(book: Book):
     assert named(await book.verify()) == {ids[1]: "altered", ids[3]: "altered"}
 
 
-async def test_an_entry_that_is_moved_behind_the_seals_was_altered(book: Book):
+async def test_an_entry_moved_after_the_last_seal_counts_as_altered(book: Book):
     ids = await book.write(3)
     await book.seal()
     await book.by_hand("UPDATE audit_entries SET tx = '999999999' WHERE id = %(id)s", id=ids[1])
@@ -96,7 +96,7 @@ async def test_an_entry_that_is_moved_behind_the_seals_was_altered(book: Book):
 
 
 @pytest.mark.parametrize("place", ["among", "before"])
-async def test_an_entry_that_is_put_in_is_named(book: Book, place: str):
+async def test_an_inserted_entry_is_named(book: Book, place: str):
     ids = await book.write(3)
     await book.seal()
     smuggled = UUID("01890000-0000-7000-8000-00000000000a")
@@ -113,7 +113,7 @@ async def test_an_entry_that_is_put_in_is_named(book: Book, place: str):
     assert named(await book.verify()) == {smuggled: "inserted"}
 
 
-async def test_seals_that_are_altered_or_removed_are_named(book: Book):
+async def test_altered_and_removed_seals_are_named(book: Book):
     for _ in range(6):
         await book.write(2)
         await book.seal()
@@ -128,11 +128,11 @@ async def test_seals_that_are_altered_or_removed_are_named(book: Book):
         4: "seal_removed",
         5: "seal_altered",
     }
-    # The entry whose leaf was forged fits no more; those of the removed seal are nobody's, and not accused.
+    # The entry of the forged leaf differs; those of the removed seal are covered by none, and not reported.
     assert [fault.problem for fault in verdict.faults if fault.seal is None] == ["altered"]
 
 
-async def test_the_first_seals_are_missed_too(book: Book):
+async def test_removed_first_seals_are_detected(book: Book):
     for _ in range(3):
         await book.write(2)
         await book.seal()
@@ -140,7 +140,7 @@ async def test_the_first_seals_are_missed_too(book: Book):
     assert named(await book.verify()) == {1: "seal_removed"}
 
 
-async def test_what_was_cut_off_is_missed_by_what_stands_in_the_data_directory(book: Book):
+async def test_the_head_file_reveals_a_truncated_log(book: Book):
     ids = await book.write(2)
     await book.seal()
     await book.write(2)
@@ -150,7 +150,7 @@ async def test_what_was_cut_off_is_missed_by_what_stands_in_the_data_directory(b
     await book.owner.execute("DELETE FROM audit_entries WHERE id <> ALL(%s)", (ids,))
     await book.by_hand("DELETE FROM audit_seals WHERE sequence = 2")
     assert named(await book.verify()) == {2: "truncated"}
-    # What is sealed afterwards doesn't cover it up.
+    # Later seals do not hide it.
     await book.write(2)
     await book.seal()
     assert named(await book.verify()) == {2: "truncated"}
@@ -159,8 +159,8 @@ async def test_what_was_cut_off_is_missed_by_what_stands_in_the_data_directory(b
     assert (verdict.ok, verdict.head, named(verdict)) == (False, None, {2: "truncated"})
 
 
-async def test_a_seal_of_somebody_else_is_no_seal(book: Book):
-    """Who may write into the tables, but hasn't the master secret."""
+async def test_a_seal_signed_with_another_key_is_rejected(book: Book):
+    """By somebody who can write to the tables but has no master secret."""
     await book.write(2)
     await book.seal()
     app = book.api.app
@@ -174,8 +174,8 @@ async def test_a_seal_of_somebody_else_is_no_seal(book: Book):
     assert named(await book.verify()) == {1: "seal_altered"}
 
 
-async def test_what_is_not_settled_is_not_sealed_and_nothing_is_skipped(book: Book):
-    """Transactions end in another order than they began, while the sealer is at work."""
+async def test_entries_of_open_transactions_are_sealed_later_and_none_is_skipped(book: Book):
+    """Transactions commit in another order than they began, while the sealer runs."""
     app = book.api.app
 
     async def entry(conn: object, n: int) -> None:
@@ -194,7 +194,7 @@ async def test_what_is_not_settled_is_not_sealed_and_nothing_is_skipped(book: Bo
     assert verdict.head
 
 
-async def test_many_writers_and_several_sealers_at_once(book: Book):
+async def test_concurrent_writers_and_sealers(book: Book):
     app = book.api.app
     done, sealed = asyncio.Event(), asyncio.Event()
 
@@ -228,7 +228,7 @@ async def test_many_writers_and_several_sealers_at_once(book: Book):
     assert row["n"] == row["top"] > 1
 
 
-async def test_only_super_admins_verify(api: Api):
+async def test_only_super_admins_can_verify(api: Api):
     for name, status, code in [
         ("sue", 200, None), ("unscoped", 200, None), ("adam", 403, "FORBIDDEN"), ("dora", 403, "FORBIDDEN"),
         ("scoped", 403, "FORBIDDEN"),
@@ -239,8 +239,8 @@ async def test_only_super_admins_verify(api: Api):
     assert (empty["ok"], empty["checked"], empty["head"]) == (True, 0, None)
 
 
-async def test_tables_from_another_server_are_not_sealed_on(book: Book):
-    """Its numbers of transactions are ahead of ours: what comes now would lie before what is sealed."""
+async def test_tables_from_another_server_are_not_sealed(book: Book):
+    """Its transaction counter is ahead of ours: new entries would come before sealed ones."""
     await book.write(1)
     await book.owner.execute("UPDATE audit_entries SET tx = '3000000000'")
     app = book.api.app

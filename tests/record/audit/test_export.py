@@ -1,4 +1,4 @@
-"""The export in its three forms, and verifying it without the server."""
+"""The export in three formats, and its verification without the server."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ async def hostile_entries(api: Api) -> None:
             await service.record(conn, CLERK, api.clock(), audit_action)
 
 
-async def test_every_form_has_every_entry_and_itself(book: Book):
+async def test_each_format_has_all_entries_and_the_export_itself(book: Book):
     await hostile_entries(book.api)
     await make_domain(book.api, "new.test")
     forms = {form: await book.api.sue.get("/audit/export", format=form) for form in ("json", "ndjson", "csv")}
     types = {form: answer.headers["content-type"] for form, answer in forms.items()}
     assert types == {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
     assert forms["csv"].headers["content-disposition"] == 'attachment; filename="audit-2026-03-01.csv"'
-    told = forms["json"].json
-    assert (told["error"], told["meta"]["request_id"]) == (None, forms["json"].headers["x-request-id"])
+    envelope = forms["json"].json
+    assert (envelope["error"], envelope["meta"]["request_id"]) == (None, forms["json"].headers["x-request-id"])
     rows = list(csv.DictReader(io.StringIO(forms["csv"].body.decode(), newline="")))
     lines = lines_of(forms["ndjson"].body)
     actions = ["thing.change"] * len(HOSTILE) + ["domain.create", "audit.export"]
-    assert [one["action"] for one in told["data"]] == actions
+    assert [one["action"] for one in envelope["data"]] == actions
     assert [one["action"] for one in lines] == [*actions, "audit.export"]
     assert [one["action"] for one in rows] == [*actions, "audit.export", "audit.export"]
     assert [one["details"]["format"] for one in lines if one["action"] == "audit.export"] == ["json", "ndjson"]
-    for mine, other in zip(told["data"], lines, strict=False):
+    for mine, other in zip(envelope["data"], lines, strict=False):
         assert {**other, "seals": None} == {**mine, "seals": None}
     assert [one["resource_id"] for one in lines[: len(HOSTILE)]] == HOSTILE
     assert lines[0]["details"]["after"]["password"] == "(secret)"
@@ -111,18 +111,18 @@ async def test_the_filters_are_those_of_the_list(book: Book):
         assert (await api.sue.get("/audit/export", **query)).code == code
 
 
-async def test_an_export_is_recorded_and_a_refused_one_too(book: Book):
+async def test_exports_and_refused_exports_are_recorded(book: Book):
     await export(book.api.sue, format="csv", action="domain.create")
     assert (await book.api.adam.get("/audit/export")).code == "FORBIDDEN"
     assert (await book.api.scoped.get("/audit/export")).code == "FORBIDDEN"
-    told = [
+    outcomes = [
         (row["outcome"], row["actor_label"], row["details"]) for row in await book.api.audit_entries("audit.export")
     ]
-    assert told[0] == ("success", f"sue@{EXAMPLE}", {"format": "csv", "action": "domain.create"})
-    assert [outcome for outcome, _, _ in told] == ["success", "denied", "denied"]
+    assert outcomes[0] == ("success", f"sue@{EXAMPLE}", {"format": "csv", "action": "domain.create"})
+    assert [outcome for outcome, _, _ in outcomes] == ["success", "denied", "denied"]
 
 
-async def test_an_admin_who_is_gone_stays_in_the_export(book: Book):
+async def test_a_deleted_administrator_stays_in_the_export(book: Book):
     await make_mailbox(book.api, "alice")
     [entry] = await book.api.audit_entries("mailbox.create")
     await book.seal()
@@ -142,7 +142,7 @@ async def test_an_export_is_verified_without_the_server(book: Book):
     verdict = verdict_of(data)
     assert (verdict.ok, verdict.checked + verdict.unsealed, verdict.partial) == (True, 2500 + len(HOSTILE) + 21, False)
     assert verdict.head
-    # The key that came along says the same, another one says no.
+    # The key in the export verifies it, another one does not.
     assert verdict_of(data, None).public_key == KEY
     assert not verdict_of(data, bytes(32)).ok
     lines = data.splitlines(keepends=True)
@@ -198,7 +198,7 @@ async def test_seals_of_an_export_are_verified(book: Book):
     assert 2 in verdict(forge("leaves", b64encode(leaves[:48]).decode()))
 
 
-async def test_an_export_with_filters_can_be_verified_but_for_what_is_missing(book: Book):
+async def test_a_filtered_export_is_verified_except_for_removed_entries(book: Book):
     for number in range(3):
         await book.write(3)
         await book.write(1, action="thing.rare")
@@ -215,13 +215,13 @@ async def test_an_export_with_filters_can_be_verified_but_for_what_is_missing(bo
 
 
 @pytest.mark.parametrize("data", [b"", b"{}\n", b"[1]\n", b"hello\n", b'{"id":"x"}\n', b"\xff\xfe\n"])
-def test_what_is_no_export_can_not_be_verified(data: bytes):
+def test_other_files_than_exports_can_not_be_verified(data: bytes):
     with pytest.raises(ValueError, match=r"line 1|no seal"):
         verdict_of(data)
 
 
-async def test_an_export_is_of_one_moment(book: Book):
-    """What is written while it streams is not in it; nothing of before is missing or there twice."""
+async def test_an_export_is_a_snapshot(book: Book):
+    """It has all entries from before its start exactly once, and none that is written meanwhile."""
     ids = await book.write(1200)
     export = await service.start_export(book.api.app, AuditFilter(None))
     met: list[UUID] = []
@@ -232,8 +232,8 @@ async def test_an_export_is_of_one_moment(book: Book):
     assert len(met) == 1200
 
 
-async def test_a_client_that_goes_away_holds_nothing(book: Book):
-    """However many leave in the middle of an export, every connection is there for others."""
+async def test_a_client_that_disconnects_leaves_no_connection_open(book: Book):
+    """However many clients disconnect during an export, all database connections are available."""
     await book.write(3000)
     path = f"{PREFIX}/audit/export"
     scope = {

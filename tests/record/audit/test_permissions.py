@@ -1,4 +1,4 @@
-"""What the application's role may do with the log: add to it and read it, on the tables and on each month of them."""
+"""Permissions of the application's role: insert and read, on the tables and on each partition."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_entries_and_seals_are_not_changed_by_the_application(module_database_ur
                 conn.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
 
 
-def test_the_application_does_not_say_in_which_transaction_it_writes(module_database_urls: Urls):
+def test_the_application_can_not_set_the_transaction_of_an_entry(module_database_urls: Urls):
     statement = """
         INSERT INTO audit_entries (id, created_at, actor_type, actor_label, action, resource_type, outcome, details, tx)
         VALUES ('01890000-0000-7000-8000-000000000000', %s, 'cli', 'x', 'x', 'x', 'success', '{}', '1')
@@ -57,7 +57,7 @@ def test_the_application_does_not_say_in_which_transaction_it_writes(module_data
         conn.execute(statement, (START,))
 
 
-def test_the_application_empties_no_audit_log_with_a_forged_seal(module_database_urls: Urls):
+def test_a_forged_seal_does_not_let_the_application_delete_entries(module_database_urls: Urls):
     with psycopg.connect(module_database_urls.app, autocommit=True) as conn:
         for statement in (
             FORGED_SEAL,
@@ -69,20 +69,20 @@ def test_the_application_empties_no_audit_log_with_a_forged_seal(module_database
         ):
             with pytest.raises(errors.InsufficientPrivilege):
                 conn.execute(statement, {"before": datetime(2100, 1, 1, tzinfo=UTC)} if "%(" in statement else None)
-        # The history goes by another function, which leaves the audit log alone.
+        # Another function deletes the history; it does not touch the audit log.
         conn.execute("SELECT ensure_partitions(%s)", (START,))
         conn.execute("SELECT drop_partitions('2100-01-01', '2100-01-01', '2100-01-01')")
         assert conn.execute("SELECT to_regclass('audit_entries_2026_03') IS NOT NULL").fetchone() == (True,)
 
 
-def test_nobody_prunes_the_audit_log_of_the_last_31_days(database_urls: Urls):
-    """The role that seals, too: whatever a seal says."""
+def test_the_last_31_days_of_the_audit_log_can_not_be_pruned(database_urls: Urls):
+    """The sealing role can't either, whatever the seal says."""
     entry = """
         INSERT INTO audit_entries (id, created_at, actor_type, actor_label, action, resource_type, outcome, details)
         VALUES (uuid7_floor(%(at)s), %(at)s, 'cli', 'x', 'x', 'x', 'success', '{}')
     """
     with psycopg.connect(database_urls.audit, autocommit=True) as conn:
-        # An entry from the future makes nothing old.
+        # An entry from the future does not make others old.
         for at in (START, datetime(2100, 1, 1, tzinfo=UTC)):
             conn.execute(entry, {"at": at})
         conn.execute(FORGED_SEAL, {"before": datetime(2099, 1, 1, tzinfo=UTC)})
@@ -91,7 +91,7 @@ def test_nobody_prunes_the_audit_log_of_the_last_31_days(database_urls: Urls):
         assert conn.execute("SELECT count(*) FROM audit_entries").fetchone() == (2,)
 
 
-def test_the_role_that_seals_reads_and_changes_nothing_else(module_database_urls: Urls):
+def test_the_sealing_role_can_not_read_or_change_other_tables(module_database_urls: Urls):
     with psycopg.connect(module_database_urls.owner) as conn:
         rows = conn.execute(
             """

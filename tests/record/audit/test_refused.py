@@ -1,4 +1,4 @@
-"""Refused calls: they neither flood the log nor show one tenant's administrator to another."""
+"""Refused calls neither flood the log nor show the administrator of another tenant."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,8 +14,8 @@ async def entries(api: Api) -> list[dict[str, Any]]:
     return await api.sql("SELECT * FROM audit_entries WHERE outcome <> 'success' ORDER BY id")
 
 
-async def test_refused_calls_beyond_60_a_minute_are_one_entry(api: Api):
-    """2,000 entries were written in ten seconds."""
+async def test_refused_calls_beyond_60_a_minute_share_an_entry(api: Api):
+    """2,000 refused calls in ten seconds."""
     for number in range(200):
         if number % 2:
             assert (await api.otto.post("/aliases", FOREIGN)).code == "FORBIDDEN"
@@ -34,7 +34,7 @@ async def test_refused_calls_beyond_60_a_minute_are_one_entry(api: Api):
         ADMIN_IDS["otto"],
     )
     assert summary["details"] == {"count": 140, "actions": ["alias.create", "domain.update"]}
-    # A key is a principal of its own, and the next minute begins anew.
+    # A key is a principal of its own, and the count starts again each minute.
     for _ in range(61):
         await api.otto.post("/aliases", FOREIGN)
         assert (await api.scoped.post("/domains", {"name": "new.test"})).code == "API_KEY_DOMAIN_SCOPE"
@@ -44,7 +44,7 @@ async def test_refused_calls_beyond_60_a_minute_are_one_entry(api: Api):
     assert {(row["key_id"], row["details"]["count"]) for row in (first, second)} == {(None, 1), (KEY_IDS["scoped"], 1)}
 
 
-async def test_a_refused_call_shows_another_tenants_administrator_by_role_and_id_only(api: Api):
+async def test_another_tenants_administrator_is_shown_by_role_and_id_only(api: Api):
     for client in (api.otto, api.adam, api.dora):
         await client("POST", "/aliases", FOREIGN | {"destination": "-"}, headers={"user-agent": "Secret/1"})
         await client("POST", "/aliases", FOREIGN | {"destination": f"x@{EXAMPLE}"}, headers={"user-agent": "Secret/1"})
@@ -62,7 +62,7 @@ async def test_a_refused_call_shows_another_tenants_administrator_by_role_and_id
     whole = {name: {(f"{name}@example.test", "192.0.2.1", "Secret/1")} for name in ("otto", "adam", "dora")}
     by_role = {otto: {("domain_admin", None, None)}, adam: {("admin", None, None)}}
     assert await seen("dora") == by_role | {dora: whole["dora"]}
-    # A key that is scoped sees its owner only.
+    # A scoped key sees only its owner.
     assert await seen("scoped") == {
         otto: {("domain_admin", None, None)},
         dora: {("domain_admin", None, None)},
@@ -70,12 +70,12 @@ async def test_a_refused_call_shows_another_tenants_administrator_by_role_and_id
     }
     for name in ("adam", "sue"):
         assert await seen(name) == {otto: whole["otto"], adam: whole["adam"], dora: whole["dora"]}
-    # Nobody below super_admin exports.
+    # Only super_admin may export.
     for name in ("dora", "otto", "adam", "scoped"):
         assert (await api.callers[name].get("/audit/export")).status == 403
-    # A deleted administrator is nobody's to see.
+    # A deleted administrator is visible to nobody.
     assert (await api.sue.delete(f"/admins/{otto}")).status == 200
     assert (await seen("dora"))[None] == {("administrator", None, None)}
-    # What succeeded shows who did it, as before.
+    # Successful calls show the administrator, as before.
     assert (await api.sue.post("/aliases", FOREIGN)).status == 201
     assert (await api.dora.get("/audit", action="alias.create")).data[0]["actor"]["label"] == "sue@example.test"

@@ -1,4 +1,4 @@
-"""Old months go, by a seal's word, and the rest of the log is verified from there on."""
+"""Old months are deleted, a seal records that, and verification starts there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def month(year: int, number: int) -> datetime:
 
 
 async def fill(book: Book, *months: datetime) -> list[list[UUID]]:
-    """Some seals of entries in each month, by a clock that goes with them."""
+    """Write and seal entries in each month, with the clock set to their times."""
     written: list[list[UUID]] = []
     for at in months:
         book.api.clock.now = at
@@ -40,7 +40,7 @@ async def kept(book: Book) -> set[UUID]:
 
 
 async def prune(book: Book, at: datetime | None = None) -> int:
-    """Prune by the clock of `at`: two checks, a day apart, with a recent entry."""
+    """Prune at the time `at`: two checks, a day apart, with a recent entry."""
     app, clock = book.api.app, book.api.clock
     clock.now = at or clock.now
     await book.write(1, "clerk.note")
@@ -57,7 +57,7 @@ async def months_of(book: Book) -> list[str]:
     return sorted(row["name"].removeprefix("audit_entries_") for row in rows)
 
 
-async def test_months_that_are_old_enough_go_and_the_rest_is_verified(book: Book):
+async def test_old_months_are_deleted_and_the_rest_is_verified(book: Book):
     written = await fill(book, month(2025, 1), month(2025, 2), month(2025, 4), month(2026, 3))
     book.api.clock.now = datetime(2026, 4, 6, tzinfo=UTC)  # 400 days before is 2 March 2025
     assert await prune(book) == 2
@@ -72,7 +72,7 @@ async def test_months_that_are_old_enough_go_and_the_rest_is_verified(book: Book
     [entry] = await book.api.audit_entries("audit.prune")
     assert (entry["actor_type"], entry["details"]) == ("system", {"before": "2025-03-01T00:00:00.000Z", "months": 2})
     assert await prune(book) == 0
-    # What goes on top, what is altered below and an export hold as before.
+    # New entries, altered ones and an export are verified as before.
     await fill(book, book.api.clock.now)
     assert (await book.verify()).ok
     data = (await book.api.sue.get("/audit/export", format="ndjson")).body
@@ -85,7 +85,7 @@ async def test_months_that_are_old_enough_go_and_the_rest_is_verified(book: Book
     assert named(await book.verify()) == {gone: "removed", altered: "altered"}
 
 
-async def test_a_second_time_goes_on_from_the_first(book: Book):
+async def test_a_second_deletion_continues_after_the_first(book: Book):
     written = await fill(book, month(2025, 1), month(2025, 3), month(2025, 5), month(2026, 3))
     for now, months, left in [
         (datetime(2026, 3, 20, tzinfo=UTC), 1, written[1:]),
@@ -99,7 +99,7 @@ async def test_a_second_time_goes_on_from_the_first(book: Book):
         assert verdict.ok, verdict.faults
 
 
-async def test_a_seal_over_a_boundary_keeps_what_is_young(book: Book):
+async def test_a_seal_across_the_boundary_keeps_newer_entries(book: Book):
     await book.api.sql("SELECT ensure_partitions(%(at)s)", at=month(2025, 1))
     old, young = await book.write(2, at=month(2025, 1)), await book.write(2, at=month(2025, 2))
     await book.seal()
@@ -113,8 +113,8 @@ async def test_a_seal_over_a_boundary_keeps_what_is_young(book: Book):
     assert old
 
 
-async def test_who_drops_a_month_by_hand_is_found_out(book: Book):
-    """The owner of the tables, with what the application itself would write but for the signature."""
+async def test_a_month_dropped_by_hand_is_detected(book: Book):
+    """By the owner of the tables, with a valid seal except for the signature."""
     written = await fill(book, month(2026, 2), month(2026, 3))
     await book.owner.execute("DROP TABLE audit_entries_2026_02")
     assert named(await book.verify()) == dict.fromkeys(written[0], "removed")
@@ -126,7 +126,7 @@ async def test_who_drops_a_month_by_hand_is_found_out(book: Book):
     assert {fault.problem for fault in verdict.faults} == {"removed", "seal_altered"}
 
 
-async def test_what_is_being_verified_or_read_stays_for_now(book: Book):
+async def test_a_month_that_is_being_read_is_deleted_later(book: Book):
     await fill(book, month(2025, 1), month(2026, 3))
     app = book.api.app
     async with app.db.tx() as conn:
@@ -143,12 +143,12 @@ async def test_what_is_being_verified_or_read_stays_for_now(book: Book):
     assert (await book.verify()).ok
 
 
-async def test_what_is_not_sealed_does_not_go(book: Book):
+async def test_unsealed_entries_are_not_deleted(book: Book):
     await fill(book, month(2026, 3))
     app = book.api.app
     await book.api.sql("SELECT ensure_partitions(%(at)s)", at=month(2025, 1))
     async with app.db.tx() as conn:
-        # An open transaction is older than the entry that is to go.
+        # An open transaction is older than the entry to be deleted.
         await conn.execute("SELECT pg_current_xact_id()")
         late = await book.write(1, at=month(2025, 1))
         await jobs.prune(app)

@@ -1,4 +1,4 @@
-"""Chains without a database: seals that follow, forged ones, lines of any kind, cells of any kind."""
+"""Chains without a database: valid and forged seals, arbitrary lines, arbitrary cells."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def signed(seal: Seal) -> Seal:
 
 
 def chain(*sizes: int) -> tuple[list[Seal], list[list[Leaf]]]:
-    """Seals over so many entries each."""
+    """Seals, each over one of these numbers of entries."""
     seals: list[Seal] = []
     batches: list[list[Leaf]] = []
     for size in sizes:
@@ -44,7 +44,7 @@ def verdict(seals: list[Seal], batches: list[list[Leaf]]) -> dict[UUID | int | N
     return {fault.id if fault.seal is None else fault.seal: fault.problem for fault in paper.end().faults}
 
 
-def test_a_signature_is_of_its_purpose_its_secret_and_its_data():
+def test_a_signature_depends_on_purpose_secret_and_data():
     signature = VAULT.sign_publicly("a", b"data")
     assert is_signed_publicly(VAULT.public_key("a"), b"data", signature)
     assert not is_signed_publicly(VAULT.public_key("b"), b"data", signature)
@@ -54,7 +54,7 @@ def test_a_signature_is_of_its_purpose_its_secret_and_its_data():
     assert not is_signed_publicly(VAULT.public_key("a"), b"data", b"")
 
 
-def test_a_chain_that_holds():
+def test_a_valid_chain():
     seals, batches = chain(3, 1, 2)
     assert verdict(seals, batches) == {}
     assert [seal.previous for seal in seals[1:]] == [seal.hash for seal in seals[:-1]]
@@ -70,7 +70,7 @@ def test_a_chain_that_holds():
     ],
     ids=str,
 )  # fmt: skip
-def test_everything_that_a_seal_says_is_signed(changes: dict[str, object]):
+def test_every_field_of_a_seal_is_signed(changes: dict[str, object]):
     seal = chain(2, 2)[0][1]
     assert rules.is_genuine(seal, KEY)
     forged = replace(seal, **changes)
@@ -79,15 +79,15 @@ def test_everything_that_a_seal_says_is_signed(changes: dict[str, object]):
         assert not rules.is_genuine(replace(forged, hash=rules.hash_seal(forged)), KEY)
 
 
-def test_a_seal_of_another_chain_does_not_fit():
-    """Both are ours: of a database and of a copy that went its own way."""
+def test_a_seal_of_another_chain_is_rejected():
+    """Both are signed by us: of a database, and of a copy that has diverged."""
     (ours, batches), (theirs, others) = chain(2, 2, 2), chain(2, 2)
     assert verdict([ours[0], theirs[1], ours[2]], [batches[0], others[1], batches[2]])[2] == "seal_altered"
 
 
 @settings(max_examples=60)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
-def test_whatever_is_taken_out_altered_or_put_in_is_named(sizes: list[int], data: st.DataObject):
+def test_removed_altered_and_inserted_lines_are_named(sizes: list[int], data: st.DataObject):
     seals, batches = chain(*sizes)
     number = data.draw(st.integers(0, len(sizes) - 1))
     place = data.draw(st.integers(0, sizes[number] - 1))
@@ -115,7 +115,7 @@ def test_any_line_is_parsed_or_refused(line: bytes):
 
 @settings(max_examples=200)
 @given(st.lists(st.text(), min_size=1, max_size=4))
-def test_any_cell_is_harmless_and_none_breaks_out(cells: list[str]):
+def test_cells_are_escaped_for_spreadsheets_and_csv(cells: list[str]):
     cells = [cell.encode("utf-8", "ignore").decode() for cell in cells]
     [row] = list(csv.reader(io.StringIO(wire.table([cells]).decode(), newline="")))
     assert len(row) == len(cells)

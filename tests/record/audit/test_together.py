@@ -1,4 +1,4 @@
-"""No change without its row, and no row without its change: what is undone after both were written leaves neither."""
+"""A change and its entry are one transaction: a rollback removes both."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CHANGES: tuple[tuple[str, str, dict[str, Any], str], ...] = (
 )
 
 
-async def test_what_is_undone_leaves_neither_change_nor_row(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_a_rolled_back_change_has_no_entry(api: Api, monkeypatch: pytest.MonkeyPatch):
     insert = store.insert
 
     async def insert_then_fail(conn: Any, entry: Any) -> None:

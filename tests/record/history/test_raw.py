@@ -1,4 +1,4 @@
-"""GET /messages/{id}/raw: who may read the content, for how long, and what is on record of it."""
+"""GET /messages/{id}/raw: permissions, retention, and audit entries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE, reason
 
 
-async def test_the_content_of_a_sent_message_is_what_left(post: Post):
+async def test_the_content_of_a_sent_message_is_the_signed_one(post: Post):
     sent = (await post.send(bcc=[{"email": "secret@elsewhere.test"}])).data["id"]
     answer = await post.api.dora.get(f"/messages/{sent}/raw")
     assert answer.status == 200
@@ -26,7 +26,7 @@ async def test_the_content_of_a_sent_message_is_what_left(post: Post):
     assert (await post.api.otto.get(f"/messages/{sent}/raw")).code == "FORBIDDEN"
 
 
-async def test_by_a_smarthost_the_content_is_what_was_submitted(post: Post):
+async def test_with_a_smarthost_the_content_is_the_submitted_one(post: Post):
     post.api.app.settings = replace(post.api.app.settings, mta=MtaSettings(mode="smtp", host="localhost"))
     big = "ä" * 400_000
     sent = (await post.send(text_body=big)).data["id"]
@@ -36,7 +36,7 @@ async def test_by_a_smarthost_the_content_is_what_was_submitted(post: Post):
     assert payload.decode().rstrip() == big
 
 
-async def test_received_mail_is_for_admins_and_its_reading_on_record(post: Post):
+async def test_only_admins_read_received_mail_and_that_is_recorded(post: Post):
     await post.api.mailbox()
     await post.deliver(f"alice@{EXAMPLE}")
     (row,) = await post.messages()
@@ -51,13 +51,13 @@ async def test_received_mail_is_for_admins_and_its_reading_on_record(post: Post)
     assert {entry["resource_id"] for entry in entries} == {row["id"]}
 
 
-async def test_content_that_is_gone_or_never_was(post: Post):
+async def test_content_that_expired_or_was_never_stored(post: Post):
     sent = (await post.send()).data["id"]
     await post.deliver(f"nobody@{EXAMPLE}")
     (rejected,) = await post.messages(status="rejected")
     missing = await post.api.sue.get(f"/messages/{rejected['id']}/raw")
     assert (missing.code, reason(missing)) == ("NOT_FOUND", "not_kept")
-    # The day must be over for its folder to go, and two checks a day apart.
+    # A folder is deleted when its day is over, after two checks a day apart.
     for days, status in ((7, 200), (1, 200), (1, 404)):
         post.api.clock.advance(days=days)
         await jobs.prune(post.api.app)

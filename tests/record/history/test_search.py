@@ -1,4 +1,4 @@
-"""GET /messages: each filter against a model, page by page; the walk and the index agree."""
+"""GET /messages: each filter compared with a model, page by page, by walk and by index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BOXES = [UUID(int=(7 << 76) | n) for n in range(3)]
 
 
 def some(api: Api, chance: random.Random, number: int) -> Message:
-    """A message of the tests' history; `number` orders them."""
+    """A message of the test history; `number` is its position."""
     at = START - timedelta(days=100) + timedelta(hours=number)
     inbound = chance.random() < 0.3
     status = chance.choice(INBOUND if inbound else OUTBOUND)
@@ -57,7 +57,7 @@ def has(text: str, part: str) -> bool:
 
 
 def matches(one: Message, query: dict[str, str]) -> bool:
-    """The filters, said in Python."""
+    """The filters in Python."""
     recipients = " ".join([each.address for each in one.recipients] + one.to_addresses + one.cc_addresses)
     tests = {
         "direction": lambda v: one.direction == v,
@@ -80,7 +80,7 @@ def matches(one: Message, query: dict[str, str]) -> bool:
 
 
 def queries(chance: random.Random, filed: list[Message]) -> Iterator[dict[str, str]]:
-    """Each filter alone, then together at random."""
+    """Each filter alone, then random combinations."""
     times = [one.created_at.isoformat() for one in filed]
     values: dict[str, list[str]] = {
         "direction": ["inbound", "outbound"],

@@ -1,4 +1,4 @@
-"""GET /messages by status: messages whose recipients differ are found by each of their statuses."""
+"""GET /messages by status: a message is found by the status of each recipient."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.record.messages.test_fates import accepted, begun, do, fate, outbound
 from tests.support.client import DOMAIN_IDS, OTHER, Api, Client
 
 
-async def test_a_status_finds_messages_of_which_one_recipient_has_it(api: Api):
-    """Issue 17, number 23: a message of which one recipient bounced was in no list of bounces."""
+async def test_a_status_filter_finds_messages_with_one_such_recipient(api: Api):
+    """A message with one bounced recipient is in the list of bounced messages."""
     mixed = await begun(api, outbound(api, "a@far.test", "b@far.test", "c@far.test"))
     plain = await begun(api, outbound(api, "a@far.test"))
     foreign = outbound(
@@ -52,7 +52,7 @@ async def test_a_status_finds_messages_of_which_one_recipient_has_it(api: Api):
     [row] = (await api.sue.get("/messages", status="deferred")).data
     assert row["status"] == "partial"
 
-    # What was deferred ends, and then agrees with the rest.
+    # The deferred recipients get their final status.
     await do(api, mixed, fate(api, "b@far.test", "delivered", 2))
     await do(api, foreign, fate(api, "b@far.test", "bounced"))
     assert await listed("deferred") == set()
@@ -63,8 +63,8 @@ async def test_a_status_finds_messages_of_which_one_recipient_has_it(api: Api):
     assert [(row["message_id"], row["status"]) for row in rows] == [(mixed.id, "bounced"), (mixed.id, "delivered")]
 
 
-async def test_the_list_of_a_status_reads_no_more_than_its_page(api: Api):
-    """By the plan: each list is read by an index in its order, also the one of messages whose recipients differ."""
+async def test_listing_a_status_reads_only_the_rows_of_its_page(api: Api):
+    """By the plan: each list is read in the order of an index, also that of `partial` messages."""
     async with api.app.db.autocommit() as conn:
         await conn.execute("SET enable_seqscan TO off")
         composed = store._in_order(HistoryFilter(None, status="bounced"), None, descending=True)

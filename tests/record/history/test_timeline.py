@@ -1,4 +1,4 @@
-"""GET /messages/{id}/events: what happened to a message, with the words of who was asked."""
+"""GET /messages/{id}/events: the timeline of a message, with the replies of servers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from tests.plugins.post import Post
 from tests.support.client import EXAMPLE
 
 
-async def told(post: Post, message_id: str, **query: Any) -> list[tuple[str, str | None, int | None, int | None]]:
+async def fetch_timeline(
+    post: Post, message_id: str, **query: Any
+) -> list[tuple[str, str | None, int | None, int | None]]:
     answer = await post.api.sue.get(f"/messages/{message_id}/events", **query)
     assert answer.status == 200, answer.body
     return [
@@ -17,13 +19,13 @@ async def told(post: Post, message_id: str, **query: Any) -> list[tuple[str, str
     ]
 
 
-async def test_every_try_stands_in_the_timeline(post: Post):
+async def test_the_timeline_has_every_delivery_attempt(post: Post):
     to = [{"email": f"{name}@elsewhere.test"} for name in ("ok", "bounce", "defer", "fail")]
     sent = (await post.send(to=to)).data["id"]
     post.api.clock.advance(seconds=1)
     await post.run_queue()
     await post.run_queue(seconds=2)
-    timeline = await told(post, sent)
+    timeline = await fetch_timeline(post, sent)
     assert timeline[:2] == [("submitted", None, None, None), ("accepted", None, None, None)]
     assert sorted(timeline[2:6], key=str) == [
         ("bounced", "bounce@elsewhere.test", 1, 550),
@@ -44,10 +46,10 @@ async def test_every_try_stands_in_the_timeline(post: Post):
     assert entries[1]["detail"]["queue_id"] == (await post.caught())[0]["queue_id"]
 
 
-async def test_a_timeline_has_pages(post: Post):
+async def test_a_timeline_is_paginated(post: Post):
     sent = (await post.send(to=[{"email": f"{n}@elsewhere.test"} for n in range(5)])).data["id"]
     await post.run_queue()
-    whole = await told(post, sent)
+    whole = await fetch_timeline(post, sent)
     for order in ("asc", "desc"):
         pages: list[Any] = []
         cursor = None
@@ -58,17 +60,17 @@ async def test_a_timeline_has_pages(post: Post):
         assert pages == [each[:2] for each in (whole if order == "asc" else whole[::-1])]
 
 
-async def test_what_was_not_accepted_and_what_came_in(post: Post):
+async def test_timelines_of_refused_and_received_mail(post: Post):
     await post.api.sql("DELETE FROM dkim_keys")
     assert (await post.send()).code == "SEND_FAILED"
     (failed,) = await post.messages()
-    assert [each[0] for each in await told(post, failed["id"])] == ["submitted", "failed"]
+    assert [each[0] for each in await fetch_timeline(post, failed["id"])] == ["submitted", "failed"]
 
     await post.api.mailbox()
     await post.deliver(f"alice@{EXAMPLE}", f"nobody@{EXAMPLE}")
     (received,) = await post.messages(status="received")
     (rejected,) = await post.messages(status="rejected")
-    assert await told(post, received["id"]) == [("received", f"alice@{EXAMPLE}", 1, 250)]
-    assert await told(post, rejected["id"]) == [("rejected", f"nobody@{EXAMPLE}", 1, 550)]
+    assert await fetch_timeline(post, received["id"]) == [("received", f"alice@{EXAMPLE}", 1, 250)]
+    assert await fetch_timeline(post, rejected["id"]) == [("rejected", f"nobody@{EXAMPLE}", 1, 550)]
     assert (await post.api.otto.get(f"/messages/{received['id']}/events")).code == "FORBIDDEN"
     assert (await post.api.dora.get(f"/messages/{received['id']}/events")).status == 200

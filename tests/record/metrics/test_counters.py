@@ -1,4 +1,4 @@
-"""The sums over all processes."""
+"""Sums of counters over all processes."""
 
 from __future__ import annotations
 
