@@ -250,4 +250,4 @@ async def test_t35_an_entry_that_is_committed_by_itself(api: Api, monkeypatch: p
             await insert(other, entry)
 
     monkeypatch.setattr(audit_store, "insert", apart)
-    await fails("domain.create", test_together.test_what_is_undone_leaves_neither_change_nor_row, api, monkeypatch)
+    await fails("domain.create", test_together.test_a_rolled_back_change_has_no_entry, api, monkeypatch)
