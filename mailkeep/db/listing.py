@@ -1,7 +1,7 @@
-"""Keyset pages in SQL: a literal SELECT, the filters that are given, the key to go on from, one row more than asked.
+"""Keyset pagination in SQL: a literal SELECT, the filters with a value, the key to continue after, and one extra row.
 
-Only the filters that have a value stand in the statement, so that PostgreSQL plans for what is asked and page
-20,000 costs what page 1 costs.
+Filters without a value are left out of the statement, so that PostgreSQL plans for the given ones. Page 20,000 costs
+the same as page 1.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ async def fetch_page(
     page: PageRequest,
     columns: Mapping[str, LiteralString],
 ) -> Page[dict[str, Any]]:
-    """One page of `select` (which ends before WHERE and answers a column `id`).
+    """Return one page of `select`, which ends before WHERE and returns a column `id`.
 
-    `columns` names for each sort field the SQL expression to sort by; it must be selected under the field's name,
-    be NOT NULL, and stand in an index together with the id. The expression of the id itself sorts by age.
+    `columns` maps each sort field to its SQL expression. It must be selected under the field's name, be NOT NULL, and
+    be in an index together with the ID. The expression of the ID itself sorts by age.
     """
     column, id_column = columns[page.sort], columns["id"]
     given = [(condition, name, value) for condition, name, value in filters if value is not None]
@@ -56,7 +56,7 @@ def _statement(
     *,
     goes_on: bool,
 ) -> bytes:
-    """The statement; made once for each combination of filters and order, of which a list has a few dozen."""
+    """Return the statement, cached for each combination of filters and order (a list has a few dozen)."""
     column, id_column, down = order
     by_id = column == id_column
     clauses: list[SQL | Composed] = [SQL(condition) for condition in conditions]

@@ -1,4 +1,4 @@
-"""That a process lives, for others on the same database to see."""
+"""Shows other processes on the same database that this process is alive."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from mailkeep.db.pool import Conn, DatabasePool, is_alive, map_transient_errors
 
 
 class LivenessLock:
-    """An id of its own, held as an advisory lock by a session that ends with the process.
+    """An ID of the process, held as an advisory lock by a session that ends with the process.
 
-    Where the session ends before (a restart of the database), the process is gone under this id, and seen under
-    another one from the next `show` on.
+    If the session ends earlier (a restart of the database), this ID counts as gone, and the next `hold` uses a new one.
     """
 
     def __init__(self, db: DatabasePool) -> None:
-        self._id = uuid4()  # of each session another
+        self._id = uuid4()  # each session has its own
         self._db = db
         self._conn: Conn | None = None
-        self._showing = asyncio.Lock()
+        self._holding = asyncio.Lock()
 
     async def hold(self) -> UUID:
-        """The id under which the process is seen to live now. `Unavailable` without the database."""
-        async with self._showing:
+        """Return the ID under which the process is alive now. Raises `Unavailable` without the database."""
+        async with self._holding:
             if self._conn is None or not await is_alive(self._conn):
                 await self.release()
                 self._conn = await self._acquire()
@@ -44,7 +43,7 @@ class LivenessLock:
         return conn
 
     async def is_process_gone(self, conn: Conn, other: UUID) -> bool:
-        """Whether the process of that id is seen no more. Who asks at the same moment does not disturb."""
+        """Whether the process with this ID has ended. Concurrent checks do not disturb each other."""
         cursor = await conn.execute(
             "SELECT pg_try_advisory_xact_lock_shared(hashtextextended(%(name)s, 0)) AS gone", {"name": _name(other)}
         )
@@ -53,7 +52,7 @@ class LivenessLock:
         return row["gone"]
 
     async def release(self) -> None:
-        """Be seen no more."""
+        """Release the lock: the process counts as ended."""
         conn, self._conn = self._conn, None
         if conn is not None:
             with suppress(psycopg.OperationalError):

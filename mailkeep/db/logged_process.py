@@ -1,7 +1,7 @@
-"""A child process whose output goes to a log file that may be renamed at any time.
+"""A child process whose output goes to a log file that may be rotated at any time.
 
-The child writes into a pipe, and a thread of ours appends that to the file. A file that was rotated is left at the end
-of a line, and the log begins again under its own name: no line is lost, and no daemon needs a signal for it.
+The child writes into a pipe, and a thread appends the output to the file. After a rotation the thread changes to a new
+file at the end of a line: no line is lost, and no daemon needs a signal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 _CHUNK = 1 << 16
-_PIPE_BYTES = 1 << 20  # what fits while the disk hangs: a daemon whose pipe is full would wait
+_PIPE_BYTES = 1 << 20  # buffer while the disk hangs: a daemon with a full pipe would block
 _FINAL_OUTPUT_SECONDS = 1.0
 MODE = 0o640
 
@@ -38,7 +38,7 @@ class LoggedProcess(subprocess.Popen[bytes]):
             self._pipe.begin()
 
     def poll(self) -> int | None:
-        """Its exit status, once its last words are in the log; None while it runs."""
+        """Return the exit status, once all output is in the log; None while the process runs."""
         status = super().poll()
         if status is not None:
             self._pipe.settle()
@@ -61,7 +61,7 @@ class _Pipe:
         threading.Thread(target=self._copy, name=f"log {self._log.name}", daemon=True).start()
 
     def settle(self) -> None:
-        """Wait until what an ended process wrote is in the file; what it started may still hold the pipe."""
+        """Wait until the output of an ended process is in the file. Its children may still hold the pipe."""
         deadline = time.monotonic() + _FINAL_OUTPUT_SECONDS
         while not self._settled and time.monotonic() < deadline:
             self._settled = not self._busy and not self._waiting()
@@ -70,7 +70,7 @@ class _Pipe:
     def _waiting(self) -> int:
         try:
             return struct.unpack("i", fcntl.ioctl(self._reader, termios.FIONREAD, b"\0" * 4))[0]
-        except (OSError, ValueError):  # closed: all is in the file
+        except (OSError, ValueError):  # closed: all output is in the file
             return 0
 
     def _copy(self) -> None:
@@ -101,7 +101,7 @@ class _Pipe:
 
 
 def open_log(path: Path) -> int:
-    """A log opened to append to it, readable for its owner and group alone; who had more in it keeps no more."""
+    """Open a log for appending, readable for its owner and group only; wider permissions are removed."""
     path.parent.mkdir(mode=0o755, exist_ok=True)
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, MODE)
     with suppress(OSError):
@@ -111,7 +111,7 @@ def open_log(path: Path) -> int:
 
 
 def is_rotated(path: Path, file: int) -> bool:
-    """Whether a log has another file by now than the one that is open."""
+    """Whether the log's path no longer leads to the open file."""
     try:
         found, ours = path.stat(), os.fstat(file)
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""The months of the history: partitions are made ahead of time, and dropped when they are old.
+"""Monthly partitions of the history: created ahead of time, dropped when they are old.
 
-Both need a moment without readers. Where somebody holds a table for longer (a dump, say), they give up after some
-seconds, so that nobody waits behind them, and leave it to the next call: rows without a partition of their month
-wait in the default one.
+Both need a moment without readers. If a table is locked for longer (by a dump, for example), they give up after 3
+seconds, so that no query queues behind them, and the next call does it. Rows without a partition for their month stay
+in the default partition until then.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ log = logging.getLogger("mailkeep.db")
 
 
 async def ensure_partitions(conn: Conn, at: datetime) -> None:
-    """Make the partitions for the month of `at` and the next, where they are missing."""
+    """Create the missing partitions for the month of `at` and the next month."""
     try:
         async with conn.transaction():
             await conn.execute("SELECT ensure_partitions(%(at)s)", {"at": at})
     except LockNotAvailable:
-        log.info("months are made later: the history is being read")
+        log.info("partitions are created later: the tables are being read")
 
 
 async def confirm_prune_time(conn: Conn, table: str, at: datetime) -> datetime | None:
-    """Check the clock before something is pruned: the time by which it may be, None while there is none.
+    """Check the clock before rows are pruned. Return the time up to which it is confirmed, None if it is not.
 
-    It is that of the first of two checks that were a day apart, so that whatever a clock says that is ahead for some
-    hours prunes nothing. A clock that is more than 35 days ahead of the newest row of `table` (messages, events or
-    audit_entries) is not believed at all.
+    That is the time of the first of two checks that were a day apart: a clock that is ahead for some hours prunes
+    nothing. A clock more than 35 days ahead of the newest row of `table` (messages, events or audit_entries) is never
+    confirmed.
     """
     cursor = await conn.execute("SELECT confirm_prune_time(%(table)s, %(at)s) AS at", {"table": table, "at": at})
     row = await cursor.fetchone()
@@ -41,10 +41,10 @@ async def confirm_prune_time(conn: Conn, table: str, at: datetime) -> datetime |
 async def drop_partitions(
     conn: Conn, at: datetime, *, messages_before: datetime | None, events_before: datetime | None
 ) -> int:
-    """Drop the months of the history, and those of events, that ended before an instant (None: none); how many tables.
+    """Drop the months of messages and of events that ended before a time (None: none). Return how many partitions.
 
-    What is older in the default partitions is deleted. Nothing goes where `at` is more than 35 days after the newest
-    row.
+    Older rows in the default partitions are deleted. Nothing is dropped from a table whose newest row is more than 35
+    days before `at`.
     """
     try:
         async with conn.transaction():
@@ -54,6 +54,6 @@ async def drop_partitions(
             )
             row = await cursor.fetchone()
     except LockNotAvailable:
-        log.info("old months stay for now: the history is being read")
+        log.info("old partitions are dropped later: the tables are being read")
         return 0
     return row["dropped"] if row else 0

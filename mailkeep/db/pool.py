@@ -1,7 +1,7 @@
-"""The application's connections: a pool, the two ways to use it, and what a failing database is to callers.
+"""The application's connection pool, and the translation of database errors.
 
-Whatever says "not now" (the server is away, starting, full, out of connections, or too slow) leaves here as
-the refusal `Unavailable`; all else leaves as psycopg raised it, for the store that knows what it means.
+Transient errors (the server is unreachable, starting, full, out of connections or too slow) become the refusal
+`Unavailable`. All other errors leave as psycopg raised them, for the store to interpret.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from mailkeep.db.wait_limits import LimitedConnection, WaitLimit
 
 Conn = psycopg.AsyncConnection[dict[str, Any]]
 
-# The keepalives end the session of a machine that is gone, and what it holds, after a minute instead of two hours.
+# Keepalives end the session of an unreachable machine, with its locks, after a minute instead of two hours.
 _SESSION = (
     "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s -c timezone=UTC "
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "
-    "-c client_connection_check_interval=2s"  # a statement that a call gave up does not wait on for its lock
+    "-c client_connection_check_interval=2s"  # a cancelled call's statement does not keep waiting for its lock
 )
 
-# SQLSTATE classes and codes (PostgreSQL, appendix A) that pass by themselves: connection, resources (53100 is
-# the full disk, 53300 too many connections), system error, and rollbacks that another try survives.
+# SQLSTATE classes and codes (PostgreSQL, appendix A) of transient errors: connection, resources (53100 is a full disk,
+# 53300 too many connections), system error, and rollbacks that a retry can survive.
 _TRANSIENT_CLASSES = ("08", "40", "53", "58")
 _TRANSIENT = frozenset(
     {
@@ -49,7 +49,7 @@ _TRANSIENT = frozenset(
 
 
 class DatabasePool:
-    """The pool. Connections speak UTC, give rows as dicts, and end a statement after 30 seconds."""
+    """The pool. Connections use UTC, return rows as dicts, and cancel a statement after 30 seconds."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class DatabasePool:
     ) -> None:
         """`timeout`: seconds that a caller waits for a connection before `Unavailable`."""
         self._conninfo = _conninfo(url, application_name)
-        self._patience = WaitLimit(timeout)
+        self._wait_limit = WaitLimit(timeout)
         self._pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
             self._conninfo,
             connection_class=LimitedConnection,
@@ -73,32 +73,32 @@ class DatabasePool:
             max_size=max_size,
             open=False,
             timeout=timeout,
-            # An attempt gives up early, and the next caller starts a new one: the pool's own pauses double,
-            # so that after an outage of a minute it would try again only when another minute is over.
+            # A connection attempt ends early, and the next caller starts a new one: the pool's own pauses double, so
+            # that after an outage of a minute it would retry only after another minute.
             reconnect_timeout=2.0,
             name=application_name,
         )
-        self._standing: set[Conn] = set()
+        self._dedicated: set[Conn] = set()
 
     async def _configure(self, conn: Conn) -> None:
         assert isinstance(conn, LimitedConnection)
-        conn.patience = self._patience
+        conn.wait_limit = self._wait_limit
 
     async def open(self) -> None:
-        """Begins to connect. A database that is away is no error here, but for who asks for a connection."""
+        """Start connecting. An unreachable database is an error only when a connection is requested."""
         await self._pool.open()
 
     async def close(self) -> None:
-        """Closes all connections; those in use when they come back."""
-        for conn in tuple(self._standing):
+        """Close all connections; those in use when they are returned."""
+        for conn in tuple(self._dedicated):
             await self.close_dedicated(conn)
         await self._pool.close()
 
     @asynccontextmanager
     async def tx(self) -> AsyncGenerator[Conn]:
-        """A connection in one transaction: committed at the end of the block, rolled back on any exception.
+        """Open a transaction on a connection: commit at the end of the block, roll back on any exception.
 
-        `Unavailable` out of the commit itself leaves open whether it was done.
+        `Unavailable` from the commit itself leaves open whether it was done.
         """
         with map_transient_errors():
             async with self._connection() as conn, conn.transaction():
@@ -109,14 +109,14 @@ class DatabasePool:
 
     @asynccontextmanager
     async def autocommit(self) -> AsyncGenerator[Conn]:
-        """A connection on which each statement commits by itself."""
+        """Lend a connection on which each statement commits by itself."""
         with map_transient_errors():
             async with self._connection() as conn:
                 yield conn
 
     @asynccontextmanager
     async def listen(self, channel: LiteralString) -> AsyncGenerator[Conn]:
-        """A connection in autocommit beside the pool's, on which what is notified on `channel` is heard from now on."""
+        """Open a dedicated connection in autocommit that receives the notifications of `channel` from now on."""
         conn = await self.connect_dedicated()
         try:
             with map_transient_errors():
@@ -126,16 +126,16 @@ class DatabasePool:
             await self.close_dedicated(conn)
 
     async def connect_dedicated(self) -> Conn:
-        """A connection in autocommit beside the pool's, for as long as this is open or until `dismiss`."""
+        """Open a connection in autocommit outside the pool; it lasts until `close_dedicated` or `close`."""
         with map_transient_errors():
             conn = await LimitedConnection.connect(self._conninfo, autocommit=True, row_factory=dict_row)
-            conn.patience = self._patience
-        self._standing.add(conn)
+            conn.wait_limit = self._wait_limit
+        self._dedicated.add(conn)
         return conn
 
     async def close_dedicated(self, conn: Conn) -> None:
-        """Close a connection of `standing`."""
-        self._standing.discard(conn)
+        """Close a connection of `connect_dedicated`."""
+        self._dedicated.discard(conn)
         await conn.close()
 
     @asynccontextmanager
@@ -147,19 +147,19 @@ class DatabasePool:
             await self._pool.putconn(conn)
 
     async def _get_live_connection(self) -> Conn:
-        """A connection that the server has not closed.
+        """Return a connection that the server has not closed.
 
-        The pool's own `check` pauses for a second or more after each dead connection, and after a restart all
-        of them are dead. Here they are cast off at once, and the pool makes new ones.
+        The pool's own `check` pauses for a second or more after each dead connection, and after a restart all of them
+        are dead. Here they are discarded at once, and the pool opens new ones.
         """
-        self._patience.restart()
-        left = self._patience.remaining()
+        self._wait_limit.restart()
+        left = self._wait_limit.remaining()
         deadline = monotonic() + min(self._pool.timeout, self._pool.timeout if left is None else left)
         while True:
             try:
                 conn = await self._pool.getconn(max(0.001, deadline - monotonic()))
             except PoolTimeout:
-                self._patience.record_timeout()
+                self._wait_limit.record_timeout()
                 raise
             try:
                 if await is_alive(conn):
@@ -172,12 +172,12 @@ class DatabasePool:
 
 
 def constraint_of(error: BaseException) -> str | None:
-    """The name of the constraint that a statement ran into, None for any other error."""
+    """Return the name of the violated constraint, None for any other error."""
     return error.diag.constraint_name if isinstance(error, psycopg.Error) else None
 
 
 def is_transient(error: psycopg.Error) -> bool:
-    """Whether the database's trouble is temporary: asking again later may well succeed."""
+    """Whether the error is temporary, so that a retry may succeed."""
     if error.sqlstate is None:  # no answer from a server: connection lost or refused, no room in the pool
         return isinstance(error, psycopg.OperationalError)
     return error.sqlstate in _TRANSIENT or error.sqlstate[:2] in _TRANSIENT_CLASSES
@@ -185,7 +185,7 @@ def is_transient(error: psycopg.Error) -> bool:
 
 @contextmanager
 def map_transient_errors() -> Generator[None]:
-    """Raises `Unavailable` for what is temporary."""
+    """Raise `Unavailable` for transient errors of the block."""
     try:
         yield
     except psycopg.Error as error:
@@ -196,12 +196,12 @@ def map_transient_errors() -> Generator[None]:
 
 
 async def is_alive(conn: Conn) -> bool:
-    """Whether the server still serves this idle connection; costs no round trip while there is nothing to read."""
+    """Whether the server still serves this idle connection. Needs no round trip if there is nothing to read."""
     try:
         poll = select.poll()
         poll.register(conn.fileno(), select.POLLIN)
         if poll.poll(0):
-            await conn.execute("")  # it was closed, or the server has only said something
+            await conn.execute("")  # it was closed, or only a notice has arrived
     except psycopg.OperationalError:
         return False
     return True

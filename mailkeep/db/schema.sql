@@ -557,12 +557,12 @@ TABLE queued_mail WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, auto
     sender text NOT NULL
     size bigint NOT NULL
     message_id uuid
-    expected integer
-    recipients integer NOT NULL
-    noted boolean NOT NULL
-    expansions jsonb NOT NULL
-    told text[] NOT NULL
-    passed_on jsonb NOT NULL DEFAULT '{}'::jsonb
+    queue_recipients integer
+    original_recipients integer NOT NULL
+    envelope_known boolean NOT NULL
+    expanded_recipients jsonb NOT NULL
+    settled_aliases text[] NOT NULL
+    forwarded_messages jsonb NOT NULL DEFAULT '{}'::jsonb
     first_seen_at timestamp with time zone NOT NULL
     CONSTRAINT queued_mail_origin CHECK ((origin = ANY (ARRAY['api'::text, 'submission'::text, 'inbound'::text, 'reinjection'::text])))
     CONSTRAINT queued_mail_pkey PRIMARY KEY (queue_id)

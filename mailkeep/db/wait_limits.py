@@ -1,10 +1,10 @@
-"""How long a call waits for a database that does not answer: a few seconds in all, however many statements it has.
+"""Limits how long a call waits for a database that does not answer: a few seconds in all, for any number of statements.
 
-A database that fails says so at once. One that hangs (stopped backends, a lock held for ever) says nothing, and no
-timeout of the server's helps against the first. So each wait of a call (`patient`) is limited from the last time that
-the database answered it, less what the call has waited for slow answers before (who stands in a queue of locks waits
-several times); once a wait was in vain, every further one of the same call is refused at once, and those of other calls
-are short until the database answers somebody. Work beside the calls waits as long as it takes.
+A database that fails returns an error at once. A database that hangs (stopped backends, a lock that is never released)
+returns nothing, and no timeout of the server helps against stopped backends. So each wait of a call
+(`limit_database_waits`) is limited from the last answer that it received. Slow answers shorten the rest (a call in a
+queue of locks waits several times). After a timeout, further waits of the call fail at once, and waits of other calls
+are short until the database answers any of them. Work outside calls has no limit.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from psycopg.pq import TransactionStatus
 R = TypeVar("R")
 
 _SHARE, _SHARE_WHILE_HANGING = 0.7, 0.1  # of the time that a caller waits for a connection
-_SLOW = 0.3  # of it too: an answer that took longer lessens what the call may still wait
+_SLOW = 0.3  # of it too: a slower answer shortens the call's remaining time
 _CANCEL_SECONDS = 1.0
 
 
 class _Call:
-    """What a call has waited for."""
+    """The waits of one call."""
 
-    __slots__ = ("answered_at", "in_vain", "over", "slow")
+    __slots__ = ("answered_at", "over", "slow", "timed_out")
 
     def __init__(self) -> None:
-        self.answered_at: float | None = None  # or when it began to wait
-        self.in_vain = self.over = False
-        self.slow = 0.0  # seconds, of answers that came slowly
+        self.answered_at: float | None = None  # or when the wait began
+        self.timed_out = self.over = False
+        self.slow = 0.0  # seconds spent on slow answers
 
 
 _call: ContextVar[_Call | None] = ContextVar("database_call", default=None)
@@ -43,31 +43,31 @@ _call: ContextVar[_Call | None] = ContextVar("database_call", default=None)
 
 @contextmanager
 def limit_database_waits() -> Generator[None]:
-    """A call whose waits for the database are limited, for as long as the block lasts."""
+    """Limit the waits for the database in this block, which is one call."""
     call = _Call()
     token = _call.set(call)
     try:
         yield
     finally:
-        call.over = True  # also for tasks that it started, and that live on
+        call.over = True  # also for tasks that the call started and that outlive it
         _call.reset(token)
 
 
 class WaitLimit:
-    """What the connections of one database know of it."""
+    """The limit that the connections of one database share."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._hangs = False
 
     def remaining(self) -> float | None:
-        """Seconds that the call may wait now, at most; None: no call, no limit. OperationalError where it has waited
-        in vain already.
+        """Return how many seconds the call may still wait; None outside a call. Raises OperationalError after a
+        timeout.
         """
         call = _call.get()
         if call is None or call.over:
             return None
-        if call.in_vain:
+        if call.timed_out:
             raise psycopg.OperationalError("the database does not answer")
         now = monotonic()
         if call.answered_at is None:
@@ -77,13 +77,13 @@ class WaitLimit:
         return max(0.001, call.answered_at + most - now)
 
     def restart(self) -> None:
-        """The call was busy with something else; from now on it waits."""
+        """Start a new wait: the call was busy with something else."""
         call = _call.get()
         if call is not None:
             call.answered_at = monotonic()
 
     def record_answer(self) -> None:
-        """The database has answered."""
+        """Record that the database answered."""
         self._hangs = False
         call = _call.get()
         if call is not None and call.answered_at is not None:
@@ -92,22 +92,22 @@ class WaitLimit:
         self.restart()
 
     def record_timeout(self) -> None:
-        """It has not, for as long as a call may wait."""
+        """Record that the database did not answer within the limit."""
         self._hangs = True
         call = _call.get()
         if call is not None:
-            call.in_vain = True
+            call.timed_out = True
 
 
 class LimitedConnection(psycopg.AsyncConnection[dict[str, Any]]):
-    """A connection that is closed where the server does not answer a call in time."""
+    """A connection that is closed if the server does not answer a call in time."""
 
-    patience: WaitLimit | None = None
+    wait_limit: WaitLimit | None = None
 
     async def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As psycopg's, which waits for ever. Every answer of the server passes here."""
-        left = self.patience.remaining() if self.patience else None
-        if left is None or self.patience is None:
+        """Like psycopg's method, but with the limit. Every answer of the server passes through here."""
+        left = self.wait_limit.remaining() if self.wait_limit else None
+        if left is None or self.wait_limit is None:
             return await super().wait(gen, interval, timeout)
         limit = asyncio.timeout(left)
         try:
@@ -116,17 +116,17 @@ class LimitedConnection(psycopg.AsyncConnection[dict[str, Any]]):
         except TimeoutError as hanging:
             if not limit.expired():
                 raise
-            self.patience.record_timeout()
+            self.wait_limit.record_timeout()
             self.pgconn.finish()
             raise psycopg.OperationalError("the database does not answer") from hanging
         except asyncio.CancelledError:
             await self._stop(gen, interval)
             raise
-        self.patience.record_answer()
+        self.wait_limit.record_answer()
         return result
 
     async def _stop(self, gen: Any, interval: float) -> None:
-        """The caller is gone: end its statement, or the connection where the server does not."""
+        """Cancel the statement of a cancelled caller, or close the connection if the server does not cancel."""
         if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
             return
         try:

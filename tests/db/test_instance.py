@@ -11,7 +11,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.db import instance
 
 
-def test_a_second_process_is_refused_and_told_the_first_ones_number(open_dir, fork):
+def test_a_second_process_is_refused_with_the_pid_of_the_first(open_dir, fork):
     def hold(say):
         instance.acquire_lock(open_dir)
         say("held")

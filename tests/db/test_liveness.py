@@ -1,4 +1,4 @@
-"""Who lives: told to others by a session's lock."""
+"""Liveness locks: other processes see by a session's lock that a process is alive."""
 
 from __future__ import annotations
 

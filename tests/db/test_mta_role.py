@@ -32,8 +32,8 @@ async def test_postfix_and_dovecot_execute_only_the_functions_that_they_query(da
                 """,
                 {"role": role},
             )
-            lent = {row[0] for row in await cursor.fetchall()}
-            assert lent == {name for name in queried_by(role) if name not in ("mta_decode", "mta_encode")}, role
+            granted = {row[0] for row in await cursor.fetchall()}
+            assert granted == {name for name in queried_by(role) if name not in ("mta_decode", "mta_encode")}, role
             for name in queried_by(role):
                 cursor = await conn.execute(
                     "SELECT bool_and(has_function_privilege(%(role)s, p.oid, 'EXECUTE')) FROM pg_proc p "

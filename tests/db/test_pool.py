@@ -122,7 +122,7 @@ async def test_single_statements_commit_by_themselves(database):
     assert await count(database) == 1
 
 
-async def test_the_name_of_a_violated_constraint_is_told(database):
+async def test_constraint_of_names_the_violated_constraint(database):
     with pytest.raises(errors.UniqueViolation) as violated:
         async with database.tx() as conn:
             await conn.execute("INSERT INTO t VALUES (1), (1)")
@@ -169,7 +169,7 @@ async def test_options_and_name_of_the_operators_url_are_kept(database_server):
     await database.close()
 
 
-async def test_without_a_free_connection_the_caller_is_told_to_come_back(database):
+async def test_without_a_free_connection_the_caller_gets_unavailable(database):
     holding = asyncio.Barrier(5)
 
     async def hold(held: asyncio.Event):
@@ -214,7 +214,7 @@ async def test_without_a_free_connection_the_caller_is_told_to_come_back(databas
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-async def test_passing_troubles_and_only_those_become_unavailable(database, error, passing):
+async def test_only_transient_errors_become_unavailable(database, error, passing):
     assert is_transient(error) is passing
     with pytest.raises(Unavailable if passing else type(error)) as raised:
         async with database.autocommit():
@@ -304,17 +304,17 @@ async def test_a_pool_opens_without_a_database(tmp_path):
         await one(database)
 
 
-async def test_what_is_notified_is_heard_beside_the_pool(database):
-    async with database.listen("told") as conn:
-        async with database.tx() as teller:
-            await teller.execute("SELECT pg_notify('told', 'one'), pg_notify('other', 'two')")
+async def test_a_dedicated_connection_receives_notifications(database):
+    async with database.listen("news") as conn:
+        async with database.tx() as sender:
+            await sender.execute("SELECT pg_notify('news', 'one'), pg_notify('other', 'two')")
         assert [each.payload async for each in conn.notifies(timeout=60, stop_after=1)] == ["one"]
-        assert await count(database) == 0, "the pool's connections serve on"
+        assert await count(database) == 0, "the pool still works"
 
 
-async def test_who_listens_to_a_server_that_goes_away_is_told_unavailable(database):
+async def test_a_listener_of_a_server_that_ends_gets_unavailable(database):
     async def listen():
-        async with database.listen("told") as conn:
+        async with database.listen("news") as conn:
             async with database.autocommit() as killer:
                 await killer.execute("SELECT pg_terminate_backend(%s)", [conn.info.backend_pid])
             async for _ in conn.notifies(timeout=60):

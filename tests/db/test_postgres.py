@@ -252,7 +252,7 @@ async def test_a_cluster_of_another_account_runs_as_its_owner_or_is_refused(made
     child = fork(place, account="nobody")
     assert f"belongs to {owner}: start as root or as {owner}" in await asyncio.to_thread(child.hears)
     made_dir.chmod(0o700)
-    with pytest.raises(Failure, match=r"can't reach its .* open the folders above it again"):
+    with pytest.raises(Failure, match=r"cannot reach its .* make the folders above it accessible again"):
         choose_location(made_dir, "abcdef012345", fallback_dir)
     made_dir.chmod(0o755)
     shutil.chown(made_dir / "pg", "nobody")
@@ -342,7 +342,7 @@ async def test_a_cluster_of_another_version_is_refused_untouched(made_dir):
         cluster = server.location.cluster
     (cluster / "PG_VERSION").write_text("14\n")
     before = {path: path.stat().st_mtime_ns for path in cluster.rglob("*")}
-    with pytest.raises(Failure, match=r"made by PostgreSQL 14, .*`apt install postgresql-14`.* dump .*restore"):
+    with pytest.raises(Failure, match=r"created by PostgreSQL 14, .*`apt install postgresql-14`.* dump .*restore"):
         await postgres.start(made_dir)
     assert {path: path.stat().st_mtime_ns for path in cluster.rglob("*")} == before
     assert not Path(f"/run/mailkeep/{instance_id(made_dir)}").exists()
@@ -368,7 +368,7 @@ async def test_a_copied_directory_does_not_end_the_originals_server(made_dir, tm
         assert ask(server.urls.app, "SELECT 1") == 1
 
 
-async def test_what_postgresql_says_when_it_cannot_start_is_told(open_dir):
+async def test_the_reason_why_postgresql_cannot_start_is_in_the_error(open_dir):
     with pytest.raises(Failure, match=r'did not start: .*"work_mem".*FATAL:.*postgresql\.log'):
         await postgres.start(open_dir, ServerOptions(settings={"work_mem": "lots"}))
     async with running(open_dir) as server:

@@ -49,7 +49,7 @@ async def test_the_old_version_keeps_running_when_a_migration_fails(database_url
         await api.alias(f"sales@{EXAMPLE}", ["partner@elsewhere.test"])
         before = dump_schema(owner), counts(owner)
         for dry_run in (True, False):
-            with pytest.raises(Failure, match=f"{NEWEST + 1:04d}_broken.sql failed.*Nothing of it was applied"):
+            with pytest.raises(Failure, match=f"{NEWEST + 1:04d}_broken.sql failed.*Nothing was applied"):
                 await migrate(owner, utc_now, folder=folder, dry_run=dry_run)
         assert (dump_schema(owner), counts(owner)) == before
         assert await pending(owner) == []

@@ -99,22 +99,22 @@ CREATE TABLE mail_log_positions (
 -- `inbound` and `reinjection` are forwarded mail: copies that aliases and mailboxes send to external addresses, and
 -- mail that Dovecot submits (Sieve).
 CREATE TABLE queued_mail (
-    queue_id      text PRIMARY KEY,
-    origin        text NOT NULL
-                  CONSTRAINT queued_mail_origin CHECK (origin IN ('api', 'submission', 'inbound', 'reinjection')),
-    login         text,                                                             -- of the mail client
-    header_id     text NOT NULL,                                                    -- Message-ID
-    head          jsonb NOT NULL,                                                   -- header fields that cleanup logs
-    sender        text NOT NULL,
-    size          bigint NOT NULL,
-    message_id    uuid,                                                             -- the row in messages, once accepted
-    expected      integer,                                                          -- recipients in the queue
-    recipients    integer NOT NULL,                                                 -- original recipients
-    noted         boolean NOT NULL,                                                 -- all original recipients are known
-    expansions    jsonb NOT NULL,                                                   -- delivery outcomes of expanded recipients
-    told          text[] NOT NULL,                                                  -- aliases whose outcome is published
-    passed_on     jsonb NOT NULL DEFAULT '{}',                                      -- forwarding domain: its row in messages
-    first_seen_at timestamptz NOT NULL
+    queue_id            text PRIMARY KEY,
+    origin              text NOT NULL
+                        CONSTRAINT queued_mail_origin CHECK (origin IN ('api', 'submission', 'inbound', 'reinjection')),
+    login               text,                                                       -- of the mail client
+    header_id           text NOT NULL,                                              -- Message-ID
+    head                jsonb NOT NULL,                                             -- header fields that cleanup logs
+    sender              text NOT NULL,
+    size                bigint NOT NULL,
+    message_id          uuid,                                                       -- the row in messages, once accepted
+    queue_recipients    integer,                                                    -- recipients in the queue
+    original_recipients integer NOT NULL,                                           -- recipients of the envelope
+    envelope_known      boolean NOT NULL,                                           -- all original recipients are known
+    expanded_recipients jsonb NOT NULL,                                             -- delivery outcomes behind aliases
+    settled_aliases     text[] NOT NULL,                                            -- aliases whose outcome is published
+    forwarded_messages  jsonb NOT NULL DEFAULT '{}',                                -- forwarding domain: row in messages
+    first_seen_at       timestamptz NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX queued_mail_by_age ON queued_mail (first_seen_at);
 

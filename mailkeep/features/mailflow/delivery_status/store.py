@@ -108,9 +108,9 @@ async def find_tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, Trac
     """What is known of mail on its way."""
     cursor = await conn.execute(
         """
-        SELECT queue_id, origin, login, header_id, head, sender, size, message_id, expected AS queue_recipients,
-               recipients AS original_recipients, noted AS envelope_known, expansions AS expanded_recipients,
-               told AS settled_aliases, passed_on AS forwarded_messages, first_seen_at
+        SELECT queue_id, origin, login, header_id, head, sender, size, message_id, queue_recipients,
+               original_recipients, envelope_known, expanded_recipients, settled_aliases, forwarded_messages,
+               first_seen_at
         FROM queued_mail WHERE queue_id = ANY(%(ids)s)
         """,
         {"ids": list(queue_ids)},
@@ -162,8 +162,9 @@ async def save_tracked(conn: Conn, mails: Sequence[TrackedMessage]) -> None:
     """Write down what is known of mail on its way."""
     await conn.execute(
         """
-        INSERT INTO queued_mail (queue_id, origin, login, header_id, head, sender, size, message_id, expected,
-                                 recipients, noted, expansions, told, passed_on, first_seen_at)
+        INSERT INTO queued_mail (queue_id, origin, login, header_id, head, sender, size, message_id, queue_recipients,
+                                 original_recipients, envelope_known, expanded_recipients, settled_aliases,
+                                 forwarded_messages, first_seen_at)
         SELECT q.queue_id, q.origin, q.login, q.header_id, q.head, q.sender, q.size, q.message_id, q.queue_recipients,
                q.original_recipients, q.envelope_known, q.expanded_recipients, q.settled_aliases, q.forwarded_messages,
                q.first_seen_at
@@ -173,9 +174,10 @@ async def save_tracked(conn: Conn, mails: Sequence[TrackedMessage]) -> None:
             expanded_recipients jsonb, settled_aliases text[], forwarded_messages jsonb, first_seen_at timestamptz)
         ON CONFLICT (queue_id) DO UPDATE
         SET header_id = excluded.header_id, head = excluded.head, sender = excluded.sender, size = excluded.size,
-            message_id = excluded.message_id, expected = excluded.expected, recipients = excluded.recipients,
-            noted = excluded.noted, expansions = excluded.expansions, told = excluded.told,
-            passed_on = excluded.passed_on
+            message_id = excluded.message_id, queue_recipients = excluded.queue_recipients,
+            original_recipients = excluded.original_recipients, envelope_known = excluded.envelope_known,
+            expanded_recipients = excluded.expanded_recipients, settled_aliases = excluded.settled_aliases,
+            forwarded_messages = excluded.forwarded_messages
         """,
         {"mails": Jsonb(list(mails), dumps=msgspec.json.encode)},
     )
@@ -191,7 +193,7 @@ async def delete_stale(conn: Conn, before: datetime, untaken_before: datetime) -
     await conn.execute(
         """
         DELETE FROM queued_mail
-        WHERE first_seen_at < %(before)s OR (expected IS NULL AND first_seen_at < %(untaken_before)s)
+        WHERE first_seen_at < %(before)s OR (queue_recipients IS NULL AND first_seen_at < %(untaken_before)s)
         """,
         {"before": before, "untaken_before": untaken_before},
     )
@@ -257,7 +259,7 @@ async def find_queue_ids(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID
     cursor = await conn.execute(
         """
         SELECT coalesce(q.message_id, p.value::uuid) AS message_id, q.queue_id
-        FROM queued_mail q LEFT JOIN LATERAL jsonb_each_text(q.passed_on) p ON true
+        FROM queued_mail q LEFT JOIN LATERAL jsonb_each_text(q.forwarded_messages) p ON true
         WHERE q.message_id = ANY(%(ids)s) OR p.value::uuid = ANY(%(ids)s)
         """,
         {"ids": list(message_ids)},
