@@ -16,7 +16,7 @@ import time
 from mailkeep.run.runtime import process
 from tests.support.processes import memory_mib
 
-_IMPORT = "import importlib; importlib.import_module('mailkeep.run.processes.{}')"
+_IMPORT = "import importlib, mailkeep.run.runtime.process; importlib.import_module('mailkeep.run.processes.{}')"
 _WAIT = "import os, sys, time; os.write(1, b'.'); time.sleep(600)"
 _FORK = """
 import gc, importlib, os, time
@@ -40,12 +40,12 @@ def alone() -> tuple[float, float, float]:
     began, before = time.monotonic(), os.times()
     modules = process.MODULES.values()
     children = [
-        subprocess.Popen([sys.executable, "-c", f"import mailkeep.run.runtime.process; {_IMPORT.format(each)}; {_WAIT}"],
-                         stdout=subprocess.PIPE)
+        subprocess.Popen([sys.executable, "-c", f"{_IMPORT.format(each)}; {_WAIT}"], stdout=subprocess.PIPE)
         for each in modules
-    ]  # fmt: skip
+    ]
     for child in children:
-        assert child.stdout and child.stdout.read(1) == b"."
+        assert child.stdout
+        assert child.stdout.read(1) == b"."
     took = time.monotonic() - began
     memory = sum(memory_mib(child.pid) for child in children)
     for child in children:
@@ -62,7 +62,9 @@ def forked() -> tuple[float, float, float, float]:
         [sys.executable, "-c", _FORK.format(modules=list(process.MODULES.values()))],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    assert server.stdin and server.stdout and server.stderr
+    assert server.stdin
+    assert server.stdout
+    assert server.stderr
     assert server.stdout.read(1) == b"."
     imported = time.monotonic()
     server.stdin.write(b".")
@@ -89,7 +91,7 @@ def main() -> None:
     print(f"{len(process.MODULES)} processes, median of {rounds} rounds, load {os.getloadavg()[0]:.1f}")
     print(f"each by itself  {took:.2f} s, {cpu:.2f} s CPU, {memory:.0f} MiB")
     took, forks, cpu, memory = map(statistics.median, zip(*other, strict=True))
-    print(f"forked          {took:.2f} s ({forks * 1000:.0f} ms of it for the forks), {cpu:.2f} s CPU, {memory:.0f} MiB")
+    print(f"forked          {took:.2f} s ({forks * 1000:.0f} ms for the forks), {cpu:.2f} s CPU, {memory:.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Mail under way: sending, receiving, delivery status, the queue, limits against abuse, the sandbox, webhooks."""
+"""Mail under way: sending, receiving, delivery status, the queue, abuse limits, the policy server, the sandbox, webhooks."""

@@ -1,51 +1,15 @@
-"""The process `policy`: what Postfix asks about mail that clients hand in (587, 465), about recipients with copies for
-the outside, and about senders to rewrite.
-
-A session whose login has lost its access since (`directory/mailbox_sessions`) is disconnected at its next message. The
-version of that access stands in the login's name (`mail/postfix/submission_login`).
-
-The same counters, thresholds and suspensions as the API's (`mailflow/abuse`), asked once the whole message is there:
-then the number of its recipients is known. Its envelope is noted for the history (`mailflow/delivery_status`): the
-recipients have been shown before, one by one, for the last question names only their number.
-
-On every port Postfix asks about a recipient whose aliases or forwards lead outside (context `expanding`; of Sieve's
-mail, context `redirect`, about all): limits of expansion at RCPT, the counter of forwarded copies at RCPT, which is
-charged at the end of the message. `features/mailflow/receiving` has the rules.
-
-Other servers' mail with copies for the outside goes on with a rewritten sender (`mail/message/srs`): told in a field
-before the message (PREPEND), which the filter's milter reads, takes out, and changes the sender by. Mail for mailboxes
-alone keeps its sender. Bounces that come back find who wrote by the tables of a second socket.
-"""
+"""The process `policy`: serves Postfix's policy requests and sender tables (`features/mailflow/policy`)."""
 
 from __future__ import annotations
 
 import asyncio
 import grp
-from base64 import b64encode
-from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-
-import structlog
 
 from mailkeep.app import App
-from mailkeep.core.address import Address, AddressError, parse_address
-from mailkeep.core.errors import Failure, MailboxSuspended, RateLimitExceeded, Refusal, Unavailable
-from mailkeep.core.principal import ActorType, Principal, Role
-from mailkeep.features.directory.domains import service as domains
-from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
-from mailkeep.features.directory.routing import service as routing
-from mailkeep.features.directory.routing.model import Route
-from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.abuse.model import SendCharge
-from mailkeep.features.mailflow.delivery_status import service as fates
-from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
-from mailkeep.features.mailflow.receiving import service as receiving
-from mailkeep.mail.message import srs
-from mailkeep.mail.postfix.policy import DUNNO, serve_policy
-from mailkeep.mail.postfix.socketmap import Table, serve_tables
-from mailkeep.mail.postfix.submission_login import parse_login
+from mailkeep.core.errors import Failure
+from mailkeep.features.mailflow.policy.service import PolicyServer, sender_tables
+from mailkeep.mail.postfix.policy import serve_policy
+from mailkeep.mail.postfix.socketmap import serve_tables
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.policy")
@@ -296,17 +260,17 @@ def tables(app: App) -> dict[str, Table]:
 
 
 async def serve(app: App, process: Process) -> None:
-    """Answer until told to end."""
+    """Answer until asked to stop."""
     try:
         group, paths = grp.getgrnam("postfix").gr_gid, process.paths
         servers = (
-            await serve_policy(paths.policy_socket, Policy(app).answer, mode=0o660, group=group),
-            await serve_tables(paths.senders_socket, tables(app), mode=0o660, group=group),
+            await serve_policy(paths.policy_socket, PolicyServer(app).answer, mode=0o660, group=group),
+            await serve_tables(paths.senders_socket, sender_tables(app), mode=0o660, group=group),
         )
     except (OSError, KeyError) as error:
-        raise Failure(f"The policy agent can't listen: {error}", permanent=True) from error
+        raise Failure(f"The process policy can't listen: {error}", permanent=True) from error
     process.report_ready()
     await process.stop_requested.wait()
     for server in servers:
         server.close()
-    await asyncio.sleep(0.2)  # an answer under way
+    await asyncio.sleep(0.2)  # time for answers in progress

@@ -19,7 +19,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import MalformedPolicyRequest, format_response, parse_request, serve_policy
-from mailkeep.run.processes.policy import AWAY, Policy
+from mailkeep.run.processes.policy import AWAY
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 
 ALICE = f"alice@{EXAMPLE}"
@@ -56,7 +56,7 @@ async def client(api: Api) -> AsyncIterator[Client]:
     await api.mailbox(ALICE)
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
         path = Path(folder) / "policy"
-        server = await serve_policy(path, Policy(api.app).answer, mode=0o600, group=os.getgid())
+        server = await serve_policy(path, PolicyServer(api.app).answer, mode=0o600, group=os.getgid())
         reader, writer = await asyncio.open_unix_connection(path)
         (row,) = await api.sql("SELECT access_version FROM mailboxes WHERE address_key = %(key)s", key=ALICE)
         yield Client(reader, writer, f"{ALICE}/{row['access_version']}")
@@ -263,7 +263,7 @@ async def test_transactions_that_were_given_up_do_not_push_out_those_that_are_op
     api: Api, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Copies of a message were not charged after RSET had ended 10,000 others."""
-    monkeypatch.setattr("mailkeep.run.processes.policy._PROCESSES", 3)
+    monkeypatch.setattr("mailkeep.features.mailflow.policy.service._MAX_TRANSACTIONS", 3)
     await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
     assert await ask_expanding(client, f"one@{EXAMPLE}", instance="a.1") == "DUNNO"
     for number in range(10):

@@ -1,0 +1,64 @@
+"""Replies of the policy server, and what it reads from Postfix's attributes."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+
+from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.errors import MailboxSuspended, RateLimitExceeded, Refusal
+from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.directory.routing.model import Route
+
+UNAVAILABLE = "451 4.3.0 Temporary fault on our side, try again later"
+ACCESS_LOST = "421 4.7.0 The account has changed: log in again"
+SENDING_DISABLED = "550 5.7.1 Sending is disabled for this domain"
+DOMAIN_INACTIVE = "450 4.2.1 The domain is deactivated for now"
+UNKNOWN_SENDER = "553 5.1.7 The sender is no address of ours"
+FORWARD_LIMIT = "450 4.7.1 The domain forwards too much mail at present, try again later"
+UNKNOWN_USER = "550 5.1.1 User unknown"
+EXTERNAL = Route("deliver", (), 1)
+"""The route of an external recipient of redirected mail: one external copy."""
+_SENDER_FIELD = "X-Mailkeep-Sender"
+
+
+def prepend_sender(mark: str, sender: str) -> str:
+    """The action that tells the filter the rewritten sender; `mark` proves that the field is ours."""
+    return f"PREPEND {_SENDER_FIELD}: {mark} {b64encode(sender.encode()).decode()}"
+
+
+def refusal_action(refusal: Refusal) -> str:
+    """The reply for a refused submission: permanent if the same message can never be sent, else temporary."""
+    too_large = (
+        isinstance(refusal, RateLimitExceeded) and (refusal.details or {}).get("reason") == "message_above_threshold"
+    )
+    permanent = too_large or isinstance(refusal, MailboxSuspended)
+    return f"{'550 5.7.1' if permanent else '450 4.7.1'} {refusal.message}"
+
+
+def domain_action(domain: Domain) -> str | None:
+    """The reply if the sender's domain may not send; None if it may."""
+    if not domain.active:
+        return DOMAIN_INACTIVE
+    return None if domain.sending_enabled else SENDING_DISABLED
+
+
+def parse_sender(mail_from: str, login: str) -> Address | None:
+    """The sender to count: the envelope sender, or the login for the null sender; None if neither is an address."""
+    for text in (mail_from, login):
+        try:
+            return parse_address(text)
+        except AddressError:
+            continue
+    return None
+
+
+def parse_number(text: str | None) -> int:
+    """A number in a policy attribute; 0 if it is missing or malformed."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else 0
+
+
+def count_recipients(request: Mapping[str, str], recipients: list[str]) -> int:
+    """The number of recipients to count: Postfix's or that of the collected ones, whichever is larger, at least 1."""
+    text = request.get("recipient_count", "")
+    return max(parse_number(text) if len(text) < 9 else 0, len(recipients), 1)

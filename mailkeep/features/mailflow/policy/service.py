@@ -1,0 +1,229 @@
+"""The answers to Postfix's policy requests and to its lookups of rewritten senders."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import datetime
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.directory.routing.model import Route
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.abuse.model import SendCharge
+from mailkeep.features.mailflow.delivery_status import service as delivery_status
+from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
+from mailkeep.features.mailflow.policy import rules
+from mailkeep.features.mailflow.policy.model import Transaction
+from mailkeep.features.mailflow.receiving import service as receiving
+from mailkeep.mail.message import srs
+from mailkeep.mail.postfix.policy import DUNNO
+from mailkeep.mail.postfix.socketmap import Table
+from mailkeep.mail.postfix.submission_login import parse_login
+
+log = structlog.get_logger("mailkeep.policy")
+
+_MAX_TRANSACTIONS = 10_000  # far above the number of Postfix processes; the oldest are dropped
+
+
+class PolicyServer:
+    """Answers policy requests. Keeps the transaction of each Postfix process between its requests."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._rewriter = srs.rewriter(app.vault, app.settings)
+        self._transactions: OrderedDict[str, Transaction] = OrderedDict()
+
+    async def answer(self, request: Mapping[str, str]) -> str:
+        """The action for a request; a temporary failure if the database is away or the request fails."""
+        try:
+            return await self._answer(request)
+        except Unavailable:
+            log.warning("a submission is deferred: the database is not available")
+        except Exception:
+            log.exception("a submission is deferred: its policy request failed")
+        return rules.UNAVAILABLE
+
+    async def _answer(self, request: Mapping[str, str]) -> str:
+        instance, context = request.get("instance", ""), request.get("policy_context", "")
+        # On the port for other servers the context ends with the mark of the field for the rewritten sender.
+        context, _, mark = context.partition("/")
+        match request.get("protocol_state"):
+            case "RCPT" if context == "expanding":
+                return await self._check_recipient(request, mark)
+            case "RCPT" if context == "redirect":
+                return await self._check_redirect(request)
+            case "RCPT":
+                recipients, recipient = self._transaction(instance).recipients, request.get("recipient", "")
+                if not recipients and not await self._may_submit(request):
+                    return rules.ACCESS_LOST
+                if recipient and recipient not in recipients:
+                    recipients.append(recipient)
+                return DUNNO
+            case "END-OF-MESSAGE":
+                return await self._end_message(request, self._end_transaction(instance), context)
+            case _:
+                return DUNNO
+
+    async def _end_message(self, request: Mapping[str, str], transaction: Transaction, context: str) -> str:
+        """Count the copies, then the sender: a message that is refused for its copies does not count for the sender."""
+        routes = transaction.routes
+        action = await self._charge_copies(request, routes) if routes else DUNNO
+        if action != DUNNO or context in ("inbound", "redirect"):
+            return action
+        action = await self._check_submission(request, transaction.recipients)
+        if action != DUNNO and routes:
+            async with self._app.db.autocommit() as conn:
+                await abuse.uncount_forwards(conn, [request.get("queue_id", "")])
+        return action
+
+    async def _may_submit(self, request: Mapping[str, str]) -> bool:
+        login = parse_login(request.get("sasl_username", ""))
+        async with self._app.db.autocommit() as conn:
+            return await mailbox_sessions.may_submit(conn, login.address, login.version)
+
+    async def _check_recipient(self, request: Mapping[str, str], mark: str = "") -> str:
+        """Whether a recipient with external copies, or with mailboxes of a small quota, is accepted."""
+        address = request.get("recipient", "")
+        if mark and self._rewriter.original(address, self._app.clock()):
+            return self._rewrite_sender(request, mark)
+        routes = self._transaction(request.get("instance", "")).routes
+        size = rules.parse_number(request.get("size"))
+        reply, route = await receiving.check_recipient(self._app, address, size, self._count_copies(routes))
+        if not reply.accepted:
+            return f"{reply.code} {reply.enhanced} {reply.text}"
+        if route.external or route.depends_on_size:
+            has_external = any(each.external for each in routes.values())
+            routes[address] = route
+            if mark and route.external and not has_external:
+                return self._rewrite_sender(request, mark)
+        return DUNNO
+
+    def _rewrite_sender(self, request: Mapping[str, str], mark: str) -> str:
+        rewritten = self._rewriter.rewritten(request.get("sender", ""), self._app.clock())
+        return DUNNO if rewritten is None else rules.prepend_sender(mark, rewritten)
+
+    async def _check_redirect(self, request: Mapping[str, str]) -> str:
+        """Whether a recipient of mail that Sieve redirects is accepted; external ones count.
+
+        Vacation replies and rejections have no sender and are no copies. Redirected mail without a sender is counted by
+        `run/processes/reinjection`.
+        """
+        address, sender = request.get("recipient", ""), rules.parse_sender(request.get("sender", ""), "")
+        async with self._app.db.autocommit() as conn:
+            route = await routing.route(conn, address)
+        if route.decision == "deliver":
+            return await self._check_recipient(request) if route.external else DUNNO
+        if sender is None or route.decision != "not_managed":
+            return DUNNO
+        routes, limit = self._transaction(request.get("instance", "")).routes, self._app.settings.abuse.forward_per_hour
+        # The key is an address of the mailbox's domain, which is the forwarding domain.
+        key = f"{address}@{sender.domain}"
+        copies = self._count_copies({**routes, key: rules.EXTERNAL}).get(sender.domain, 1)
+        async with self._app.db.autocommit() as conn:
+            if not await abuse.may_forward(conn, self._app.clock(), sender.domain, copies, limit):
+                return rules.FORWARD_LIMIT
+        routes[key] = rules.EXTERNAL
+        return DUNNO
+
+    def _transaction(self, instance: str) -> Transaction:
+        """The transaction of this instance. A Postfix process has one at a time: a new one replaces the one before."""
+        process = instance.partition(".")[0]
+        known = self._transactions.get(process)
+        if known is None or known.instance != instance:
+            known = self._transactions[process] = Transaction(instance)
+        self._transactions.move_to_end(process)
+        if len(self._transactions) > _MAX_TRANSACTIONS:
+            self._transactions.popitem(last=False)
+        return known
+
+    def _end_transaction(self, instance: str) -> Transaction:
+        known = self._transaction(instance)
+        del self._transactions[instance.partition(".")[0]]
+        return known
+
+    def _count_copies(self, routes: Mapping[str, Route]) -> dict[str, int]:
+        """External copies by the domain that forwards them."""
+        copies: dict[str, int] = {}
+        for address, route in routes.items():
+            if route.external:
+                domain = receiving.forwarding_domain(self._app, address)
+                copies[domain] = copies.get(domain, 0) + route.external
+        return copies
+
+    async def _charge_copies(self, request: Mapping[str, str], routes: Mapping[str, Route]) -> str:
+        """Check the quotas, since the size is known now, and count the external copies."""
+        size = rules.parse_number(request.get("size"))
+        sized = [address for address, route in routes.items() if route.depends_on_size]
+        if sized and str(len(sized)) == request.get("recipient_count"):
+            replies = [(await receiving.check_recipient(self._app, address, size))[0] for address in sized]
+            if not any(reply.accepted for reply in replies):
+                return f"{replies[0].code} {replies[0].enhanced} {replies[0].text}"
+        copies = self._count_copies(routes)
+        if not copies:
+            return DUNNO
+        charge_id = request.get("queue_id") or None
+        refusal = await abuse.charge_forwards(self._app, self._app.clock(), charge_id, copies)
+        return DUNNO if refusal is None else rules.refusal_action(refusal)
+
+    async def _check_submission(self, request: Mapping[str, str], collected: list[str]) -> str:
+        """Whether the login may send the message; it is counted, and its envelope stored."""
+        app, at = self._app, self._app.clock()
+        if not await self._may_submit(request):
+            return rules.ACCESS_LOST
+        login, client = parse_login(request.get("sasl_username", "")).address, request.get("client_address", "")
+        sender = rules.parse_sender(request.get("sender", ""), login)
+        if sender is None:
+            return rules.UNKNOWN_SENDER
+        # The mailbox that logged in is counted and suspended: of tags and aliases there may be any number.
+        mailbox = rules.parse_sender(login, "") or sender
+        async with app.db.autocommit() as conn:
+            domain = await domains.find_by_name(conn, sender.domain)
+            home = domain if mailbox.domain == sender.domain else await domains.find_by_name(conn, mailbox.domain)
+        if domain is None or home is None:
+            return rules.UNKNOWN_SENDER
+        if action := rules.domain_action(domain):
+            return action
+        single = request.get("recipient", "")
+        recipients = collected or ([single] if single else [])
+        count = rules.count_recipients(request, recipients)
+        who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
+        (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, home.id, count, written=sender)])
+        if refusal:
+            return rules.refusal_action(refusal)
+        await self._record_envelope(request, login, recipients, client, at)
+        return DUNNO
+
+    async def _record_envelope(
+        self, request: Mapping[str, str], login: str, recipients: list[str], client: str, at: datetime
+    ) -> None:
+        """Store the envelope if all recipients are known; else the history takes them from Postfix's log.
+
+        With the envelope the count can be reversed if the filter refuses the message.
+        """
+        queue_id = request.get("queue_id", "")
+        if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
+            envelope = SubmissionEnvelope(queue_id, login, request.get("sender", ""), recipients, client, at)
+            await delivery_status.record_envelope(self._app, envelope)
+
+
+def sender_tables(app: App) -> dict[str, Table]:
+    """Postfix's lookup tables for rewritten senders (SRS), to which bounces are addressed."""
+    rewriter = srs.rewriter(app.vault, app.settings)
+
+    def original(address: str) -> str | None:
+        return rewriter.original(address, app.clock())
+
+    def access(address: str) -> str:
+        return "OK" if original(address) else rules.UNKNOWN_USER
+
+    def passed_back(address: str) -> str:
+        return "expanding, permit" if original(address) else rules.UNKNOWN_USER
+
+    return {"original": original, "access": access, "passed_back": passed_back}
