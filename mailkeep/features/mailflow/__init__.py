@@ -1,1 +1,1 @@
-"""Mail under way: sending, receiving, delivery status, the queue, abuse limits, the policy server, the sandbox, webhooks."""
+"""Mail flow: sending, receiving, delivery status, queue, abuse limits, policy server, sandbox, webhooks."""
