@@ -17,9 +17,9 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
+from mailkeep.features.mailflow.policy.service import PolicyServer
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import MalformedPolicyRequest, format_response, parse_request, serve_policy
-from mailkeep.run.processes.policy import AWAY
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 
 ALICE = f"alice@{EXAMPLE}"

@@ -91,12 +91,12 @@ class PolicyServer:
     async def _check_recipient(self, request: Mapping[str, str], mark: str = "") -> str:
         """Whether a recipient with external copies, or with mailboxes of a small quota, is accepted."""
         address = request.get("recipient", "")
-        if mark and self._rewriter.original(address, self._app.clock()):
+        if mark and self._rewriter.restore(address, self._app.clock()):
             return self._rewrite_sender(request, mark)
         routes = self._transaction(request.get("instance", "")).routes
         size = rules.parse_number(request.get("size"))
         reply, route = await receiving.check_recipient(self._app, address, size, self._count_copies(routes))
-        if not reply.accepted:
+        if not reply.is_positive:
             return f"{reply.code} {reply.enhanced} {reply.text}"
         if route.external or route.depends_on_size:
             has_external = any(each.external for each in routes.values())
@@ -106,7 +106,7 @@ class PolicyServer:
         return DUNNO
 
     def _rewrite_sender(self, request: Mapping[str, str], mark: str) -> str:
-        rewritten = self._rewriter.rewritten(request.get("sender", ""), self._app.clock())
+        rewritten = self._rewriter.rewrite(request.get("sender", ""), self._app.clock())
         return DUNNO if rewritten is None else rules.prepend_sender(mark, rewritten)
 
     async def _check_redirect(self, request: Mapping[str, str]) -> str:
@@ -163,7 +163,7 @@ class PolicyServer:
         sized = [address for address, route in routes.items() if route.depends_on_size]
         if sized and str(len(sized)) == request.get("recipient_count"):
             replies = [(await receiving.check_recipient(self._app, address, size))[0] for address in sized]
-            if not any(reply.accepted for reply in replies):
+            if not any(reply.is_positive for reply in replies):
                 return f"{replies[0].code} {replies[0].enhanced} {replies[0].text}"
         copies = self._count_copies(routes)
         if not copies:
@@ -218,7 +218,7 @@ def sender_tables(app: App) -> dict[str, Table]:
     rewriter = srs.rewriter(app.vault, app.settings)
 
     def original(address: str) -> str | None:
-        return rewriter.original(address, app.clock())
+        return rewriter.restore(address, app.clock())
 
     def access(address: str) -> str:
         return "OK" if original(address) else rules.UNKNOWN_USER
