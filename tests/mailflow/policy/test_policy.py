@@ -351,7 +351,7 @@ async def test_with_the_database_away_the_client_is_to_come_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(DatabasePool, "autocommit", away)
-        assert await client.message("a@far.test") == AWAY
+        assert await client.message("a@far.test") == UNAVAILABLE
     assert await client.message("a@far.test", instance="2") == "DUNNO"
 
 
