@@ -93,7 +93,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         open_vault(data_dir, loaded)
         paths = InstancePaths(data_dir, run_folder(data_dir))
         supervisor = Supervisor(paths.run / "pids")
-        await supervisor.end_leftovers(["nursery", *services.ORDER, *process.MODULES])
+        await supervisor.end_leftovers(["prefork", *services.ORDER, *process.MODULES])
         await ports.require_free(settings)
         folders.create(paths)  # when nobody is left who could move what is handed over
         sockets["keys"] = _listen_for_filter(paths, stack)
@@ -103,13 +103,13 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         facts = collect_facts(paths, loaded, sockets)
         await asyncio.to_thread(configuration.install, settings, facts)
         stack.enter_context(background(postlog.keep_readable(paths.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
-        nursery = PreforkServer(child_environment(options), paths.log / "nursery.log")
-        stack.callback(nursery.close)
+        prefork = PreforkServer(child_environment(options), paths.log / "prefork.log")
+        stack.callback(prefork.close)
         stack.push_async_callback(supervisor.stop)
-        all_parts = services.all_services(settings, facts, nursery, sockets, reads_all_files=reads_all)
+        all_services = services.all_services(settings, facts, prefork, sockets, reads_all_files=reads_all)
         stack.callback(service_status.remove, paths.run)
         stack.enter_context(background(service_status.keep_publishing(paths.run, supervisor.state)))
-        if not await _start_services(supervisor, all_parts, ended):
+        if not await _start_services(supervisor, all_services, ended):
             return
         url = http.HttpListener.on_socket(sockets["public"]).url
         internal = http.HttpListener.on_socket(sockets["internal"]).url
@@ -155,9 +155,9 @@ async def _reload(paths: InstancePaths) -> None:
             log.warning("not reloaded", part=name, why=str(done))
 
 
-async def _start_services(supervisor: Supervisor, all_parts: Sequence[Service], ended: asyncio.Event) -> bool:
+async def _start_services(supervisor: Supervisor, all_services: Sequence[Service], ended: asyncio.Event) -> bool:
     """Start all parts; False where we are told to end meanwhile."""
-    starting = asyncio.create_task(supervisor.start_all(all_parts))
+    starting = asyncio.create_task(supervisor.start_all(all_services))
     told = asyncio.create_task(ended.wait())
     await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
     told.cancel()

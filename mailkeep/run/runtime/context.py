@@ -1,4 +1,4 @@
-"""The toolbox, put together from a data directory: settings, master secret, database."""
+"""An App from a data directory: settings, master secret, database."""
 
 from __future__ import annotations
 
@@ -27,40 +27,39 @@ FULL_DATA_DIR = Path("/var/lib/mailkeep")
 
 
 def resolve_data_dir(option: Path | None) -> Path:
-    """The data directory that a command means: its option, else `./data`, but that of the full profile where only
-    this is there.
-    """
+    """The data directory of a command: its option, else `./data`, or the full profile's if only that exists."""
     if option is None and not DEFAULT_DATA_DIR.is_dir() and _has_full_data_dir():
         return FULL_DATA_DIR
     return (option or DEFAULT_DATA_DIR).resolve()
 
 
 def data_dir_to_start(option: Path | None, profile: str) -> Path:
-    """The data directory that `up` means, which makes it where it is absent: its option, else the profile's."""
+    """The data directory that `up` uses, and creates if it is missing: its option, else the profile's."""
     return (option or (FULL_DATA_DIR if profile == "full" else DEFAULT_DATA_DIR)).resolve()
 
 
 def _has_full_data_dir() -> bool:
-    # The folder alone proves nothing: as root, databases of other data directories may lie in it.
+    # The folder alone proves nothing: it may hold databases of other data directories that root started.
     return any(os.access(FULL_DATA_DIR / name, os.F_OK) for name in (FILE_NAME, INSTANCE_ID))
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """The data directory, made where it is absent: closed to others, but that root's own lets the database's
-    account pass through to its folder.
+    """Create the data directory if it is missing, closed to others.
+
+    Root's is open to pass through, because the database's account needs to reach its folder.
     """
     data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
 
 
 def open_vault(data_dir: Path, loaded: LoadedSettings) -> Vault:
-    """The master secret: from MAILKEEP_SECRET_FILE, else the data directory's own, made at the first start."""
+    """The master secret: from MAILKEEP_SECRET_FILE, else from the data directory, where the first start creates it."""
     given = loaded.first_start.secret_file
     path = Path(given) if given else data_dir / SECRET
     if not given and not path.exists():
         if (data_dir / INSTANCE_ID).exists():
             raise Failure(
-                f"The master secret {path} is gone, and what it sealed can't be read without it: put it back, "
-                "or name it in MAILKEEP_SECRET_FILE.",
+                f"The master secret {path} is missing, and encrypted data can't be read without it. Restore "
+                "it from a backup, or set MAILKEEP_SECRET_FILE.",
                 permanent=True,
             )
         write_atomically(path, base64.b64encode(os.urandom(32)).decode() + "\n", 0o600)
@@ -76,10 +75,10 @@ def open_vault(data_dir: Path, loaded: LoadedSettings) -> Vault:
 
 @asynccontextmanager
 async def open_app(data_dir: Path, options: Mapping[str, str] | None = None) -> AsyncGenerator[App]:
-    """An App for a command: on the running instance's database, else on the private server, started for it.
+    """An App for a command: on the running instance's database, else on the private server, which is started for it.
 
-    Without a running instance the schema is brought up to date first, as `up` does. Fails on a schema that is not this
-    program's: an instance of another version runs on it.
+    Without a running instance the schema is migrated first, as `up` does. Raises Failure if the schema of a running
+    instance is of another version.
     """
     loaded = load_settings(data_dir, options=options)
     make_data_dir(data_dir)
@@ -110,8 +109,8 @@ async def open_app(data_dir: Path, options: Mapping[str, str] | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class InstanceContext:
-    """What a process of a running instance stands on, read from the data directory; `url` is the database's, and
-    `audit_url` the same for the role that seals the audit log.
+    """What a process of a running instance reads from the data directory. `url` is the database; `audit_url` is the
+    same database for the role that seals the audit log.
     """
 
     data_dir: Path
@@ -122,7 +121,7 @@ class InstanceContext:
 
 
 def read_context(data_dir: Path) -> InstanceContext:
-    """Read it, as who may. Failure where no instance runs there: not now, or never where there is no such directory."""
+    """Read the context, as an account that may. Failure if no instance runs; permanent if the directory is missing."""
     loaded = load_settings(data_dir)
     database = loaded.settings.database
     url, audit_url = database.url, audit_url_of(database)
@@ -135,13 +134,13 @@ def read_context(data_dir: Path) -> InstanceContext:
 
 
 def audit_url_of(database: DatabaseSettings) -> str:
-    """How to reach a database that is not ours as the role that seals the audit log."""
+    """The URL of an external database for the role that seals the audit log."""
     return database.audit_url or database.owner_url or database.url
 
 
 @asynccontextmanager
 async def audit_database(url: str) -> AsyncGenerator[DatabasePool]:
-    """The connections of the role that seals and prunes the audit log: at most two, and none while there is no work."""
+    """Connections as the role that seals and prunes the audit log: at most two, none while idle."""
     db = DatabasePool(url, min_size=0, max_size=2, application_name="mailkeep audit")
     await db.open()
     try:
@@ -152,7 +151,7 @@ async def audit_database(url: str) -> AsyncGenerator[DatabasePool]:
 
 @asynccontextmanager
 async def attach(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
-    """An App for a process of a running instance, on its database; one that is away is no error here."""
+    """An App for a process of a running instance. A database that does not answer is no error here."""
     async with attach_context(read_context(data_dir), application_name) as app:
         yield app
 
@@ -161,7 +160,7 @@ async def attach(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
 async def attach_context(
     context: InstanceContext, application_name: str, *, seals_audit_log: bool = False
 ) -> AsyncGenerator[App]:
-    """`attached`, once everything is read. `seals`: the process seals and prunes the audit log."""
+    """An App on a context that was read. `seals_audit_log`: the process seals and prunes the audit log."""
     if seals_audit_log:
         async with audit_database(context.audit_url) as audit_db, attach_context(context, application_name) as app:
             app.audit_db = audit_db

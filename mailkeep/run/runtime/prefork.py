@@ -1,8 +1,8 @@
-"""Where our own processes are born: one that has imported everything forks the others.
+"""The prefork server: a process that imports all modules once and forks our own processes on request.
 
-Each of them would spend more than a second of CPU and fifty megabytes on imports of its own; so they share both. The
-nursery runs nothing itself and starts no thread, so that a fork is safe. Its end leaves those born before alone; who
-ends them is the supervisor: they hear of its death by a pipe whose other end it holds.
+Otherwise each process would spend about a second of CPU time and fifty megabytes on its imports (docs/decisions/0040).
+The server runs no event loop and no thread, so that forking is safe. Forked processes outlive it; the supervisor stops
+them, and they notice the supervisor's death by a pipe whose other end it holds.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _PR_SET_NAME = 15
 
 
 class ForkRequest(msgspec.Struct, frozen=True):
-    """Who is to be born: a name of `process.MODULES`, its data directory, log, the names of its descriptors, and as
-    whom it lives (None: as root).
+    """A process to fork: its name in `process.MODULES`, data directory, log file, the names of its descriptors, and the
+    account that it runs as (None: root).
     """
 
     name: str
@@ -49,7 +49,7 @@ class ForkRequest(msgspec.Struct, frozen=True):
 
 
 class ForkedProcess:
-    """A process that is nobody's child but the nursery's: watched by a pidfd, so that no other can take its number."""
+    """A child of the prefork server, watched by a pidfd, so that a reused process ID is never taken for it."""
 
     __slots__ = ("_handle", "pid")
 
@@ -62,28 +62,28 @@ class ForkedProcess:
             os.close(self._handle)
 
     def poll(self) -> int | None:
-        """None while it runs, else -1: how it ended is not told."""
+        """None while it runs, else -1: its exit status is unknown."""
         return -1 if select.select([self._handle], [], [], 0)[0] else None
 
     def wait(self) -> int:
-        """Wait for its end."""
+        """Wait until it has exited."""
         select.select([self._handle], [], [])
         return -1
 
 
 class PreforkServer:
-    """The supervisor's end. `launch` starts the nursery itself, `bear` a process in it."""
+    """The supervisor's side. `launch` starts the prefork server, `fork` a process in it."""
 
     def __init__(self, environ: Mapping[str, str], log: Path) -> None:
         self._environ, self._log = environ, log
         self._socket: socket.socket | None = None
         self._is_ready = False
         self._lock = asyncio.Lock()
-        # Nobody writes to it: its end is what is told.
+        # Nothing is written to it: its end of file means that the supervisor is gone.
         self._supervisor_pipe = os.pipe2(os.O_CLOEXEC)
 
     async def launch(self) -> subprocess.Popen[bytes]:
-        """Start the nursery, anew where it was there before."""
+        """Start the prefork server, again if it had exited."""
         if self._socket:
             self._socket.close()
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -94,7 +94,7 @@ class PreforkServer:
             return child.spawn(child.Command(argv, self._log, self._environ, (theirs.fileno(),)))
 
     async def is_ready(self) -> bool:
-        """Whether everything is imported."""
+        """Whether all modules are imported."""
         if not self._is_ready and self._socket:
             try:
                 self._is_ready = self._socket.recv(_MESSAGE_BYTES) == _READY
@@ -103,12 +103,12 @@ class PreforkServer:
         return self._is_ready
 
     async def fork(self, request: ForkRequest, sockets: Sequence[socket.socket]) -> ForkedProcess:
-        """A process with these sockets, which it knows by the names in `birth`; Failure where the nursery is away."""
+        """Fork a process that gets these sockets, under the names in `request`. Failure if the server is away."""
         descriptors = array.array("i", [self._supervisor_pipe[0], *(each.fileno() for each in sockets)])
         loop = asyncio.get_running_loop()
         async with self._lock:
             if not self._socket or not self._is_ready:
-                raise Failure("the nursery is not there yet")
+                raise Failure("the prefork server is not ready yet")
             try:
                 self._socket.sendmsg(
                     [msgspec.json.encode(request)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors.tobytes())]
@@ -116,16 +116,16 @@ class PreforkServer:
                 async with asyncio.timeout(_ANSWER_SECONDS):
                     answer = await loop.sock_recv(self._socket, _MESSAGE_BYTES)
             except (OSError, TimeoutError) as error:
-                raise Failure(f"the nursery does not answer: {error}") from error
+                raise Failure(f"the prefork server does not answer: {error}") from error
         if not answer:
-            raise Failure("the nursery has ended")
+            raise Failure("the prefork server has exited")
         try:
             return ForkedProcess(int(answer))
         except ProcessLookupError as error:
             raise Failure(f"{request.name} ended at once") from error
 
     def close(self) -> None:
-        """Nobody is born any more."""
+        """Fork no more processes; the forked ones stop."""
         if self._socket:
             self._socket.close()
         for descriptor in self._supervisor_pipe:
@@ -133,13 +133,13 @@ class PreforkServer:
 
 
 def main() -> None:
-    """The nursery itself: import, then fork whom we are asked for, until the supervisor is gone."""
+    """The prefork server itself: import, then fork what is requested, until the supervisor is gone."""
     for name in process.list_names():
         importlib.import_module(f"mailkeep.run.processes.{process.MODULES[name]}")
-    # What is there now is shared; the collector would write to it, and so copy it into each child.
+    # Memory is shared until it is written to: the garbage collector must leave the imported objects alone.
     gc.collect()
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries them
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the children
     with socket.socket(fileno=int(sys.argv[1])) as ours:
         ours.send(_READY)
         while True:
@@ -159,7 +159,7 @@ def main() -> None:
 
 
 def _run_child(request: ForkRequest, descriptors: Sequence[int]) -> None:
-    """All that a child does; it does not return."""
+    """Run the child; does not return."""
     code = 1
     try:
         os.setsid()
@@ -172,7 +172,7 @@ def _run_child(request: ForkRequest, descriptors: Sequence[int]) -> None:
         os.dup2(log, 2)
         named = dict(zip(["life", *request.descriptors], descriptors, strict=True))
         code = process.run(request.name, Path(request.data_dir), named, request.credentials)
-    except Exception:  # noqa: BLE001 - said to its log; there is nobody above to say it to
+    except Exception:  # noqa: BLE001 - logged; there is no caller above
         traceback.print_exc()
     finally:
         sys.stdout.flush()

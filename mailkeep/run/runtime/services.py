@@ -1,4 +1,4 @@
-"""The parts of a full instance: how each is started, and how it is told that it serves."""
+"""The services of a full instance: how each is started, and how the supervisor sees that it is ready."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from mailkeep.run.runtime.supervisor import Service
 from mailkeep.settings import Settings
 
 ORDER = ("redis", "rspamd", "dovecot", "postfix")
-"""The daemons, in the order of their start; our own processes stand between and after them."""
+"""The daemons in the order of their start; our own processes start between and after them."""
 
 _SECONDS = 2.0
-# First what others need, then who takes mail from others, then who takes calls.
+# The prefork server, what Postfix needs, Postfix, and the processes that take requests from outside.
 _FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
 _TAKE_REQUESTS = ("api", "worker", "sendmail")
-# This one needs root: daemons' tools, and what others own. All others live as an account of their own; the API,
+# `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; the API,
 # `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
 _GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postdrop"]}
@@ -41,7 +41,7 @@ def all_services(
     *,
     reads_all_files: bool,
 ) -> list[Service]:
-    """Every part. `reads_all`: our own keep the right to read every file (`privileges`)."""
+    """All services. `reads_all_files`: our own processes keep the right to read every file (`privileges`)."""
     own = [_own_service(name, facts.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
     first = Service("prefork", _FIRST, prefork.launch, facts.paths.log / "prefork.log", prefork.is_ready)
     return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(settings, facts), *own]
@@ -75,7 +75,7 @@ def _own_service(
         return not await dovecot_dict.is_unresponsive(paths.usage_socket)
 
     wave = _ABOVE if name in _TAKE_REQUESTS else _BENEATH
-    # A session that changes what a mailbox holds waits for this one, for half a minute where it hangs.
+    # Dovecot sessions that change a mailbox wait for this process; if it hangs, for half a minute.
     look = alive if name == "usage" else None
     return Service(name, wave, launch, log, ready, prepare, look, stop_seconds=6.0)
 
@@ -149,7 +149,7 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> Service:
         "postfix",
         _POSTFIX,
         _daemon(argv, log),
-        paths.mail_log,  # where it tells its troubles
+        paths.mail_log,  # Postfix logs its errors there
         partial(sends_greeting, paths.api_smtp),
         prepare,
         watch.is_alive,

@@ -1,8 +1,7 @@
-"""The supervisor: starts the parts in waves, each when the one before is ready, and starts again what ends unasked.
+"""The supervisor: starts services in waves, each wave when the one before is ready, and restarts services that exit.
 
-A part that ends is started again after a pause that doubles from 0.1 to 5 seconds, and is back at 0.1 once it has
-lasted for a minute. A part that is there but does not answer (`alive`) is ended and started anew. The waves end in the
-reverse order.
+A service that exits is restarted after a pause that doubles from 0.1 to 5 seconds, and returns to 0.1 after a minute of
+uptime. A service that runs but does not answer (`is_alive`) is stopped and restarted. Waves stop in reverse order.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ _ALIVE_CHECK_SECONDS = 5.0
 
 
 async def _nothing() -> None:
-    """Nothing is to be done before a start."""
+    """Prepare nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One process to keep running: `launch` starts it, what it says of its troubles goes to `log`.
+    """A process to keep running. `launch` starts it; `log` is the file with its errors.
 
-    `ready` tells whether it serves, `prepare` clears the way before each start, `alive` whether it still answers
-    (None: that it runs is enough); `patience` is what it gets to end by itself, in seconds. Parts of one `wave` start,
-    and end, side by side.
+    `prepare` runs before each start, `is_ready` says whether the service can be used, `is_alive` whether it still
+    answers (None: it is enough that the process runs). It has `stop_seconds` to exit after SIGTERM. Services of one
+    `wave` start and stop at the same time.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Service:
 
 @dataclass(slots=True)
 class RunningService:
-    """A part, its present process, and how often it was started again."""
+    """A service with its current process, and how often it was restarted."""
 
     service: Service
     process: Child
@@ -64,7 +63,7 @@ class RunningService:
 
 
 class Supervisor:
-    """The running parts, in the order of their start. `folder` holds the pid files."""
+    """The running services in the order of their start. `folder` holds the pid files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -72,24 +71,24 @@ class Supervisor:
         self._stopping = False
 
     async def end_leftovers(self, names: Sequence[str]) -> None:
-        """End what an earlier run has left, the last started first."""
+        """Stop processes that an earlier run left behind, in reverse order of `names`."""
         for name in reversed(names):
             pid = await child.end_leftover(self._pid_file(name), 5.0)
             if pid is not None:
-                log.warning("ended a process that an earlier run had left", part=name, pid=pid)
+                log.warning("stopped a process of an earlier run", service=name, pid=pid)
 
     async def start_all(self, services: Sequence[Service]) -> None:
-        """Start the parts, wave by wave; Failure with the last words of the first that is not to be had."""
+        """Start services, wave by wave. Failure, with the end of its log, if one does not become ready."""
         for wave in sorted({part.wave for part in services}):
             starts = [asyncio.create_task(self.start(part)) for part in services if part.wave == wave]
             try:
                 await asyncio.gather(*starts)
             finally:
-                # One that failed must not leave others behind that nobody knows of yet.
+                # After a failure, wait for the others of the wave, so that they are known and can be stopped.
                 await asyncio.gather(*starts, return_exceptions=True)
 
     async def start(self, service: Service) -> None:
-        """Start a part and wait until it is ready; Failure with its last words where it isn't."""
+        """Start a service and wait until it is ready; Failure, with the end of its log, if it does not become ready."""
         running = await self._launch(service)
         self.running[service.name] = running
         running.watchers = [asyncio.create_task(self._restart_on_exit(running))]
@@ -97,16 +96,16 @@ class Supervisor:
             running.watchers.append(asyncio.create_task(self._check_alive(running, service.is_alive)))
 
     async def restart(self, name: str) -> None:
-        """End a part; it is started again like any that ended."""
+        """Stop a service; it is restarted like any that exits."""
         running = self.running[name]
         await child.end(running.process.pid, running.service.stop_seconds)
 
     def state(self) -> dict[str, bool]:
-        """Whether each part runs and was ready, by name."""
+        """Whether each service runs and is ready, by name."""
         return {name: one.is_ready and one.process.poll() is None for name, one in self.running.items()}
 
     async def stop(self) -> None:
-        """End all parts, the last one first."""
+        """Stop all services, the last wave first."""
         self._stopping = True
         for wave in sorted({running.service.wave for running in self.running.values()}, reverse=True):
             await asyncio.gather(*(self._end(one) for one in self.running.values() if one.service.wave == wave))
@@ -123,7 +122,7 @@ class Supervisor:
             await child.end(process.pid, service.stop_seconds)
             process.wait()
             raise
-        log.info("ready", part=service.name, pid=process.pid, seconds=round(monotonic() - began, 2))
+        log.info("ready", service=service.name, pid=process.pid, seconds=round(monotonic() - began, 2))
         return RunningService(service, process, monotonic())
 
     async def _wait_until_ready(self, service: Service, process: Child, deadline: float) -> None:
@@ -135,7 +134,7 @@ class Supervisor:
             await asyncio.sleep(0.02)
 
     async def _restart_on_exit(self, running: RunningService) -> None:
-        """Start it again whenever it ends."""
+        """Restart the service whenever its process exits."""
         pause = _FIRST_PAUSE
         while not self._stopping:
             await _wait_for_exit(running.process)
@@ -144,27 +143,27 @@ class Supervisor:
             status = running.process.wait()
             part = running.service
             running.is_ready = False
-            log.error("ended unasked; it is started again", part=part.name, status=status)
+            log.error("the service exited; restarting", service=part.name, status=status)
             await child.end(running.process.pid, 1.0)
             pause = _FIRST_PAUSE if monotonic() - running.since > _STABLE_SECONDS else min(pause * 2, _LONGEST_PAUSE)
             await asyncio.sleep(pause)
             try:
                 again = await self._launch(part)
             except (Failure, OSError) as failure:
-                log.error("could not be started again", part=part.name, reason=str(failure))
+                log.error("the service could not be restarted", service=part.name, reason=str(failure))
                 continue
             running.process, running.since = again.process, again.since
             running.restarts += 1
             running.is_ready = True
 
     async def _check_alive(self, running: RunningService, alive: Callable[[], Awaitable[bool]]) -> None:
-        """End it where it hangs; `_keep` then starts it again."""
+        """Stop the process if it hangs; `_restart_on_exit` restarts it."""
         while not self._stopping:
             await asyncio.sleep(_ALIVE_CHECK_SECONDS)
             watched = running.process
             if await alive() or running.process is not watched or self._stopping:
                 continue
-            log.error("does not answer; it is ended and started again", part=running.service.name, pid=watched.pid)
+            log.error("the service does not answer; restarting", service=running.service.name, pid=watched.pid)
             await child.end(watched.pid, 2.0)
 
     async def _end(self, running: RunningService) -> None:
@@ -174,7 +173,7 @@ class Supervisor:
         await child.end(running.process.pid, running.service.stop_seconds)
         running.process.wait()
         self._pid_file(running.service.name).unlink(missing_ok=True)
-        log.debug("ended", part=running.service.name, seconds=round(monotonic() - began, 2))
+        log.debug("stopped", service=running.service.name, seconds=round(monotonic() - began, 2))
 
     def _pid_file(self, name: str) -> Path:
         return self.folder / f"{name}.pid"
@@ -194,8 +193,8 @@ async def _wait_for_exit(process: Child) -> None:
 
 def _log_tail(path: Path) -> str:
     if not path.exists():
-        return "it said nothing"
+        return "its log is empty"
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 4000))
         lines = [line for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return " / ".join(lines[-2:]) or "it said nothing"
+    return " / ".join(lines[-2:]) or "its log is empty"

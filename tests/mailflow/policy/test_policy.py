@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
+from mailkeep.features.mailflow.policy.rules import UNAVAILABLE
 from mailkeep.features.mailflow.policy.service import PolicyServer
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import MalformedPolicyRequest, format_response, parse_request, serve_policy
