@@ -26,9 +26,10 @@ from mailkeep.db import migrate, postgres
 from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import DatabasePool
 from mailkeep.features.record.events import jobs, service
-from mailkeep.features.record.events.model import Event, EventFilter, FeedStart
+from mailkeep.features.record.events.model import EventFilter, FeedStart
 from mailkeep.features.record.events.service import StreamReader
 from mailkeep.settings import Settings
+from tests.support.events import sample_event
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.ADMIN, ActorType.SESSION, ip_address="192.0.2.1")
 ALL = EventFilter(None)
@@ -40,7 +41,7 @@ async def tell(app: App) -> float:
     start = time.perf_counter()
     async with app.db.tx() as conn:
         await conn.execute("SET LOCAL synchronous_commit = off")
-        await service.emit(conn, utc_now(), Event("mail.sent", None, None, DATA | {"at": time.perf_counter()}))
+        await service.emit(conn, utc_now(), sample_event("mail.sent", None, None, DATA | {"at": time.perf_counter()}))
     return time.perf_counter() - start
 
 
@@ -84,7 +85,7 @@ async def compare_tellers(app: App, count: int) -> None:
 async def compare_backlogs(app: App, count: int) -> None:
     """The whole feed by pages of 50, and as a stream."""
     async with app.db.tx() as conn:
-        await service.emit_all(conn, utc_now(), [Event("mail.sent", None, None, DATA)] * count)
+        await service.emit_all(conn, utc_now(), [sample_event("mail.sent", None, None, DATA)] * count)
     start, seen, key = time.perf_counter(), 0, None
     async with app.db.autocommit() as conn:
         while True:

@@ -44,9 +44,9 @@ from mailkeep.db.pool import DatabasePool
 from mailkeep.features.mailflow.webhooks import delivery_store, jobs, service
 from mailkeep.features.mailflow.webhooks.model import NewWebhook
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event
 from mailkeep.jobs.run import ClaimLimits
 from mailkeep.settings import Settings
+from tests.support.events import sample_event
 from tests.support.webhook_sink import trusting
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.SUPER_ADMIN, ActorType.SESSION)
@@ -79,7 +79,9 @@ async def webhook(app: App, url: str) -> UUID:
 async def emit(app: App, count: int) -> None:
     for _ in range(0, count, 500):
         async with app.db.tx() as conn:
-            await events.emit_all(conn, utc_now(), [Event("mail.sent", None, uuid7(utc_now()), DATA)] * min(count, 500))
+            await events.emit_all(
+                conn, utc_now(), [sample_event("mail.sent", None, uuid7(utc_now()), DATA)] * min(count, 500)
+            )
 
 
 async def deliver(app: App, count: int) -> tuple[float, float, float]:

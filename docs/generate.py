@@ -24,7 +24,8 @@ from typer.main import get_command
 
 from mailkeep.core.principal import POLICY
 from mailkeep.db import schema_dump
-from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES, Kind
+from mailkeep.features.mailflow.webhooks.model import CATALOGUE
+from mailkeep.features.record.events.model import EventPayload
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime.router import ENDPOINTS
 from mailkeep.settings import FIRST_START_VARIABLES, describe_settings
@@ -107,7 +108,7 @@ def events() -> str:
     lines = [
         "# Events",
         "",
-        "Generated from `mailkeep/features/record/events/model.py`; change it there.",
+        "Generated from the subclasses of `EventPayload` (`mailkeep/features/*/*/model.py`); change them there.",
         "What a webhook is sent, kind by kind.",
         "`id` is the id of the message under `/messages`; of `system.*` kinds without a message, the event's own.",
         "[How to receive them](../webhooks.md).",
@@ -125,16 +126,16 @@ def events() -> str:
             assert isinstance(field.type, msgspec.inspect.Metadata)
             meaning = cast(Any, field.type).extra_json_schema["description"]
             lines.append(f"| `{field.encode_name}` | {_words(field.type.type, field.required)} | {meaning} |")
-        lines += ["", "```json", json.dumps(_delivered(kind), ensure_ascii=False, indent=2), "```"]
+        lines += ["", "```json", json.dumps(_delivered(shape), ensure_ascii=False, indent=2), "```"]
     return "\n".join(lines) + "\n"
 
 
-def _delivered(kind: Kind) -> dict[str, Any]:
+def _delivered(payload: type[EventPayload]) -> dict[str, Any]:
     """A body of a delivery."""
     event_id = "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a40"
-    message_id = "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37" if "message_id" in EXAMPLES[kind] else event_id
-    head = {"id": message_id, "event": kind, "event_id": event_id, "timestamp": "2026-03-01T12:00:00.000Z"}
-    return {**head, "data": EXAMPLES[kind]}
+    message_id = "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37" if "message_id" in payload.example else event_id
+    head = {"id": message_id, "event": payload.kind, "event_id": event_id, "timestamp": "2026-03-01T12:00:00.000Z"}
+    return {**head, "data": payload.example}
 
 
 def _words(kind: Any, required: bool) -> str:

@@ -14,7 +14,7 @@ from openapi_spec_validator import validate
 from mailkeep.core import errors
 from mailkeep.core.errors import Refusal
 from mailkeep.core.principal import POLICY
-from mailkeep.features.record.events.model import CATALOGUE
+from mailkeep.features.mailflow.webhooks.model import CATALOGUE
 from mailkeep.run.runtime.router import ENDPOINTS
 from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Listing
 from mailkeep.web.fields import Body, MayBeEmpty, Patch, Query, Text, Timestamp

@@ -13,7 +13,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailflow.delivery_status import service as fates
 from mailkeep.features.mailflow.delivery_status.model import LogPosition
-from mailkeep.features.mailflow.receiving.service import RejectionLimit
+from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.postfix.log_files import Piece, log_files, read_piece, split_lines
 from mailkeep.run.runtime.process import Process

@@ -16,7 +16,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.receiving import service
+from mailkeep.features.mailflow.receiving import rejections, service
 from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.headers import date_text
@@ -41,7 +41,7 @@ class InboundHandler:
         self._app = app
         self.metrics = metrics or Metrics()
         self._notes: set[asyncio.Task[None]] = set()
-        self._rejection_limit = service.RejectionLimit()
+        self._rejection_limit = rejections.RejectionLimit()
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         """Any sender may write to us."""
@@ -90,8 +90,6 @@ class InboundHandler:
                 await self._take_back(session, queue_id)
         if outcome != "deliver":
             return service.reply_to(outcome)
-        self._app.counters.add("messages_accepted", "inbound", "smtp")
-        self._app.counters.add("deliveries", "inbound", "received", times=len(arrived.recipients))
         return SmtpReply(250, "2.0.0", f"Ok: queued as {queue_id}")
 
     def _copies(self, session: SmtpSession) -> dict[str, int]:
@@ -142,7 +140,7 @@ class InboundHandler:
 
     async def _record(self, told: RejectedRecipient) -> None:
         try:
-            await service.record_rejection(self._app, told)
+            await rejections.record_rejection(self._app, told)
         except Unavailable:
             log.warning("a rejection was not recorded: the database is away", rcpt_to=told.rcpt_to)
         except Exception:

@@ -13,10 +13,10 @@ import pytest
 from mailkeep.features.mailflow.webhooks import service
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event
 from mailkeep.settings import Settings
 from tests.plugins.api import UNHURRIED
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
+from tests.support.events import sample_event
 from tests.support.webhook_sink import Sink, sink, trusting
 
 
@@ -38,7 +38,7 @@ class Hooks:
         """Emit an event."""
         domain_id = DOMAIN_IDS[domain] if domain else None
         async with self.api.app.db.tx() as conn:
-            await events.emit(conn, self.api.clock(), Event(kind, domain_id, None, data))
+            await events.emit(conn, self.api.clock(), sample_event(kind, domain_id, None, data))
 
     async def deliver(self, seconds: float = 0) -> int:
         """Deliver what is due after `seconds`; returns the number of attempts."""

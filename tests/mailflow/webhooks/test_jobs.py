@@ -11,9 +11,9 @@ from typing import Any
 from mailkeep.core.clock import iso
 from mailkeep.features.mailflow.webhooks import jobs
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event
 from tests.mailflow.webhooks.conftest import Hooks
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, START
+from tests.support.events import sample_event
 
 
 def moment(text: str) -> datetime:
@@ -102,7 +102,7 @@ async def test_an_event_without_a_domain_is_for_global_webhooks_only(hooks: Hook
 async def test_an_event_that_is_rolled_back_is_not_delivered(hooks: Hooks):
     await hooks.webhook()
     async with hooks.api.app.db.autocommit() as conn, conn.transaction(force_rollback=True):
-        await events.emit(conn, START, Event("mail.sent", None, None, {}))
+        await events.emit(conn, START, sample_event("mail.sent", None, None, {}))
     assert await hooks.deliver() == 0
 
 

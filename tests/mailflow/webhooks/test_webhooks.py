@@ -12,10 +12,10 @@ from mailkeep.core.clock import iso
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.webhooks.jobs import LEASE
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event
 from tests.mailflow.webhooks.conftest import Hooks
 from tests.plugins.post import Post
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, OTHER, START, Api, faults, reason
+from tests.support.events import sample_event
 
 URL = "https://hooks.elsewhere.test/in?a=1"
 ID_EXAMPLE = str(DOMAIN_IDS[EXAMPLE])
@@ -185,7 +185,7 @@ async def test_a_webhook_is_deleted_with_its_domain(api: Api):
 
 
 async def emit(conn: Conn, domain_id: Any) -> None:
-    await events.emit(conn, START, Event("mail.sent", domain_id, None, {}))
+    await events.emit(conn, START, sample_event("mail.sent", domain_id, None, {}))
 
 
 async def test_a_webhook_is_changed(api: Api):

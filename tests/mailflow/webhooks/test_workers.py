@@ -17,11 +17,11 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.features.mailflow.webhooks import delivery_store
 from mailkeep.features.mailflow.webhooks.jobs import LEASE, DeliveryWorker
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event
 from mailkeep.jobs import run
 from mailkeep.jobs.run import ClaimLimits
 from tests.mailflow.webhooks.conftest import Hooks
 from tests.support.client import DOMAIN_IDS, EXAMPLE, START
+from tests.support.events import sample_event
 
 NOBODY = UUID(int=0)
 
@@ -66,7 +66,7 @@ class running:  # noqa: N801
 
 async def emit_now(hooks: Hooks) -> None:
     async with hooks.api.app.db.tx() as conn:
-        await events.emit(conn, utc_now(), Event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {}))
+        await events.emit(conn, utc_now(), sample_event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {}))
 
 
 async def asleep(hooks: Hooks, deliveries: DeliveryWorker) -> None:

@@ -10,14 +10,14 @@ from uuid import UUID
 
 from mailkeep.core.ids import uuid7, uuid7_floor
 from mailkeep.features.record.events import service
-from mailkeep.features.record.events.model import Event
 from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client, faults
+from tests.support.events import sample_event
 
 
 async def tell(api: Api, kind: str = "mail.sent", domain: str | None = EXAMPLE, **data: Any) -> None:
     async with api.app.db.tx() as conn:
-        await service.emit(conn, api.clock(), Event(kind, DOMAIN_IDS[domain] if domain else None, None, data))
+        await service.emit(conn, api.clock(), sample_event(kind, DOMAIN_IDS[domain] if domain else None, None, data))
 
 
 async def feed(client: Client, count: int, **query: Any) -> Answer:
@@ -64,7 +64,9 @@ async def test_a_reader_misses_none_and_sees_none_twice_whatever_the_order_of_co
             async with api.app.db.tx() as conn:
                 for part in range(chance.randint(1, 3)):
                     value = seed * 1000 + number * 10 + part
-                    await service.emit(conn, api.clock(), Event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": value}))
+                    await service.emit(
+                        conn, api.clock(), sample_event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": value})
+                    )
                     told.append(value)
                     await asyncio.sleep(chance.random() * 0.01)  # others commit before, with later ids
 
@@ -90,7 +92,7 @@ async def test_a_reader_misses_none_and_sees_none_twice_whatever_the_order_of_co
 
 async def test_an_event_waits_for_older_transactions(api: Api):
     async with api.app.db.tx() as older:
-        await service.emit(older, api.clock(), Event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": 1}))
+        await service.emit(older, api.clock(), sample_event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": 1}))
         await tell(api, n=2)
         assert (await api.sue.get("/events")).data == []
     assert [each["data"]["n"] for each in (await feed(api.sue, 2)).data] == [1, 2]

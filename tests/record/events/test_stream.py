@@ -17,8 +17,9 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7, uuid7_floor
 from mailkeep.features.record.events import jobs, service, store
-from mailkeep.features.record.events.model import Event, RecordedEvent
+from mailkeep.features.record.events.model import RecordedEvent
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, KEY_IDS, OTHER, Api, Client, faults, reason
+from tests.support.events import sample_event
 from tests.support.following import Said, following
 
 BEGINNING = str(UUID(int=0))
@@ -26,7 +27,7 @@ BEGINNING = str(UUID(int=0))
 
 async def tell(api: Api, kind: str = "mail.sent", domain: str | None = EXAMPLE, **data: Any) -> None:
     async with api.app.db.tx() as conn:
-        await service.emit(conn, api.clock(), Event(kind, DOMAIN_IDS[domain] if domain else None, None, data))
+        await service.emit(conn, api.clock(), sample_event(kind, DOMAIN_IDS[domain] if domain else None, None, data))
 
 
 @pytest.fixture
@@ -103,7 +104,9 @@ async def test_none_is_missed_and_none_seen_twice_whatever_the_order_of_commits_
             async with live.app.db.tx() as conn:
                 values = [seed * 1000 + number * 10 + part for part in range(chance.randint(1, 3))]
                 for value in values:
-                    await service.emit(conn, live.clock(), Event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": value}))
+                    await service.emit(
+                        conn, live.clock(), sample_event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": value})
+                    )
                     await asyncio.sleep(chance.random() * 0.01)  # others commit before, with later ids
                 if chance.random() < 0.2:
                     raise psycopg.Rollback  # what was never done is never told
@@ -129,7 +132,7 @@ async def test_none_is_missed_and_none_seen_twice_whatever_the_order_of_commits_
 
 async def test_more_than_a_page_comes_in_order_and_a_stream_ends_when_it_was_asked_to(live: Api):
     async with live.app.db.tx() as conn:
-        events = [Event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": number}) for number in range(120)]
+        events = [sample_event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": number}) for number in range(120)]
         await service.emit_all(conn, live.clock(), events)
     await settled(live, 50)
     async with following(live.sue, after=BEGINNING, duration=0) as stream:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from email import message_from_bytes
 
 from mailkeep.features.record.messages import jobs
-from mailkeep.features.record.messages.model import content_folder
+from mailkeep.features.record.messages.content import content_folder
 from mailkeep.settings.tree import MtaSettings
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE, reason

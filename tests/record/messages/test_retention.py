@@ -9,12 +9,12 @@ from uuid import UUID
 from mailkeep.core.ids import uuid7, uuid7_floor
 from mailkeep.db.partitions import drop_partitions, ensure_partitions
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event
-from mailkeep.features.record.messages import jobs, service
-from mailkeep.features.record.messages.model import content_path
+from mailkeep.features.record.messages import jobs
+from mailkeep.features.record.messages.content import content_path, link_content, save_contents
 from tests.plugins.post import Post
 from tests.record.messages.test_fates import accepted, begun, do, outbound
 from tests.support.client import START, Api
+from tests.support.events import sample_event
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname ~ %(pattern)s ORDER BY relname"
 
@@ -50,7 +50,7 @@ async def test_months_go_when_their_last_day_is_too_old(api: Api):
     kept = await begun(api, outbound(api, "a@x.test"))
     api.clock.now = datetime(2026, 3, 1, 1, tzinfo=UTC)  # 90 days before it began December
     async with api.app.db.tx() as conn:
-        await events.emit(conn, api.clock(), Event("mail.sent", None, None, {}))
+        await events.emit(conn, api.clock(), sample_event("mail.sent", None, None, {}))
     for _ in range(2):  # two checks, a day apart
         await jobs.prune(api.app)
         api.clock.advance(days=1)
@@ -81,7 +81,7 @@ async def test_while_months_are_read_none_goes_and_none_comes(api: Api):
 def test_content_is_removed_by_whole_days(tmp_path: Path):
     days = [datetime(2026, 3, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
     ids = [uuid7_floor(day) for day in days]
-    service.keep_contents(tmp_path, [(one, [b"Subject: x\r\n", b"\r\n"]) for one in ids])
+    save_contents(tmp_path, [(one, [b"Subject: x\r\n", b"\r\n"]) for one in ids])
     other = tmp_path / "content" / "not-a-day"
     other.mkdir()
     assert jobs.prune_content(tmp_path, days[2]) == 2
@@ -93,8 +93,8 @@ def test_content_is_removed_by_whole_days(tmp_path: Path):
 def test_content_that_can_not_be_kept_fails_nobody(tmp_path: Path):
     one = UUID(int=7 << 80)
     (tmp_path / "content").write_text("a file where the folder should be")
-    service.keep_contents(tmp_path, [(one, [b"x"])])
-    service.keep_file(tmp_path, one, tmp_path / "absent")
+    save_contents(tmp_path, [(one, [b"x"])])
+    link_content(tmp_path, one, tmp_path / "absent")
     assert not content_path(tmp_path, one).exists()
 
 
@@ -110,9 +110,9 @@ async def test_claims_on_queue_ids_are_forgotten_after_a_week(post: Post):
 async def test_a_clock_that_jumps_ahead_by_months_deletes_no_history(api: Api, tmp_path: Path):
     await ensure(api, START)
     message = await begun(api, outbound(api, "a@x.test"))
-    service.keep_contents(tmp_path, [(message.id, [b"Subject: x\r\n", b"\r\n"])])
+    save_contents(tmp_path, [(message.id, [b"Subject: x\r\n", b"\r\n"])])
     async with api.app.db.tx() as conn:
-        await events.emit(conn, api.clock(), Event("mail.sent", None, None, {}))
+        await events.emit(conn, api.clock(), sample_event("mail.sent", None, None, {}))
 
     async def is_kept() -> bool:
         rows = await api.sql(
@@ -129,7 +129,7 @@ async def test_a_clock_that_jumps_ahead_by_months_deletes_no_history(api: Api, t
     # Mail that comes meanwhile makes it believable, after a day.
     await begun(api, outbound(api, "b@x.test"))
     async with api.app.db.tx() as conn:
-        await events.emit(conn, api.clock(), Event("mail.sent", None, None, {}))
+        await events.emit(conn, api.clock(), sample_event("mail.sent", None, None, {}))
     for _ in range(20):
         await jobs.prune(api.app)
         api.clock.advance(hours=1)

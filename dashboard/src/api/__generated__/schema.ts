@@ -1495,7 +1495,8 @@ export interface webhooks {
         put?: never;
         /**
          * mail.bounced
-         * @description The server of a recipient refused the message; `temporary`: for now, told once, at the first time.
+         * @description The server of a recipient refused the message, permanently or for now (`temporary`: published once, after the
+         *     first attempt).
          */
         post: operations["onMailBounced"];
         delete?: never;
@@ -1515,7 +1516,7 @@ export interface webhooks {
         put?: never;
         /**
          * mail.delivered
-         * @description The server of a recipient took the message: once a recipient.
+         * @description The server of a recipient accepted the message: once for each recipient.
          */
         post: operations["onMailDelivered"];
         delete?: never;
@@ -1535,7 +1536,7 @@ export interface webhooks {
         put?: never;
         /**
          * mail.failed
-         * @description The message did not reach a recipient, and nobody tries any more: no server took it in time.
+         * @description The message did not reach a recipient and is not retried: no server accepted it in time.
          */
         post: operations["onMailFailed"];
         delete?: never;
@@ -1575,7 +1576,7 @@ export interface webhooks {
         put?: never;
         /**
          * mail.received.full
-         * @description The same as `mail.received`, with the message taken apart: made while a webhook wants it (`*` does).
+         * @description The same as `mail.received`, with the parsed message: emitted while a webhook subscribes to it (`*` does).
          */
         post: operations["onMailReceivedFull"];
         delete?: never;
@@ -1595,7 +1596,7 @@ export interface webhooks {
         put?: never;
         /**
          * mail.sent
-         * @description An outbound message was accepted for delivery: once a message, whatever its recipients.
+         * @description An outbound message was accepted for delivery: once for each message, whatever its recipients.
          */
         post: operations["onMailSent"];
         delete?: never;
@@ -1615,7 +1616,7 @@ export interface webhooks {
         put?: never;
         /**
          * mail.spam
-         * @description An inbound message was flagged as spam; it lies in its mailbox's Junk folder, told as `mail.received` too.
+         * @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too.
          */
         post: operations["onMailSpam"];
         delete?: never;
@@ -1635,7 +1636,7 @@ export interface webhooks {
         put?: never;
         /**
          * system.alert
-         * @description Somebody should have a look: `outcome_unknown`, when nobody can tell what became of a message.
+         * @description An operator should have a look: `outcome_unknown`, when the outcome of a message cannot be determined.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -1675,7 +1676,7 @@ export interface webhooks {
         put?: never;
         /**
          * system.webhook_disabled
-         * @description A webhook was made inactive: for `webhooks.disable_after_hours` nothing has arrived there.
+         * @description A webhook was deactivated: no attempt succeeded for `webhooks.disable_after_hours`.
          */
         post: operations["onSystemWebhookDisabled"];
         delete?: never;
@@ -2339,37 +2340,40 @@ export interface components {
         LogoutResponse: {
             message: string;
         };
-        /** @description The server of a recipient refused the message; `temporary`: for now, told once, at the first time. */
+        /**
+         * @description The server of a recipient refused the message, permanently or for now (`temporary`: published once, after the
+         *         first attempt).
+         */
         MailBounced: {
-            /** @description How many tries it took so far. */
+            /** @description The number of delivery attempts so far. */
             attempts: number;
             /** @description `permanent` or `temporary`. */
             bounce_type: string;
-            /** @description The same in words. */
+            /** @description The text of its reply. */
             diagnostic: string | null;
             /** @description The managed domain that it is from, or for. */
             domain: string;
-            /** @description The same in detail (RFC 3463), if it said so. */
+            /** @description Its enhanced status code (RFC 3463), if it sent one. */
             enhanced_code: string | null;
             /** @description The address of its sender. */
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The metadata that it was sent with, if any. */
             metadata?: {
                 [key: string]: string;
             };
-            /** @description What the mail server calls it, if it does. */
+            /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
             /** @description The other server. */
             remote_host: string | null;
-            /** @description What the other server answered (RFC 5321), if it did. */
+            /** @description The other server's reply code (RFC 5321), if it replied. */
             smtp_code: number | null;
-            /** @description `system` where nobody here sent it: it was passed on. */
+            /** @description `system` for a forwarded message, which nobody here sent. */
             source?: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The tags that it was sent with, if any. */
             tags?: string[];
             /** @description The recipient. */
             to: string;
@@ -2462,70 +2466,70 @@ export interface components {
             id: string;
             suspended: components["schemas"]["SuspensionRecord"] | null;
         };
-        /** @description The server of a recipient took the message: once a recipient. */
+        /** @description The server of a recipient accepted the message: once for each recipient. */
         MailDelivered: {
-            /** @description How many tries it took so far. */
+            /** @description The number of delivery attempts so far. */
             attempts: number;
-            /** @description The same in words. */
+            /** @description The text of its reply. */
             diagnostic: string | null;
             /** @description The managed domain that it is from, or for. */
             domain: string;
-            /** @description The same in detail (RFC 3463), if it said so. */
+            /** @description Its enhanced status code (RFC 3463), if it sent one. */
             enhanced_code: string | null;
             /** @description The address of its sender. */
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The metadata that it was sent with, if any. */
             metadata?: {
                 [key: string]: string;
             };
-            /** @description What the mail server calls it, if it does. */
+            /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
             /** @description The other server. */
             remote_host: string | null;
-            /** @description What the other server answered (RFC 5321), if it did. */
+            /** @description The other server's reply code (RFC 5321), if it replied. */
             smtp_code: number | null;
-            /** @description `system` where nobody here sent it: it was passed on. */
+            /** @description `system` for a forwarded message, which nobody here sent. */
             source?: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The tags that it was sent with, if any. */
             tags?: string[];
             /** @description The recipient. */
             to: string;
         };
-        /** @description The message did not reach a recipient, and nobody tries any more: no server took it in time. */
+        /** @description The message did not reach a recipient and is not retried: no server accepted it in time. */
         MailFailed: {
-            /** @description How many tries it took so far. */
+            /** @description The number of delivery attempts so far. */
             attempts: number;
-            /** @description The same in words. */
+            /** @description The text of its reply. */
             diagnostic: string | null;
             /** @description The managed domain that it is from, or for. */
             domain: string;
-            /** @description The same in detail (RFC 3463), if it said so. */
+            /** @description Its enhanced status code (RFC 3463), if it sent one. */
             enhanced_code: string | null;
             /** @description The address of its sender. */
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The metadata that it was sent with, if any. */
             metadata?: {
                 [key: string]: string;
             };
-            /** @description What the mail server calls it, if it does. */
+            /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
             /** @description Why, in words. */
             reason: string | null;
             /** @description The other server. */
             remote_host: string | null;
-            /** @description What the other server answered (RFC 5321), if it did. */
+            /** @description The other server's reply code (RFC 5321), if it replied. */
             smtp_code: number | null;
-            /** @description `system` where nobody here sent it: it was passed on. */
+            /** @description `system` for a forwarded message, which nobody here sent. */
             source?: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The tags that it was sent with, if any. */
             tags?: string[];
             /** @description The recipient. */
             to: string;
@@ -2538,18 +2542,18 @@ export interface components {
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description What the mail server calls it. */
+            /** @description The mail server's queue ID. */
             queue_id: string;
             /** @description Bytes. */
             size: number;
             /** @description Its subject, decoded. */
             subject: string;
         };
-        /** @description The same as `mail.received`, with the message taken apart: made while a webhook wants it (`*` does). */
+        /** @description The same as `mail.received`, with the parsed message: emitted while a webhook subscribes to it (`*` does). */
         MailReceivedFull: {
             /** @description `filename`, `content_type`, `size` and `content_base64` of each. */
             attachments: components["schemas"]["EventAttachment"][];
-            /** @description Its HTML as it came: not made safe. */
+            /** @description Its HTML as received: not sanitized. */
             body_html: string | null;
             /** @description Its text, if it has one. */
             body_text: string | null;
@@ -2561,32 +2565,32 @@ export interface components {
             envelope: components["schemas"]["EventEnvelope"];
             /** @description Its sender: `name`, `email`. */
             from: components["schemas"]["EventAddress"];
-            /** @description All by name; a list where one is repeated. */
+            /** @description All header fields by name; a list where one is repeated. */
             headers: {
                 [key: string]: string | string[];
             } | null;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description Why it could not be taken apart, where it couldn't. */
+            /** @description Why the message could not be parsed, if so. */
             parse_error?: string | null;
-            /** @description What the mail server calls it. */
+            /** @description The mail server's queue ID. */
             queue_id: string;
-            /** @description Where answers shall go, where it says so. */
+            /** @description Its Reply-To address, if it has one. */
             reply_to: components["schemas"]["EventAddress"] | null;
             /** @description Bytes. */
             size: number;
-            /** @description What the filter made of it, like `add header`. */
+            /** @description The filter's action, such as `add header`. */
             spam_action: string;
-            /** @description What the filter counted. */
+            /** @description The filter's score. */
             spam_score: number;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description `name` and `email` of each in its To field. */
+            /** @description `name` and `email` of each address in its To field. */
             to: components["schemas"]["EventAddress"][];
-            /** @description Content is left out: it is over 25 MB, or no longer kept (3 days). */
+            /** @description Content is left out: it is over 25 MB, or no longer stored (3 days). */
             truncated: boolean;
         };
-        /** @description An outbound message was accepted for delivery: once a message, whatever its recipients. */
+        /** @description An outbound message was accepted for delivery: once for each message, whatever its recipients. */
         MailSent: {
             /** @description The managed domain that it is from, or for. */
             domain: string;
@@ -2594,18 +2598,18 @@ export interface components {
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The metadata that it was sent with, if any. */
             metadata?: {
                 [key: string]: string;
             };
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description As it was sent with, where it was. */
+            /** @description The tags that it was sent with, if any. */
             tags?: string[];
             /** @description The addresses of its To field. */
             to: string[];
         };
-        /** @description An inbound message was flagged as spam; it lies in its mailbox's Junk folder, told as `mail.received` too. */
+        /** @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too. */
         MailSpam: {
             /** @description The managed domain that it is from, or for. */
             domain: string;
@@ -2613,9 +2617,9 @@ export interface components {
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description What the filter made of it, like `add header`. */
+            /** @description The filter's action, such as `add header`. */
             spam_action: string;
-            /** @description What the filter counted. */
+            /** @description The filter's score. */
             spam_score: number;
         };
         /** @description A recipient and its delivery status; `diagnostic` is the reply of the remote server. */
@@ -3154,9 +3158,9 @@ export interface components {
             id: string;
             reason: string;
         };
-        /** @description Somebody should have a look: `outcome_unknown`, when nobody can tell what became of a message. */
+        /** @description An operator should have a look: `outcome_unknown`, when the outcome of a message cannot be determined. */
         SystemAlert: {
-            /** @description What it is about: `outcome_unknown`. */
+            /** @description The subject of the alert: `outcome_unknown`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain: string;
@@ -3164,7 +3168,7 @@ export interface components {
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description What the mail server calls it, if it does. */
+            /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
             /** @description Why, in words. */
             reason: string;
@@ -3175,7 +3179,7 @@ export interface components {
         };
         /** @description Sending was suspended for an address, by the abuse rules or by an administrator. */
         SystemSuspension: {
-            /** @description Who may send no more. */
+            /** @description The suspended sender. */
             address: string;
             /** @description `rules` or `admin`. */
             by: string;
@@ -3184,15 +3188,15 @@ export interface components {
             /** @description Why, in words. */
             reason: string;
         };
-        /** @description A webhook was made inactive: for `webhooks.disable_after_hours` nothing has arrived there. */
+        /** @description A webhook was deactivated: no attempt succeeded for `webhooks.disable_after_hours`. */
         SystemWebhookDisabled: {
-            /** @description When it was made inactive. */
+            /** @description When it was deactivated. */
             disabled_at: string | null;
-            /** @description Its domain; null: it was told of all. */
+            /** @description Its domain; null for all domains. */
             domain: string | null;
             /** @description When the first of these attempts failed. */
             failing_since: string | null;
-            /** @description Where it was. */
+            /** @description Its URL. */
             url: string;
             /** @description Its id. */
             webhook_id: string;

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
+from msgspec import Meta
+
 from mailkeep.core.address import Address
+from mailkeep.features.record.events.model import EventPayload, Kind
 
 VerdictKind = Literal["counted", "suspended", "message_above_threshold", "sender_rate", "domain_rate"]
 
@@ -84,3 +88,20 @@ class SendVerdict:
 
     kind: VerdictKind
     retry_after: int | None
+
+
+class SystemSuspension(EventPayload, frozen=True, kw_only=True):
+    """Sending was suspended for an address, by the abuse rules or by an administrator."""
+
+    kind: ClassVar[Kind] = "system.suspension"
+    example: ClassVar[Mapping[str, Any]] = {
+        "address": "shop@example.com",
+        "domain": "example.com",
+        "reason": "More than 1000 recipients within an hour.",
+        "by": "rules",
+    }
+
+    address: Annotated[str, Meta(description="The suspended sender.")]
+    domain: Annotated[str, Meta(description="Its domain.")]
+    reason: Annotated[str, Meta(description="Why, in words.")]
+    by: Annotated[str, Meta(description="`rules` or `admin`.")]

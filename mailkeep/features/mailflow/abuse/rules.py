@@ -8,7 +8,13 @@ from uuid import UUID
 
 from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.mailflow.abuse.model import ExternalCopies, SendCharge, SenderSuspension, SendVerdict
+from mailkeep.features.mailflow.abuse.model import (
+    ExternalCopies,
+    SendCharge,
+    SenderSuspension,
+    SendVerdict,
+    SystemSuspension,
+)
 from mailkeep.features.record.events.model import Event
 
 
@@ -40,13 +46,13 @@ def rate_suspension(suspension_id: UUID, charge: SendCharge, threshold: int, at:
 
 def suspension_event(suspension: SenderSuspension) -> Event:
     """The event of a suspension."""
-    data = {
-        "address": suspension.address,
-        "domain": suspension.domain_name,
-        "reason": suspension.reason,
-        "by": suspension.by_kind,
-    }
-    return Event("system.suspension", suspension.domain_id, None, data)
+    payload = SystemSuspension(
+        address=suspension.address,
+        domain=suspension.domain_name,
+        reason=suspension.reason,
+        by=suspension.by_kind,
+    )
+    return Event(suspension.domain_id, None, payload)
 
 
 def refusal(charge: SendCharge, verdict: SendVerdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:

@@ -20,12 +20,13 @@ from mailkeep.features.mailflow.delivery_status.model import (
     LogUpdate,
     MissingMessage,
     RetryIntervals,
+    SystemAlert,
     TrackedMessage,
 )
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message
+from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message, MessageDomain
 from mailkeep.mail.postfix import log as postfix_log
 
 log = structlog.get_logger("mailkeep.delivery_status")
@@ -185,9 +186,9 @@ async def _attach_forwarded_messages(conn: Conn, at: datetime, updates: Sequence
             if name in rows:
                 await messages.add_recipients(conn, rows[name], recipients)
             else:
-                new.append(
-                    rules.build_forwarded_message(at, update.mail, tries, recipients, (name, await domain(name)))
-                )
+                found = await domain(name)
+                row_domain = MessageDomain(found.id if found else None, name)
+                new.append(rules.build_forwarded_message(at, update.mail, tries, recipients, row_domain))
                 rows[name] = new[-1].id
         out.append(replace(update, mail=replace(update.mail, forwarded_messages=rows), attempts=tuple(tries)))
     if new:
@@ -292,15 +293,15 @@ async def publish_unknown(conn: Conn, at: datetime, lost: MissingMessage, why: s
     if not addresses or message is None:
         return 0
     log.warning("what became of a message is unknown", queue_id=lost.queue_id, why=why)
-    data = {
-        "alert": "outcome_unknown",
-        "message_id": message.message_id,
-        "from": message.from_address,
-        "to": addresses,
-        "domain": message.domain_name,
-        "subject": message.subject,
-        "queue_id": lost.queue_id,
-        "reason": why,
-    }
-    await events.emit(conn, at, Event("system.alert", message.domain_id, message.id, data))
+    alert = SystemAlert(
+        alert="outcome_unknown",
+        message_id=message.message_id,
+        from_=message.from_address,
+        to=addresses,
+        domain=message.domain_name,
+        subject=message.subject,
+        queue_id=lost.queue_id,
+        reason=why,
+    )
+    await events.emit(conn, at, Event(message.domain_id, message.id, alert))
     return len(addresses)

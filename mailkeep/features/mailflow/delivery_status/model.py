@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
+from msgspec import Meta, field as struct_field
+
+from mailkeep.features.record.events.model import (
+    DomainName,
+    EventPayload,
+    FromAddress,
+    Kind,
+    MessageIdHeader,
+    OptionalQueueId,
+    SubjectText,
+)
 from mailkeep.features.record.messages.model import ServerReply
 
 AttemptStatus = Literal["delivered", "relayed", "deferred", "bounced"]
@@ -129,3 +140,28 @@ class MissingMessage:
 
     id: UUID
     queue_id: str
+
+
+class SystemAlert(EventPayload, frozen=True, kw_only=True):
+    """An operator should have a look: `outcome_unknown`, when the outcome of a message cannot be determined."""
+
+    kind: ClassVar[Kind] = "system.alert"
+    example: ClassVar[Mapping[str, Any]] = {
+        "alert": "outcome_unknown",
+        "message_id": "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.com>",
+        "from": "shop@example.com",
+        "to": ["customer@elsewhere.example"],
+        "domain": "example.com",
+        "subject": "Your order",
+        "queue_id": "4f1XyZ2kQbz3v",
+        "reason": "Its log was lost.",
+    }
+
+    alert: Annotated[str, Meta(description="The subject of the alert: `outcome_unknown`.")]
+    message_id: MessageIdHeader
+    from_: FromAddress = struct_field(name="from")
+    to: Annotated[list[str], Meta(description="The recipients in question.")]
+    domain: DomainName
+    subject: SubjectText
+    queue_id: OptionalQueueId
+    reason: Annotated[str, Meta(description="Why, in words.")]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.core.address import AddressError, normalize_domain, parse_address
-from mailkeep.core.ids import parse_uuid, uuid7
+from mailkeep.core.ids import parse_uuid
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status.model import (
@@ -24,7 +24,15 @@ from mailkeep.features.mailflow.delivery_status.model import (
     TrackedMessage,
 )
 from mailkeep.features.mailflow.receiving.model import RejectedRecipient
-from mailkeep.features.record.messages.model import DeliveryOutcome, Message, Recipient, ServerReply, Source
+from mailkeep.features.record.messages.model import (
+    DeliveryOutcome,
+    HeaderSummary,
+    Message,
+    MessageDomain,
+    ServerReply,
+    Source,
+)
+from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.postfix import log
 
@@ -310,56 +318,36 @@ def recipients_by_forwarding_domain(mail: TrackedMessage, tries: Iterable[Logged
 def build_submitted_message(
     at: datetime, mail: TrackedMessage, recipients: Sequence[str], domain: Domain | None
 ) -> Message:
-    """The history's row of what a mail client handed in, not yet accepted; `domain` is the sender's."""
+    """The history's row of a message that a mail client submitted, not yet accepted; `domain` is the sender's."""
     to, cc = ([each.email for each in parse_addresses(mail.head.get(field, ""))] for field in ("to", "cc"))
-    row = _message(at, mail, (domain_of(mail.sender), domain), to or ([] if cc else list(recipients)))
-    open_ones = [Recipient(address, "submitting") for address in recipients]
-    return replace(row, source="smtp", cc_addresses=cc, status="submitting", recipients=open_ones)
+    row_domain = MessageDomain(domain.id if domain else None, domain_of(mail.sender))
+    header = _header(mail, to or ([] if cc else list(recipients)), cc)
+    return outbound_message(at, "smtp", row_domain, header, mail.sender, recipients)
 
 
 def build_forwarded_message(
     at: datetime,
     mail: TrackedMessage,
-    tries: Iterable[LoggedAttempt],
+    attempts: Iterable[LoggedAttempt],
     recipients: Sequence[str],
-    domain: tuple[str, Domain | None],
+    domain: MessageDomain,
 ) -> Message:
-    """The history's row of what a domain passes on to recipients outside: with the queue id and the Message-ID of what
-    came in, to the addresses that lead there.
+    """The history's row of a message that a domain forwards to external recipients: accepted, with the queue ID and the
+    Message-ID of the incoming message, to the addresses that lead there.
     """
-    asked = [
+    to = [
         each.original_recipient
-        for each in tries
-        if each.recipient in recipients and forwarding_domain(mail, each) == domain[0]
+        for each in attempts
+        if each.recipient in recipients and forwarding_domain(mail, each) == domain.name
     ]
-    row = _message(at, mail, domain, list(dict.fromkeys(asked)))
-    queued = [Recipient(address, "queued") for address in recipients]
+    row = outbound_message(at, "system", domain, _header(mail, list(dict.fromkeys(to)), []), mail.sender, recipients)
+    queued = [replace(each, status="queued") for each in row.recipients]
     return replace(row, queue_id=mail.queue_id, status="queued", accepted_at=at, recipients=queued)
 
 
-def _message(at: datetime, mail: TrackedMessage, domain: tuple[str, Domain | None], to: list[str]) -> Message:
-    name, managed = domain
-    return Message(
-        id=uuid7(at),
-        direction="outbound",
-        message_id=mail.header_id,
-        queue_id=None,
-        domain_id=managed.id if managed else None,
-        domain_name=name,
-        mailbox_id=None,
-        source="system",
-        admin_id=None,
-        api_key_id=None,
-        mail_from=mail.sender,
-        from_address=from_address(mail),
-        to_addresses=to,
-        cc_addresses=[],
-        subject=decode_words(mail.head.get("subject", "")),
-        size=mail.size,
-        status="queued",
-        created_at=at,
-        recipients=[],
-    )
+def _header(mail: TrackedMessage, to: list[str], cc: list[str]) -> HeaderSummary:
+    subject = decode_words(mail.head.get("subject", ""))
+    return HeaderSummary(mail.header_id, from_address(mail), to, cc, subject, mail.size)
 
 
 def count_new_messages(

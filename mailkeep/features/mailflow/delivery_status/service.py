@@ -21,8 +21,8 @@ from mailkeep.features.mailflow.delivery_status.model import (
     RetryIntervals,
     SubmissionEnvelope,
 )
-from mailkeep.features.mailflow.receiving import service as receiving
-from mailkeep.features.mailflow.receiving.service import RejectionLimit
+from mailkeep.features.mailflow.receiving import rejections
+from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
 from mailkeep.features.record.messages import service as messages
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import log as postfix_log
@@ -88,7 +88,7 @@ async def process_lines(app: App, name: str, piece: Piece, bound: RejectionLimit
         found = [(when, rejection) for when, line in refused if (rejection := rules.rejection(line))]
         counted.add("deliveries", "inbound", "rejected", times=len(found))
         if rejected := [(when, rejection) for when, rejection in found if bound.allow(rejection.source, when)]:
-            await receiving.record_rejections(conn, rejected)
+            await rejections.record_rejections(conn, rejected)
         unaccepted = {line.queue_id for _, line in timed if line.queue_id and rules.is_refused_at_end(line)}
         await abuse.uncount_forwards(conn, unaccepted)
         await abuse.uncount(conn, rules.submission_uses(await store.delete_envelopes(conn, unaccepted)))

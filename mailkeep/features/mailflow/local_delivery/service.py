@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,15 +19,12 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.local_delivery import rules, store
 from mailkeep.features.mailflow.local_delivery.journal import Journal
 from mailkeep.features.mailflow.local_delivery.model import LmtpDelivery, LmtpRecipient, LocalMailbox
-from mailkeep.features.mailflow.receiving import service as receiving
-from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient, TargetMailbox
+from mailkeep.features.mailflow.receiving import rejections, service as receiving
+from mailkeep.features.mailflow.receiving.model import InboundMail, MailboxCopy, RejectedRecipient, TargetMailbox
 from mailkeep.features.mailflow.receiving.rules import HAM, unquote_local_part
-from mailkeep.features.record.events.model import Event
-from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.content import save_contents
 from mailkeep.features.record.messages.model import Message, Recipient, ServerReply
 from mailkeep.jobs.batches import BatchWriter
-from mailkeep.mail.message.parse import UnparsableMessage
-from mailkeep.mail.message.parse_process import ParsedMessage
 from mailkeep.mail.smtp.connection import ConnectionLost, SmtpRefusal
 from mailkeep.mail.smtp.reply import SmtpReply
 
@@ -135,7 +132,7 @@ async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Seq
         row = RejectedRecipient("", mail.mail_from, each.original, reply.code, reply.enhanced, reply.text)
         async with app.db.tx() as conn:
             if await domains.find_by_name(conn, each.address.rpartition("@")[2]):
-                await receiving.record_rejections(conn, [(at, row)])
+                await rejections.record_rejections(conn, [(at, row)])
                 removed.add(each.address)
     return removed
 
@@ -199,41 +196,27 @@ async def _record(app: App, filing: DeliveryRecorder, delivery: LmtpDelivery) ->
 async def _record_batch(app: App, deliveries: Sequence[LmtpDelivery]) -> list[None]:
     found = [(delivery, message) for delivery in deliveries for message in _build_messages(app, delivery)]
     await asyncio.to_thread(_save_contents, app, found)
-    at = app.clock()
-    told = [event for delivery, message in found for event in _extra_events(delivery, message)]
     alone = not any(delivery.parsed for delivery in deliveries)  # one statement then, which commits by itself
     async with app.db.autocommit() if alone else app.db.tx() as conn:
-        fresh = await messages.file_all(conn, at, [message for _, message in found], told)
-        for delivery, message in found:
-            if message.id in fresh and (parsed := _full_content(delivery, message)):
-                await receiving.save_payload(conn, delivery.mail, parsed, at)
+        copies = [_copy(delivery, message) for delivery, message in found]
+        fresh = await receiving.file_copies(conn, app.clock(), copies)
     for delivery in deliveries:
-        news = [message for whose, message in found if whose is delivery and message.id in fresh]
-        if any(message.status == "received" for message in news):
-            app.counters.add("messages_accepted", "inbound", delivery.mail.source)
-        for message in news:
-            app.counters.add("deliveries", "inbound", message.status)
+        news = [message.status for whose, message in found if whose is delivery and message.id in fresh]
+        receiving.count_deliveries(app, delivery.mail.source, news)
     return [None] * len(deliveries)
 
 
-def _extra_events(delivery: LmtpDelivery, message: Message) -> Iterator[Event]:
-    """What is told of a message that a mailbox took, beside `mail.received`."""
-    if message.status == "received" and message.mailbox_id is not None:
-        asked = delivery.recipients[message.mailbox_id]
-        yield from receiving.content_events(
-            delivery.mail, message, asked, delivery.verdict or HAM, _full_content(delivery, message)
-        )
-
-
-def _full_content(delivery: LmtpDelivery, message: Message) -> ParsedMessage | UnparsableMessage | None:
-    """A message that a mailbox took, taken parsed, where somebody wants it whole."""
-    home = delivery.homes[message.mailbox_id] if message.mailbox_id is not None else None
-    return delivery.parsed if home and home.wants_full and message.status == "received" else None
+def _copy(delivery: LmtpDelivery, message: Message) -> MailboxCopy:
+    assert message.mailbox_id is not None
+    wants_full = delivery.homes[message.mailbox_id].wants_full and message.status == "received"
+    parsed = delivery.parsed if wants_full else None
+    rcpt_to = delivery.recipients[message.mailbox_id]
+    return MailboxCopy(delivery.mail, message, rcpt_to, delivery.verdict or HAM, parsed)
 
 
 def _save_contents(app: App, found: Sequence[tuple[LmtpDelivery, Message]]) -> None:
     kept = [(message.id, delivery.mail.content()) for delivery, message in found if message.status == "received"]
-    messages.keep_contents(app.data_dir, kept)
+    save_contents(app.data_dir, kept)
 
 
 def _build_messages(app: App, delivery: LmtpDelivery) -> list[Message]:

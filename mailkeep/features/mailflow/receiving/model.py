@@ -1,14 +1,28 @@
-"""A message that arrived."""
+"""An inbound message, its delivery, and the events that show its content."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
+from msgspec import Meta, Struct, field
+
 from mailkeep.features.directory.routing.model import Route
-from mailkeep.features.record.messages.model import Source
+from mailkeep.features.record.events.model import (
+    DomainName,
+    EventPayload,
+    FromAddress,
+    Kind,
+    MessageIdHeader,
+    QueueId,
+    SizeInBytes,
+    SpamAction,
+    SpamScore,
+    SubjectText,
+)
+from mailkeep.features.record.messages.model import Message, Source
 from mailkeep.mail.message.header_fields import MessageHeader
 
 ReceiveOutcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
@@ -63,6 +77,19 @@ class SpamVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class MailboxCopy:
+    """A message for one mailbox, to file: its row, the recipients that led to the mailbox as they were given, and the
+    parsed message where somebody wants `mail.received.full`.
+    """
+
+    mail: InboundMail
+    message: Message
+    rcpt_to: Sequence[str]
+    verdict: SpamVerdict
+    parsed: ParsedMessage | UnparsableMessage | None
+
+
+@dataclass(frozen=True, slots=True)
 class QueuedForward:
     """A copy for the outside that the MTA has not taken yet; `attempts` counts the tries so far."""
 
@@ -82,3 +109,95 @@ class RejectedRecipient:
     smtp_code: int
     enhanced_code: str
     text: str
+
+
+class EventAddress(Struct, frozen=True):
+    """An address of a header."""
+
+    name: str
+    email: str
+
+
+class EventAttachment(Struct, frozen=True):
+    """A part of a message that is a file."""
+
+    filename: str | None
+    content_type: str
+    size: int
+    content_base64: str | None
+
+
+class EventEnvelope(Struct, frozen=True):
+    """The addresses of SMTP; `rcpt_to` before aliases."""
+
+    mail_from: str
+    rcpt_to: list[str]
+
+
+class MailReceivedFull(EventPayload, frozen=True, kw_only=True):
+    """The same as `mail.received`, with the parsed message: emitted while a webhook subscribes to it (`*` does)."""
+
+    kind: ClassVar[Kind] = "mail.received.full"
+    example: ClassVar[Mapping[str, Any]] = {
+        "message_id": "<CAF7b2q@elsewhere.example>",
+        "from": {"name": "Jane", "email": "jane@elsewhere.example"},
+        "to": [{"name": "", "email": "sales@example.com"}],
+        "cc": [],
+        "reply_to": None,
+        "subject": "Hello",
+        "body_text": "See the picture.\n",
+        "body_html": None,
+        "attachments": [
+            {"filename": "dot.gif", "content_type": "image/gif", "size": 6, "content_base64": "R0lGODlh"},
+        ],
+        "headers": {"From": "Jane <jane@elsewhere.example>", "Received": ["from a by b", "from c by a"]},
+        "envelope": {"mail_from": "jane@elsewhere.example", "rcpt_to": ["sales@example.com"]},
+        "domain": "example.com",
+        "size": 2310,
+        "spam_score": 0.4,
+        "spam_action": "no action",
+        "queue_id": "4f1XyZ2kR1z3w",
+        "truncated": False,
+    }
+
+    message_id: MessageIdHeader
+    from_: Annotated[EventAddress, Meta(description="Its sender: `name`, `email`.")] = field(name="from")
+    to: Annotated[list[EventAddress], Meta(description="`name` and `email` of each address in its To field.")]
+    cc: Annotated[list[EventAddress], Meta(description="The same of its Cc field.")]
+    reply_to: Annotated[EventAddress | None, Meta(description="Its Reply-To address, if it has one.")]
+    subject: SubjectText
+    body_text: Annotated[str | None, Meta(description="Its text, if it has one.")]
+    body_html: Annotated[str | None, Meta(description="Its HTML as received: not sanitized.")]
+    attachments: Annotated[
+        list[EventAttachment], Meta(description="`filename`, `content_type`, `size` and `content_base64` of each.")
+    ]
+    headers: Annotated[
+        dict[str, str | list[str]] | None, Meta(description="All header fields by name; a list where one is repeated.")
+    ]
+    envelope: Annotated[EventEnvelope, Meta(description="`mail_from` and `rcpt_to`, before aliases.")]
+    domain: DomainName
+    size: SizeInBytes
+    spam_score: SpamScore
+    spam_action: SpamAction
+    queue_id: QueueId
+    truncated: Annotated[bool, Meta(description="Content is left out: it is over 25 MB, or no longer stored (3 days).")]
+    parse_error: Annotated[str | None, Meta(description="Why the message could not be parsed, if so.")] = None
+
+
+class MailSpam(EventPayload, frozen=True, kw_only=True):
+    """An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too."""
+
+    kind: ClassVar[Kind] = "mail.spam"
+    example: ClassVar[Mapping[str, Any]] = {
+        "message_id": "<CAF7b2q@elsewhere.example>",
+        "from": "jane@elsewhere.example",
+        "domain": "example.com",
+        "spam_score": 12.1,
+        "spam_action": "add header",
+    }
+
+    message_id: MessageIdHeader
+    from_: FromAddress = field(name="from")
+    domain: DomainName
+    spam_score: SpamScore
+    spam_action: SpamAction

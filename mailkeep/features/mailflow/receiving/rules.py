@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
+from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.features.mailflow.receiving.model import SpamVerdict
 from mailkeep.mail.smtp.reply import SmtpReply
 
@@ -50,6 +51,15 @@ def unquote_local_part(recipient: str) -> str:
     if len(local_part) < 2 or not (local_part.startswith('"') and local_part.endswith('"')):
         return recipient
     return _ESCAPED.sub(r"\1", local_part[1:-1]) + at + domain
+
+
+def recipient_domain(address: str) -> str:
+    """The domain of an address, as A-labels where it is a domain name; empty without one."""
+    domain = address.rpartition("@")[2] if "@" in address else ""
+    try:
+        return normalize_domain(domain)
+    except AddressError:
+        return domain.lower()
 
 
 def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:

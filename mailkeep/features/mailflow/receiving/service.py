@@ -15,12 +15,8 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Unavailable
-from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.domains import service as domains
-from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import maildir_of
 from mailkeep.features.directory.routing import service as routing
@@ -29,25 +25,30 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.receiving import rules, store, wire
 from mailkeep.features.mailflow.receiving.model import (
     InboundMail,
+    MailboxCopy,
     ReceiveOutcome,
-    RejectedRecipient,
     SpamVerdict,
     TargetMailbox,
 )
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Message, Recipient, ServerReply, content_path
+from mailkeep.features.record.messages.content import content_path, link_content
+from mailkeep.features.record.messages.model import (
+    HeaderSummary,
+    Message,
+    MessageDomain,
+    Recipient,
+    ServerReply,
+    Source,
+)
+from mailkeep.features.record.messages.rules import inbound_message as new_inbound_message
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.message import content_file
-from mailkeep.mail.message.parse_process import ParsedMessage, UnparsableMessage
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
 from mailkeep.mail.smtp.reply import SmtpReply
-from mailkeep.mail.smtp.server import source_of
 
 log = structlog.get_logger("mailkeep.receiving")
-
-_MINUTE = 60
-_ROWS_A_MINUTE = 60
-_SOURCES = 10_000
 
 
 reply_to = rules.reply_to
@@ -87,7 +88,7 @@ async def _refuse_copies(
 
 def forwarding_domain(app: App, address: str) -> str:
     """The domain that the external copies of a recipient are counted for; the server's own for a bare `postmaster`."""
-    return _domain_of(address) or app.settings.server.hostname.lower() or "localhost"
+    return rules.recipient_domain(address) or app.settings.server.hostname.lower() or "localhost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,8 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
         wants_full = any(home.wants_full for home in homes.values())
         apart = await parse_message(app, mail, stack) if wants_full else None
         await _carry_out(app, _DeliveryPlan(mail, verdict, led_there, homes, full, outside, apart))
+    if mail.source == "smtp":
+        count_deliveries(app, mail.source, ["received"] * len(mail.recipients))
     return "deliver"
 
 
@@ -181,15 +184,20 @@ async def _file(
     app: App, conn: Conn, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.MaildirDelivery]]
 ) -> None:
     mail, at = plan.mail, app.clock()
-    found = {mailbox_id: message for mailbox_id, (message, _) in copies.items()}
-    more = [event for mailbox_id, message in found.items() for event in _events(plan, message, plan.homes[mailbox_id])]
-    filed = await messages.file_all(conn, at, list(found.values()), more) if found else set[UUID]()
-    fresh = [mailbox_id for mailbox_id, message in found.items() if message.id in filed]
-    if plan.apart and any(plan.homes[mailbox_id].wants_full for mailbox_id in fresh):
-        await save_payload(conn, mail, plan.apart, at)
+    found = {
+        mailbox_id: MailboxCopy(
+            mail,
+            message,
+            plan.led_there[mailbox_id],
+            plan.verdict,
+            plan.apart if plan.homes[mailbox_id].wants_full else None,
+        )
+        for mailbox_id, (message, _) in copies.items()
+    }
+    filed = await file_copies(conn, at, list(found.values())) if found else set[UUID]()
+    fresh = [mailbox_id for mailbox_id, copy in found.items() if copy.message.id in filed]
     if fresh:
-        for home in plan.full:
-            await messages.record_rejected(conn, _full_mailbox_message(app, plan, home))
+        await messages.insert_messages(conn, [_full_mailbox_message(app, plan, home) for home in plan.full])
     if plan.outside:
         await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.outside, at)
     # Rows that others wait for: last, and in one order.
@@ -197,29 +205,38 @@ async def _file(
         await mailboxes.add_mail(conn, mailbox_id, copies[mailbox_id][1].size)
 
 
-def _events(plan: _DeliveryPlan, message: Message, home: TargetMailbox) -> Iterator[Event]:
-    apart = plan.apart if home.wants_full else None
-    return content_events(plan.mail, message, plan.led_there[home.mailbox_id], plan.verdict, apart)
+async def file_copies(conn: Conn, at: datetime, copies: Sequence[MailboxCopy]) -> set[UUID]:
+    """File messages in the history, each with its recipients and events, and once for each (queue ID, mailbox). One
+    statement, and one more for each message whose content an event needs. Returns the ids of the messages that were not
+    filed before.
+    """
+    content_events = [event for copy in copies for event in _content_events(copy)]
+    filed = await messages.file_all(conn, at, [copy.message for copy in copies], content_events)
+    parsed = {copy.mail.queue_id: copy for copy in copies if copy.parsed and copy.message.id in filed}
+    for queue_id, copy in parsed.items():
+        assert copy.parsed
+        await store.insert_payload(conn, queue_id, wire.payload(copy.mail, copy.parsed), at)
+    return filed
 
 
-def content_events(
-    mail: InboundMail,
-    message: Message,
-    rcpt_to: Sequence[str],
-    verdict: SpamVerdict,
-    apart: ParsedMessage | UnparsableMessage | None,
-) -> Iterator[Event]:
-    """What is told of a message in a mailbox beside `mail.received`: mail.spam, and the whole of it (`apart`)."""
+def count_deliveries(app: App, source: Source, statuses: Sequence[str]) -> None:
+    """Count a message that was filed, and the status of each delivery of it."""
+    if "received" in statuses:
+        app.counters.add("messages_accepted", "inbound", source)
+    for status in statuses:
+        app.counters.add("deliveries", "inbound", status)
+
+
+def _content_events(copy: MailboxCopy) -> Iterator[Event]:
+    """The events of a message in a mailbox besides `mail.received`: its spam verdict and its content."""
+    message, verdict = copy.message, copy.verdict
+    if message.status != "received":
+        return
     if verdict.is_spam:
-        yield Event("mail.spam", message.domain_id, message.id, wire.spam_data(message, verdict))
-    if apart:
-        data = wire.full_data(mail, message, rcpt_to, verdict, apart)
-        yield Event("mail.received.full", message.domain_id, message.id, data)
-
-
-async def save_payload(conn: Conn, mail: InboundMail, apart: ParsedMessage | UnparsableMessage, at: datetime) -> None:
-    """Write the content of a message's mail.received.full, once."""
-    await store.insert_payload(conn, mail.queue_id, wire.payload(mail, apart), at)
+        yield Event(message.domain_id, message.id, wire.mail_spam(message, verdict))
+    if copy.parsed:
+        payload = wire.mail_received_full(copy.mail, message, copy.rcpt_to, verdict, copy.parsed)
+        yield Event(message.domain_id, message.id, payload)
 
 
 def _split_destinations(mail: InboundMail) -> tuple[dict[UUID, list[str]], list[str]]:
@@ -252,7 +269,7 @@ def _into_mailbox(app: App, plan: _DeliveryPlan, message: Message) -> maildir.Ma
         host=app.settings.server.hostname or "localhost",
         first_try=mail.source == "smtp",
     )
-    messages.keep_file(app.data_dir, message.id, delivery.path)
+    link_content(app.data_dir, message.id, delivery.path)
     return delivery
 
 
@@ -286,26 +303,20 @@ def inbound_message(
     at: datetime, mail: InboundMail, home: TargetMailbox, recipients: list[Recipient], verdict: SpamVerdict | None
 ) -> Message:
     """The history's row of a message for one mailbox, whose recipients agree; `verdict`: what is told of the filter."""
-    return Message(
-        id=uuid7(at),
-        direction="inbound",
-        message_id=mail.head.message_id,
+    head = mail.head
+    header = HeaderSummary(
+        head.message_id,
+        head.from_address or mail.mail_from,
+        head.to_addresses,
+        head.cc_addresses,
+        head.subject,
+        mail.size,
+    )
+    domain = MessageDomain(home.domain_id, home.domain_name)
+    return replace(
+        new_inbound_message(at, mail.source, domain, header, mail.mail_from, recipients),
         queue_id=mail.queue_id,
-        domain_id=home.domain_id,
-        domain_name=home.domain_name,
         mailbox_id=home.mailbox_id,
-        source=mail.source,
-        admin_id=None,
-        api_key_id=None,
-        mail_from=mail.mail_from,
-        from_address=mail.head.from_address or mail.mail_from,
-        to_addresses=mail.head.to_addresses,
-        cc_addresses=mail.head.cc_addresses,
-        subject=mail.head.subject,
-        size=mail.size,
-        status=recipients[0].status,
-        created_at=at,
-        recipients=recipients,
         spam_score=verdict.score if verdict else None,
         spam_action=verdict.action if verdict else None,
         spam_symbols=list(verdict.symbols) if verdict else [],
@@ -318,78 +329,6 @@ def _full_mailbox_message(app: App, plan: _DeliveryPlan, home: TargetMailbox) ->
     said = ServerReply(reply.code, reply.enhanced, reply.text)
     recipients = [Recipient(address, "rejected", 1, said) for address in plan.led_there[home.mailbox_id]]
     return replace(_message(app, plan, home), status="rejected", recipients=recipients)
-
-
-class RejectionLimit:
-    """At most 60 recorded rejections a minute for one source, and of 10,000 sources; the rest are only counted."""
-
-    def __init__(self) -> None:
-        self._windows: dict[str, tuple[float, int]] = {}
-        self._swept = 0.0
-
-    def allow(self, source: str, at: datetime) -> bool:
-        """Whether another rejection of this source is recorded."""
-        now, source = at.timestamp(), source_of(source)
-        if now - self._swept >= _MINUTE:
-            self._windows = {name: window for name, window in self._windows.items() if now - window[0] < _MINUTE}
-            self._swept = now
-        began, rows = self._windows.get(source, (now, 0))
-        if now - began >= _MINUTE:
-            began, rows = now, 0
-        is_known = source in self._windows or len(self._windows) < _SOURCES
-        if rows < _ROWS_A_MINUTE and is_known:
-            self._windows[source] = (began, rows + 1)
-            return True
-        return False
-
-
-async def record_rejection(app: App, rejected: RejectedRecipient) -> None:
-    """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
-    at = app.clock()
-    async with app.db.tx() as conn:
-        await record_rejections(conn, [(at, rejected)])
-
-
-async def record_rejections(conn: Conn, found: Sequence[tuple[datetime, RejectedRecipient]]) -> None:
-    """`record_rejected` of what was refused at these times."""
-    names = {_domain_of(rejected.rcpt_to) for _, rejected in found}
-    known = {name: await domains.find_by_name(conn, name) for name in names}
-    for at, rejected in found:
-        await messages.record_rejected(conn, _rejected_message(at, rejected, known[_domain_of(rejected.rcpt_to)]))
-
-
-def _rejected_message(at: datetime, rejected: RejectedRecipient, domain: Domain | None) -> Message:
-    said = ServerReply(rejected.smtp_code, rejected.enhanced_code, rejected.text)
-    return Message(
-        id=uuid7(at),
-        direction="inbound",
-        message_id="",
-        queue_id=None,
-        domain_id=domain.id if domain else None,
-        domain_name=_domain_of(rejected.rcpt_to),
-        mailbox_id=None,
-        source="smtp",
-        admin_id=None,
-        api_key_id=None,
-        mail_from=rejected.mail_from,
-        from_address=rejected.mail_from,
-        to_addresses=[rejected.rcpt_to],
-        cc_addresses=[],
-        subject="",
-        size=0,
-        status="rejected",
-        created_at=at,
-        recipients=[Recipient(rejected.rcpt_to, "rejected", 1, said)],
-    )
-
-
-def _domain_of(address: str) -> str:
-    """The domain of an address, as A-labels where it is a domain name; empty without one."""
-    domain = address.rpartition("@")[2] if "@" in address else ""
-    try:
-        return normalize_domain(domain)
-    except AddressError:
-        return domain.lower()
 
 
 async def load_full_data(conn: Conn, data: dict[str, Any]) -> dict[str, Any]:

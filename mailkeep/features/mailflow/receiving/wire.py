@@ -11,7 +11,15 @@ from typing import Any
 
 import msgspec
 
-from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
+from mailkeep.features.mailflow.receiving.model import (
+    EventAddress,
+    EventAttachment,
+    EventEnvelope,
+    InboundMail,
+    MailReceivedFull,
+    MailSpam,
+    SpamVerdict,
+)
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.header_text import NamedAddress
 from mailkeep.mail.message.parse import UnparsableMessage
@@ -21,54 +29,51 @@ _SHOWN = 100  # of a list that a stranger makes as long as it likes
 _NOTHING = b'{"body_text":null,"body_html":null,"attachments":[]}'
 
 
-def spam_data(message: Message, verdict: SpamVerdict) -> dict[str, Any]:
-    """The data of mail.spam."""
-    return {
-        "message_id": message.message_id,
-        "from": message.from_address,
-        "domain": message.domain_name,
-        "spam_score": verdict.score,
-        "spam_action": verdict.action,
-    }
+def mail_spam(message: Message, verdict: SpamVerdict) -> MailSpam:
+    """The payload of mail.spam."""
+    return MailSpam(
+        message_id=message.message_id,
+        from_=message.from_address,
+        domain=message.domain_name,
+        spam_score=verdict.score,
+        spam_action=verdict.action,
+    )
 
 
-def full_data(
+def mail_received_full(
     mail: InboundMail,
     message: Message,
     rcpt_to: Sequence[str],
     verdict: SpamVerdict,
     found: ParsedMessage | UnparsableMessage,
-) -> dict[str, Any]:
-    """The data of mail.received.full without its content, as the feed shows it.
+) -> MailReceivedFull:
+    """The payload of mail.received.full without its content, as the feed shows it.
 
-    `parse_error` stands there where the message could not be taken apart: then only its head is told.
+    Where the message could not be parsed, it has `parse_error` and the header only.
     """
     head = mail.head
-    data: dict[str, Any] = {
-        "message_id": message.message_id,
-        "from": _address(head.senders[0]) if head.senders else {"name": "", "email": mail.mail_from},
-        "to": [_address(each) for each in head.to[:_SHOWN]],
-        "cc": [_address(each) for each in head.cc[:_SHOWN]],
-        "reply_to": _address(head.reply_to[0]) if head.reply_to else None,
-        "subject": message.subject,
-        "body_text": None,
-        "body_html": None,
-        "attachments": [],
-        "headers": None,
-        "envelope": {"mail_from": mail.mail_from, "rcpt_to": list(rcpt_to)},
-        "domain": message.domain_name,
-        "size": message.size,
-        "spam_score": verdict.score,
-        "spam_action": verdict.action,
-        "queue_id": message.queue_id,
-        "truncated": False,
-    }
-    if isinstance(found, ParsedMessage):
-        data["attachments"] = [{**each, "content_base64": None} for each in found.attachments[:_SHOWN]]
-        data["truncated"] = found.truncated
-    else:
-        data["parse_error"] = str(found)
-    return data
+    parsed = found if isinstance(found, ParsedMessage) else None
+    attachments = parsed.attachments[:_SHOWN] if parsed else []
+    return MailReceivedFull(
+        message_id=message.message_id,
+        from_=_address(head.senders[0]) if head.senders else EventAddress("", mail.mail_from),
+        to=[_address(each) for each in head.to[:_SHOWN]],
+        cc=[_address(each) for each in head.cc[:_SHOWN]],
+        reply_to=_address(head.reply_to[0]) if head.reply_to else None,
+        subject=message.subject,
+        body_text=None,
+        body_html=None,
+        attachments=[msgspec.convert({**each, "content_base64": None}, EventAttachment) for each in attachments],
+        headers=None,
+        envelope=EventEnvelope(mail.mail_from, list(rcpt_to)),
+        domain=message.domain_name,
+        size=message.size,
+        spam_score=verdict.score,
+        spam_action=verdict.action,
+        queue_id=mail.queue_id,
+        truncated=parsed.truncated if parsed else False,
+        parse_error=None if parsed else str(found),
+    )
 
 
 def payload(mail: InboundMail, found: ParsedMessage | UnparsableMessage) -> bytes:
@@ -87,5 +92,5 @@ def with_payload(data: dict[str, Any], content: bytes | None) -> dict[str, Any]:
     return data if content is None else {**data, **msgspec.json.decode(content, type=dict[str, msgspec.Raw])}
 
 
-def _address(address: NamedAddress) -> dict[str, str]:
-    return {"name": address.name, "email": address.email}
+def _address(address: NamedAddress) -> EventAddress:
+    return EventAddress(address.name, address.email)

@@ -30,6 +30,7 @@ from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxConten
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.content import link_content
 from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome
 from mailkeep.mail.message import content_file
 from mailkeep.mail.message.dkim import sign
@@ -63,7 +64,7 @@ async def accept(app: App, mail_from: str, rcpt_to: list[str], content: Received
     sent = await _enqueue(app, message)
     failpoint.reach("sandbox.taken")
     if sent is not None:
-        await asyncio.to_thread(messages.keep_file, app.data_dir, sent, path)
+        await asyncio.to_thread(link_content, app.data_dir, sent, path)
     return message
 
 

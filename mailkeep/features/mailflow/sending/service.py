@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -26,8 +27,9 @@ from mailkeep.features.mailflow.sending.model import (
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
-from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Message, Recipient
+from mailkeep.features.record.messages import content, service as messages
+from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain
+from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message.compose import compose
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -161,7 +163,7 @@ async def _save_contents(app: App, taken: Sequence[PreparedMessage]) -> None:
 
 async def _write_contents(app: App, taken: Sequence[PreparedMessage]) -> list[None]:
     contents = [(each.id, each.composed.chunks()) for each in taken]
-    await asyncio.to_thread(messages.keep_contents, app.data_dir, contents)
+    await asyncio.to_thread(content.save_contents, app.data_dir, contents)
     return [None] * len(taken)
 
 
@@ -273,26 +275,22 @@ def _prepare(
 
 def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:
     outgoing = prepared.outgoing
-    return Message(
+    sender = prepared.sender.address.text
+    header = HeaderSummary(
+        outgoing.message_id,
+        sender,
+        [mailbox.address.text for mailbox in outgoing.to],
+        [mailbox.address.text for mailbox in outgoing.cc],
+        outgoing.subject,
+        prepared.composed.size,
+    )
+    domain = MessageDomain(prepared.domain.id, prepared.domain.name)
+    recipients = [address.text for address in prepared.envelope]
+    return replace(
+        outbound_message(at, "api", domain, header, sender, recipients),
         id=prepared.id,
-        direction="outbound",
-        message_id=outgoing.message_id,
-        queue_id=None,
-        domain_id=prepared.domain.id,
-        domain_name=prepared.domain.name,
-        mailbox_id=None,
-        source="api",
         admin_id=who.admin_id,
         api_key_id=who.key_id,
-        mail_from=prepared.sender.address.text,
-        from_address=prepared.sender.address.text,
-        to_addresses=[mailbox.address.text for mailbox in outgoing.to],
-        cc_addresses=[mailbox.address.text for mailbox in outgoing.cc],
-        subject=outgoing.subject,
-        size=prepared.composed.size,
-        status="submitting",
-        created_at=at,
-        recipients=[Recipient(address.text, "submitting") for address in prepared.envelope],
         tags=list(prepared.request.tags),
         metadata=prepared.request.metadata,
         request_id=who.request_id,

@@ -33,8 +33,9 @@ from mailkeep.features.mailflow.sendmail.model import (
     SendmailOptions,
 )
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import DeliveryOutcome, Message, Recipient, ServerReply
+from mailkeep.features.record.messages import content as content_files, service as messages
+from mailkeep.features.record.messages.model import DeliveryOutcome, HeaderSummary, Message, MessageDomain, ServerReply
+from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.headers import MailboxAddress, date_text
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
@@ -91,17 +92,23 @@ async def _send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, co
     limit = app.settings.limits.message_size_bytes
     if size > limit:
         raise SendmailError(ExitCode.UNAVAILABLE, f"the message has {size} bytes; at most {limit} are allowed")
-    attempt = _attempt(sender, message, header_id, envelope, at)
-    to, cc = (
-        await asyncio.to_thread(_list_addresses, fields, "to"),
-        await asyncio.to_thread(_list_addresses, fields, "cc"),
-    )
+    to = await asyncio.to_thread(_list_addresses, fields, "to")
+    cc = await asyncio.to_thread(_list_addresses, fields, "cc")
+    subject = await asyncio.to_thread(rules.subject, fields)
+    author = sender.author.address
+    recipients = [each.text for each in envelope]
     attempt = replace(
-        attempt,
-        subject=await asyncio.to_thread(rules.subject, fields),
-        size=size,
-        to_addresses=to or ([] if cc else [each.text for each in envelope]),
-        cc_addresses=cc,
+        outbound_message(
+            at,
+            "api" if sender.who.key_id else "smtp",
+            MessageDomain(sender.domain.id if sender.domain else None, author.domain),
+            HeaderSummary(header_id, author.text, to or ([] if cc else recipients), cc, subject, size),
+            sender.envelope,
+            recipients,
+        ),
+        id=message,
+        admin_id=sender.who.admin_id,
+        api_key_id=sender.who.key_id,
     )
     await _charge_forwards(app, at, message, envelope)
     (refusal,) = await abuse.count(app, sender.who, at, [sender.use])
@@ -140,7 +147,7 @@ async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[
     result = await sending.submit(app, sender.domain.name if sender.domain else None, submission, chunks)
     if isinstance(result, AcceptedSubmission) and app.settings.mta.mode != "sandbox":  # that keeps what it signed
         kept = [(attempt.id, chain((head,), rules.body_chunks(body)))]
-        await asyncio.to_thread(messages.keep_contents, app.data_dir, kept)
+        await asyncio.to_thread(content_files.save_contents, app.data_dir, kept)
     await _settle(app, sender, attempt, result)
     if isinstance(result, AcceptedSubmission):
         rejected = ", ".join(f"{each}: {reply}" for each, reply in result.rejected.items())
@@ -291,31 +298,6 @@ def _is_account(name: str) -> bool:
     except (KeyError, ValueError):
         return False
     return True
-
-
-def _attempt(sender: Sender, message: UUID, header_id: str, envelope: Sequence[Address], at: datetime) -> Message:
-    key_id = sender.who.key_id
-    return Message(
-        id=message,
-        direction="outbound",
-        message_id=header_id,
-        queue_id=None,
-        domain_id=sender.domain.id if sender.domain else None,
-        domain_name=sender.author.address.domain,
-        mailbox_id=None,
-        source="api" if key_id else "smtp",
-        admin_id=sender.who.admin_id,
-        api_key_id=key_id,
-        mail_from=sender.envelope,
-        from_address=sender.author.address.text,
-        to_addresses=[],
-        cc_addresses=[],
-        subject="",
-        size=0,
-        status="submitting",
-        created_at=at,
-        recipients=[Recipient(each.text, "submitting") for each in envelope],
-    )
 
 
 async def _settle(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+from mailkeep.features.mailflow.abuse.model import SystemSuspension
+from mailkeep.features.mailflow.delivery_status.model import SystemAlert
+from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
+from mailkeep.features.record.events.model import EventPayload, Kind
+from mailkeep.features.record.messages.model import MailBounced, MailDelivered, MailFailed, MailReceived, MailSent
 
 State = Literal["pending", "waiting_for_retry", "delivered", "abandoned"]
 
@@ -157,3 +163,40 @@ class ReplayResult:
 
     queued: int
     next_since: datetime | None
+
+
+class SystemWebhookDisabled(EventPayload, frozen=True, kw_only=True):
+    """A webhook was deactivated: no attempt succeeded for `webhooks.disable_after_hours`."""
+
+    kind: ClassVar[Kind] = "system.webhook_disabled"
+    example: ClassVar[Mapping[str, Any]] = {
+        "webhook_id": "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a38",
+        "url": "https://receiver.example/hook",
+        "domain": None,
+        "failing_since": "2026-03-01T12:00:00.000Z",
+        "disabled_at": "2026-03-06T12:00:00.000Z",
+    }
+
+    webhook_id: Annotated[str, Meta(description="Its id.")]
+    url: Annotated[str, Meta(description="Its URL.")]
+    domain: Annotated[str | None, Meta(description="Its domain; null for all domains.")]
+    failing_since: Annotated[str | None, Meta(description="When the first of these attempts failed.")]
+    disabled_at: Annotated[str | None, Meta(description="When it was deactivated.")]
+
+
+CATALOGUE: Mapping[Kind, type[EventPayload]] = {
+    payload.kind: payload
+    for payload in (
+        MailSent,
+        MailDelivered,
+        MailBounced,
+        MailFailed,
+        MailReceived,
+        MailReceivedFull,
+        MailSpam,
+        SystemSuspension,
+        SystemAlert,
+        SystemWebhookDisabled,
+    )
+}
+"""The payload of each kind of event, in the order of the reference."""

@@ -7,9 +7,8 @@ from msgspec import UNSET
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, InvalidPagination, InvalidUrl, NotFound
 from mailkeep.features.mailflow.webhooks import service, wire
-from mailkeep.features.mailflow.webhooks.model import NewWebhook, ReplayPeriod
+from mailkeep.features.mailflow.webhooks.model import CATALOGUE, NewWebhook, ReplayPeriod
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.events.model import CATALOGUE, EXAMPLES
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
@@ -114,7 +113,7 @@ ENDPOINTS = (
         status=201,
         recover=audit.answer_from_audit(_get_created),
         secrets=("secret",),
-        webhook_payloads={kind: (shape, EXAMPLES[kind]) for kind, shape in CATALOGUE.items()},
+        webhook_payloads={kind: (shape, shape.example) for kind, shape in CATALOGUE.items()},
         audit="webhook.create",
         resource="webhook",
         refusals=(InvalidUrl, DomainNotFound, ApiKeyDomainScope),

@@ -16,6 +16,7 @@ from mailkeep.features.mailflow.webhooks.model import (
     DeliveryJob,
     EventContent,
     ReplayPeriod,
+    SystemWebhookDisabled,
     Webhook,
     WebhookAttempt,
     WebhookOutcome,
@@ -144,12 +145,12 @@ def test_event(webhook: Webhook, event_id: UUID, kind: str, at: datetime) -> Eve
     return EventContent(event_id, kind, None, data.decode(), at)
 
 
-def disable_event_data(webhook: Webhook) -> dict[str, Any]:
-    """The data of the event system.webhook_disabled."""
-    return {
-        "webhook_id": webhook.id,
-        "url": webhook.url,
-        "domain": webhook.domain_name,
-        "failing_since": iso(webhook.failing_since) if webhook.failing_since else None,
-        "disabled_at": iso(webhook.disabled_at) if webhook.disabled_at else None,
-    }
+def disable_event(webhook: Webhook) -> SystemWebhookDisabled:
+    """The payload of system.webhook_disabled."""
+    return SystemWebhookDisabled(
+        webhook_id=str(webhook.id),
+        url=webhook.url,
+        domain=webhook.domain_name,
+        failing_since=iso(webhook.failing_since) if webhook.failing_since else None,
+        disabled_at=iso(webhook.disabled_at) if webhook.disabled_at else None,
+    )

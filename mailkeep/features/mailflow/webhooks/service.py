@@ -219,7 +219,7 @@ async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: da
         return False
     after = replace(before, active=False, disabled_at=at, updated_at=at)
     await store.update(conn, after)
-    event = Event("system.webhook_disabled", after.domain_id, None, rules.disable_event_data(after))
+    event = Event(after.domain_id, None, rules.disable_event(after))
     await events.emit(conn, at, event)
     states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, _SYSTEM, at, "webhook.disable", _target(after), states)

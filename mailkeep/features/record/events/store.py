@@ -31,12 +31,12 @@ async def emit(conn: Conn, told: Sequence[tuple[UUID, Event]], at: datetime) -> 
 
 def event_row(event_id: UUID, event: Event) -> dict[str, Any]:
     """An event as the database's `emit_events` takes it; a NUL in a text, which jsonb refuses, becomes U+FFFD."""
-    data = msgspec.json.encode(event.data)
+    data = msgspec.json.encode(event.payload)
     if b"\\u0000" in data:
         data = _NUL.sub(lambda found: found[1] or b"\\ufffd", data)
     return {
         "id": event_id,
-        "kind": event.kind,
+        "kind": event.payload.kind,
         "domain_id": event.domain_id,
         "message_id": event.message_id,
         "data": msgspec.Raw(data),

@@ -19,7 +19,8 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.history import rules, store
 from mailkeep.features.record.history.model import HistoryFilter, MessageContent, SearchTerm, TimelineEntry
 from mailkeep.features.record.messages import service as messages
-from mailkeep.features.record.messages.model import Message, content_path
+from mailkeep.features.record.messages.content import content_path
+from mailkeep.features.record.messages.model import Message
 
 _NO_DOMAIN = UUID(int=0)
 _CHUNK = 256 << 10

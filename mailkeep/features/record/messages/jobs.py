@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import shutil
-from datetime import datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import structlog
 
 from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time, drop_partitions
 from mailkeep.features.record.messages import store
-from mailkeep.features.record.messages.model import content_folder
+from mailkeep.features.record.messages.content import prune_content
 
 log = structlog.get_logger("mailkeep.messages")
 
 _SEEN = timedelta(days=7)
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 async def prune(app: App) -> None:
@@ -43,12 +39,3 @@ async def prune(app: App) -> None:
         days = await asyncio.to_thread(prune_content, app.data_dir, oldest)
     if dropped or days:
         log.info("history pruned", partitions=dropped, days_of_content=days)
-
-
-def prune_content(data_dir: Path, before: datetime) -> int:
-    """Remove the days of content that were over at `before`; how many. Blocks."""
-    folder, last = content_folder(data_dir), f"{before:%Y-%m-%d}"
-    old = [day for day in folder.glob("*-*-*") if _DAY.fullmatch(day.name) and day.name < last]
-    for day in old:
-        shutil.rmtree(day, ignore_errors=True)
-    return len(old)

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
-from mailkeep.core.ids import uuid7_time
+from msgspec import Meta, field as struct_field
+
+from mailkeep.features.record.events.model import (
+    DomainName,
+    EventPayload,
+    FromAddress,
+    Kind,
+    MessageIdHeader,
+    OptionalQueueId,
+    QueueId,
+    SizeInBytes,
+    SubjectText,
+)
 
 Direction = Literal["outbound", "inbound"]
 Source = Literal["api", "smtp", "system"]
@@ -37,23 +48,46 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """A message. `message_id` is the header's value with its angle brackets; `size` in bytes.
+class MessageDomain:
+    """The managed domain that a message is from or for; `id` is None for a domain that is not managed."""
 
-    `accepted_at` is when the MTA took it, None for inbound mail; `request_id` and `batch_index` are the request that
-    it was sent with and its place in it.
+    id: UUID | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderSummary:
+    """What the history keeps of a message's header. `message_id` has its angle brackets; `size` is the message's, in
+    bytes.
+    """
+
+    message_id: str
+    from_address: str
+    to_addresses: list[str]
+    cc_addresses: list[str]
+    subject: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message; `messages/rules` constructs new ones. The columns of the table are these fields but `recipients`, so
+    that a new column is a field here, and a value where it is known.
+
+    `message_id` is the header's value with its angle brackets; `size` in bytes. `accepted_at` is when the MTA accepted
+    it, None for inbound mail. `request_id` and `batch_index` are the API request that sent it and its place in it.
     """
 
     id: UUID
     direction: Direction
     message_id: str
-    queue_id: str | None
+    queue_id: str | None = None
     domain_id: UUID | None
     domain_name: str
-    mailbox_id: UUID | None
+    mailbox_id: UUID | None = None
     source: Source
-    admin_id: UUID | None
-    api_key_id: UUID | None
+    admin_id: UUID | None = None
+    api_key_id: UUID | None = None
     mail_from: str
     from_address: str
     to_addresses: list[str]
@@ -106,11 +140,119 @@ class DeliveryAttempt:
     next_attempt_at: datetime | None = None
 
 
-def content_folder(data_dir: Path) -> Path:
-    """The folder of contents, with one for each day (UTC)."""
-    return data_dir / "content"
+_Tags = Annotated[list[str], Meta(description="The tags that it was sent with, if any.")]
+_Metadata = Annotated[dict[str, str], Meta(description="The metadata that it was sent with, if any.")]
+_OUTBOUND_EXAMPLE: Mapping[str, Any] = {
+    "message_id": "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.com>",
+    "from": "shop@example.com",
+    "to": "customer@elsewhere.example",
+    "domain": "example.com",
+    "subject": "Your order",
+    "queue_id": "4f1XyZ2kQbz3v",
+}
 
 
-def content_path(data_dir: Path, message_id: UUID) -> Path:
-    """Where the content of a message lies while it is kept."""
-    return content_folder(data_dir) / f"{uuid7_time(message_id):%Y-%m-%d}" / f"{message_id}.eml"
+class MailSent(EventPayload, frozen=True, kw_only=True):
+    """An outbound message was accepted for delivery: once for each message, whatever its recipients."""
+
+    kind: ClassVar[Kind] = "mail.sent"
+    example: ClassVar[Mapping[str, Any]] = {
+        **{name: value for name, value in _OUTBOUND_EXAMPLE.items() if name != "queue_id"},
+        "to": ["customer@elsewhere.example"],
+        "tags": ["order"],
+    }
+
+    message_id: MessageIdHeader
+    from_: FromAddress = struct_field(name="from")
+    to: Annotated[list[str], Meta(description="The addresses of its To field.")]
+    subject: SubjectText
+    domain: DomainName
+    tags: _Tags = []
+    metadata: _Metadata = {}
+
+
+class MailDelivered(EventPayload, frozen=True, kw_only=True):
+    """The server of a recipient accepted the message: once for each recipient."""
+
+    kind: ClassVar[Kind] = "mail.delivered"
+    example: ClassVar[Mapping[str, Any]] = {
+        **_OUTBOUND_EXAMPLE,
+        "smtp_code": 250,
+        "enhanced_code": "2.0.0",
+        "diagnostic": "2.0.0 Ok: queued as 9D3B",
+        "remote_host": "mx.elsewhere.example",
+        "attempts": 1,
+        "tags": ["order"],
+    }
+
+    message_id: MessageIdHeader
+    from_: FromAddress = struct_field(name="from")
+    to: Annotated[str, Meta(description="The recipient.")]
+    domain: DomainName
+    subject: SubjectText
+    queue_id: OptionalQueueId
+    smtp_code: Annotated[int | None, Meta(description="The other server's reply code (RFC 5321), if it replied.")]
+    enhanced_code: Annotated[str | None, Meta(description="Its enhanced status code (RFC 3463), if it sent one.")]
+    diagnostic: Annotated[str | None, Meta(description="The text of its reply.")]
+    remote_host: Annotated[str | None, Meta(description="The other server.")]
+    attempts: Annotated[int, Meta(description="The number of delivery attempts so far.")]
+    tags: _Tags = []
+    metadata: _Metadata = {}
+    source: Annotated[str, Meta(description="`system` for a forwarded message, which nobody here sent.")] = ""
+
+
+class MailBounced(MailDelivered, frozen=True, kw_only=True):
+    """The server of a recipient refused the message, permanently or for now (`temporary`: published once, after the
+    first attempt).
+    """
+
+    kind: ClassVar[Kind] = "mail.bounced"
+    example: ClassVar[Mapping[str, Any]] = {
+        **_OUTBOUND_EXAMPLE,
+        "smtp_code": 550,
+        "enhanced_code": "5.1.1",
+        "diagnostic": "5.1.1 User unknown",
+        "remote_host": "mx.elsewhere.example",
+        "attempts": 1,
+        "bounce_type": "permanent",
+    }
+
+    bounce_type: Annotated[str, Meta(description="`permanent` or `temporary`.")]
+
+
+class MailFailed(MailDelivered, frozen=True, kw_only=True):
+    """The message did not reach a recipient and is not retried: no server accepted it in time."""
+
+    kind: ClassVar[Kind] = "mail.failed"
+    example: ClassVar[Mapping[str, Any]] = {
+        **_OUTBOUND_EXAMPLE,
+        "smtp_code": None,
+        "enhanced_code": "4.4.1",
+        "diagnostic": "connection timed out",
+        "remote_host": None,
+        "attempts": 31,
+        "reason": "connection timed out",
+    }
+
+    reason: Annotated[str | None, Meta(description="Why, in words.")]
+
+
+class MailReceived(EventPayload, frozen=True, kw_only=True):
+    """An inbound message was delivered to a mailbox: once for each mailbox that it reached."""
+
+    kind: ClassVar[Kind] = "mail.received"
+    example: ClassVar[Mapping[str, Any]] = {
+        "message_id": "<CAF7b2q@elsewhere.example>",
+        "from": "jane@elsewhere.example",
+        "domain": "example.com",
+        "subject": "Hello",
+        "size": 2310,
+        "queue_id": "4f1XyZ2kR1z3w",
+    }
+
+    message_id: MessageIdHeader
+    from_: FromAddress = struct_field(name="from")
+    domain: DomainName
+    subject: SubjectText
+    size: SizeInBytes
+    queue_id: QueueId

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -17,17 +14,10 @@ from mailkeep.core.ids import parse_uuid, uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
-from mailkeep.features.record.messages import store
-from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message, ServerReply, content_path
+from mailkeep.features.record.messages import rules, store
+from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message, ServerReply
 
 log = structlog.get_logger("mailkeep.messages")
-
-_KINDS = {
-    "delivered": "mail.delivered",
-    "bounced": "mail.bounced",
-    "deferred": "mail.bounced",
-    "failed": "mail.failed",
-}
 
 
 async def insert_messages(conn: Conn, attempts: Sequence[Message]) -> None:
@@ -75,26 +65,9 @@ async def _accept(conn: Conn, at: datetime, accepted: Accepted, status: str, *, 
 def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
     """Accepted messages as the database's `accept_messages` takes them, each with the `mail.sent` that it tells."""
     return [
-        {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, _sent_event(message))}
+        {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, rules.sent_event(message))}
         for message, queue_id in accepted
     ]
-
-
-def _sent_event(message: Message) -> Event:
-    data = {
-        "message_id": message.message_id,
-        "from": message.from_address,
-        "to": message.to_addresses,
-        "subject": message.subject,
-        "domain": message.domain_name,
-    }
-    return Event("mail.sent", message.domain_id, message.id, data | _labels(message))
-
-
-def _labels(message: Message) -> dict[str, Any]:
-    """What the sender marked the message with, where it did."""
-    labels = {"tags": message.tags, "metadata": message.metadata}
-    return {name: value for name, value in labels.items() if value}
 
 
 async def end_submissions(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str, str | None]]) -> set[UUID]:
@@ -118,35 +91,38 @@ async def record_outcome(conn: Conn, at: datetime, fate: DeliveryOutcome) -> lis
     return await record_outcomes(conn, at, [fate])
 
 
-async def record_outcomes(conn: Conn, at: datetime, fates: Sequence[DeliveryOutcome]) -> list[DeliveryAttempt]:
-    """What became of recipients, in order: their rows, their tries, the messages' status, and an event for each, once.
+async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryOutcome]) -> list[DeliveryAttempt]:
+    """Record what happened to recipients, in order: their rows, their attempts, the messages' status, and the events.
 
-    What a relay took (`relayed`) is no event: its delivery is not known.
-    A deferral is told once, at the first (`mail.bounced`, `bounce_type` temporary). The same statements, however many
-    fates there are, but for those that follow one another for one recipient. Answers the tries that were news.
+    The number of statements does not depend on the number of outcomes, except where one recipient has several. Returns
+    the attempts that were not on record before.
     """
-    locked = await store.lock_all(conn, {fate.message_id for fate in fates})
-    untold = {fate.message_id: fate.queue_id for fate in fates if fate.queue_id}
-    accepted = [(locked[each], untold[each]) for each in untold if each in locked and not locked[each].accepted_at]
+    locked = await store.lock_all(conn, {outcome.message_id for outcome in outcomes})
+    queue_ids = {outcome.message_id: outcome.queue_id for outcome in outcomes if outcome.queue_id}
+    accepted = [
+        (locked[each], queue_id)
+        for each, queue_id in queue_ids.items()
+        if each in locked and not locked[each].accepted_at
+    ]
     if accepted:
-        await _accept(conn, at, accepted, "queued", answered=False)
-    tries: list[DeliveryAttempt] = []
-    told: list[Event] = []
-    for group in _split_by_recipient([fate for fate in fates if fate.message_id in locked]):
-        numbers = await store.set_outcomes(conn, [_attempt(at, fate, fate.attempts) for fate in group])
-        for fate in group:
-            number = numbers.get((fate.message_id, fate.address))
+        await accept_from_log(conn, at, accepted)
+    attempts: list[DeliveryAttempt] = []
+    published: list[Event] = []
+    for found in _split_by_recipient([outcome for outcome in outcomes if outcome.message_id in locked]):
+        numbers = await store.set_outcomes(conn, [_attempt(at, outcome, outcome.attempts) for outcome in found])
+        for outcome in found:
+            number = numbers.get((outcome.message_id, outcome.address))
             if number is None:
                 continue
-            tries.append(_attempt(at, fate, number))
-            if fate.status in _KINDS and (fate.status != "deferred" or number <= 1):
-                told.append(_outcome_event(locked[fate.message_id], fate, number, fate.queue_id))
-    if tries:
-        await store.insert_attempts(conn, tries)
-        await store.update_statuses(conn, {each.message_id for each in tries})
-    if told:
-        await events.emit_all(conn, at, told)
-    return tries
+            attempts.append(_attempt(at, outcome, number))
+            if event := rules.outcome_event(locked[outcome.message_id], outcome, number):
+                published.append(event)
+    if attempts:
+        await store.insert_attempts(conn, attempts)
+        await store.update_statuses(conn, {each.message_id for each in attempts})
+    if published:
+        await events.emit_all(conn, at, published)
+    return attempts
 
 
 async def record_attempts(conn: Conn, tries: Sequence[DeliveryAttempt]) -> None:
@@ -181,54 +157,31 @@ async def end_unknown(conn: Conn, at: datetime, message_id: UUID, said: str) -> 
     return addresses
 
 
-def _split_by_recipient(fates: Sequence[DeliveryOutcome]) -> list[list[DeliveryOutcome]]:
-    """Fates in groups that have one at most for a recipient; what follows for the same stands in a later group."""
-    groups: list[list[DeliveryOutcome]] = []
-    places: Counter[tuple[UUID, str]] = Counter()
-    for fate in fates:
-        place = places[fate.message_id, fate.address]
-        if place == len(groups):
-            groups.append([])
-        groups[place].append(fate)
-        places[fate.message_id, fate.address] += 1
-    return groups
+def _split_by_recipient(outcomes: Sequence[DeliveryOutcome]) -> list[list[DeliveryOutcome]]:
+    """Outcomes in rounds with at most one for each recipient; a later one of the same recipient is in a later round."""
+    rounds: list[list[DeliveryOutcome]] = []
+    seen: Counter[tuple[UUID, str]] = Counter()
+    for outcome in outcomes:
+        key = outcome.message_id, outcome.address
+        if seen[key] == len(rounds):
+            rounds.append([])
+        rounds[seen[key]].append(outcome)
+        seen[key] += 1
+    return rounds
 
 
-def _attempt(at: datetime, fate: DeliveryOutcome, number: int | None) -> DeliveryAttempt:
-    # Its id is of now: ids rise strictly only while their times do.
+def _attempt(at: datetime, outcome: DeliveryOutcome, number: int | None) -> DeliveryAttempt:
+    # Its id has the current time: ids rise strictly only while their times do.
     return DeliveryAttempt(
         uuid7(at),
-        fate.message_id,
-        fate.at or at,
-        fate.status,
-        fate.address,
+        outcome.message_id,
+        outcome.at or at,
+        outcome.status,
+        outcome.address,
         number or 0,
-        fate.reply,
-        fate.next_attempt_at,
+        outcome.reply,
+        outcome.next_attempt_at,
     )
-
-
-def _outcome_event(message: Message, fate: DeliveryOutcome, number: int, queue_id: str | None) -> Event:
-    data = {
-        "message_id": message.message_id,
-        "from": message.from_address,
-        "to": fate.address,
-        "domain": message.domain_name,
-        "subject": message.subject,
-        "queue_id": message.queue_id or queue_id,
-        "smtp_code": fate.reply.smtp_code,
-        "enhanced_code": fate.reply.enhanced_code,
-        "diagnostic": fate.reply.diagnostic,
-        "remote_host": fate.reply.remote_host,
-        "attempts": number,
-    }
-    if fate.status in ("bounced", "deferred"):
-        data["bounce_type"] = "permanent" if fate.status == "bounced" else "temporary"
-    elif fate.status == "failed":
-        data["reason"] = fate.reply.diagnostic
-    if message.source == "system":
-        data["source"] = "system"  # nobody sent it: there was no mail.sent
-    return Event(_KINDS[fate.status], message.domain_id, message.id, data | _labels(message))
 
 
 async def file_all(conn: Conn, at: datetime, found: Sequence[Message], more: Sequence[Event] = ()) -> set[UUID]:
@@ -236,25 +189,8 @@ async def file_all(conn: Conn, at: datetime, found: Sequence[Message], more: Seq
     id, mailbox): one statement, however many. `mail.received` for those that reached it, and what `more` tells of them.
     Answers the ids of those that were not filed before.
     """
-    told = [_received_event(message) for message in found if message.status == "received"]
+    told = [rules.received_event(message) for message in found if message.status == "received"]
     return await store.file_all(conn, found, [events.event_row(at, event) for event in (*told, *more)], at)
-
-
-def _received_event(message: Message) -> Event:
-    data = {
-        "message_id": message.message_id,
-        "from": message.from_address,
-        "domain": message.domain_name,
-        "subject": message.subject,
-        "size": message.size,
-        "queue_id": message.queue_id,
-    }
-    return Event("mail.received", message.domain_id, message.id, data)
-
-
-async def record_rejected(conn: Conn, message: Message) -> None:
-    """Keep a row of what was refused at SMTP."""
-    await store.insert(conn, [message])
 
 
 def new_id(at: datetime) -> UUID:
@@ -287,43 +223,3 @@ async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     """Whether there is such a domain, or was one that mail is told of."""
     return await store.knows_domain(conn, domain_id)
-
-
-def keep_contents(data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]]]) -> None:
-    """Write down the contents of messages, to be shown for some days. Blocks: call it in a thread.
-
-    No send or delivery fails by it: what goes wrong (disk full, say) is logged, and the content is not there.
-    """
-    for message_id, chunks in contents:
-        path = content_path(data_dir, message_id)
-        part = path.with_suffix(".part")
-        try:
-            _write(part, chunks)
-            part.replace(path)
-        except OSError as error:
-            log.warning("content is not kept", message=str(message_id), why=str(error))
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-
-
-def _write(path: Path, chunks: Iterable[bytes]) -> None:
-    """A new file, and its folder where it is the first of its day."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    try:
-        opened = os.open(path, flags, 0o600)
-    except FileNotFoundError:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        opened = os.open(path, flags, 0o600)
-    with open(opened, "wb") as file:  # noqa: PTH123
-        file.writelines(chunks)
-
-
-def keep_file(data_dir: Path, message_id: UUID, file: Path) -> None:
-    """`keep_contents` of a file that nobody writes to any more, by a second name for it: it costs no space."""
-    path = content_path(data_dir, message_id)
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            os.link(file, path)
-    except OSError as error:
-        log.warning("content is not kept", message=str(message_id), why=str(error))

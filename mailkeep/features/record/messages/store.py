@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.messages.model import DeliveryAttempt, Message, Recipient, ServerReply
 
-_SELECT: LiteralString = """
-    SELECT
-        m.id, m.direction, m.message_id, m.queue_id, m.domain_id, m.domain_name, m.mailbox_id, m.source, m.admin_id,
-        m.api_key_id, m.mail_from, m.from_address, m.to_addresses, m.cc_addresses, m.subject, m.size, m.tags,
-        m.metadata, m.status, m.spam_score, m.spam_action, m.spam_symbols, m.auth, m.created_at, m.accepted_at,
-        m.request_id, m.batch_index
-    FROM messages m
-"""
+_COLUMNS = [name for name in Message.__slots__ if name != "recipients"]
+_SELECT = SQL("SELECT {} FROM messages m ").format(SQL(", ").join(Identifier("m", name) for name in _COLUMNS))
 
 
 def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
@@ -44,7 +39,7 @@ def insert_arguments(messages: Sequence[Message]) -> dict[str, Jsonb]:
 
 
 def _message_row(message: Message) -> dict[str, Any]:
-    return {name: getattr(message, name) for name in Message.__slots__ if name != "recipients"}
+    return {name: getattr(message, name) for name in _COLUMNS}
 
 
 def _recipient_rows(message: Message) -> list[dict[str, Any]]:
@@ -222,7 +217,7 @@ async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None
 
 async def lock_all(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
     """Messages without their recipients, their rows locked, so that their fates are written one after the other."""
-    sql = _SELECT + "WHERE m.id = ANY(%(ids)s) ORDER BY m.id FOR UPDATE"
+    sql = _SELECT + SQL("WHERE m.id = ANY(%(ids)s) ORDER BY m.id FOR UPDATE")
     cursor = await conn.execute(sql, {"ids": list(message_ids)})
     return {row["id"]: Message(**row, recipients=[]) for row in await cursor.fetchall()}
 
@@ -257,7 +252,7 @@ def _claim(message: Message) -> dict[str, Any]:
 
 async def find(conn: Conn, message_id: UUID) -> Message | None:
     """The message with this id, with its recipients."""
-    cursor = await conn.execute(_SELECT + "WHERE m.id = %(id)s", {"id": message_id})
+    cursor = await conn.execute(_SELECT + SQL("WHERE m.id = %(id)s"), {"id": message_id})
     row = await cursor.fetchone()
     recipients = await recipients_of(conn, [message_id]) if row else {}
     return Message(**row, recipients=recipients.get(message_id, [])) if row else None
@@ -274,7 +269,7 @@ async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
 
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
     """The messages with these ids, with their recipients."""
-    cursor = await conn.execute(_SELECT + "WHERE m.id = ANY(%(ids)s)", {"ids": list(message_ids)})
+    cursor = await conn.execute(_SELECT + SQL("WHERE m.id = ANY(%(ids)s)"), {"ids": list(message_ids)})
     rows = await cursor.fetchall()
     recipients = await recipients_of(conn, message_ids)
     return {row["id"]: Message(**row, recipients=recipients.get(row["id"], [])) for row in rows}

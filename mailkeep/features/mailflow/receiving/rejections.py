@@ -1,0 +1,69 @@
+"""Recipients that were refused at SMTP, in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from mailkeep.app import App
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.mailflow.receiving.model import RejectedRecipient
+from mailkeep.features.mailflow.receiving.rules import recipient_domain
+from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain, Recipient, ServerReply
+from mailkeep.features.record.messages.rules import inbound_message
+from mailkeep.mail.smtp.server import source_of
+
+_MINUTE = 60
+_ROWS_A_MINUTE = 60
+_SOURCES = 10_000
+
+
+class RejectionLimit:
+    """At most 60 recorded rejections a minute for one source, and of 10,000 sources; the rest are only counted."""
+
+    def __init__(self) -> None:
+        self._windows: dict[str, tuple[float, int]] = {}
+        self._swept = 0.0
+
+    def allow(self, source: str, at: datetime) -> bool:
+        """Whether another rejection of this source is recorded."""
+        now, source = at.timestamp(), source_of(source)
+        if now - self._swept >= _MINUTE:
+            self._windows = {name: window for name, window in self._windows.items() if now - window[0] < _MINUTE}
+            self._swept = now
+        began, rows = self._windows.get(source, (now, 0))
+        if now - began >= _MINUTE:
+            began, rows = now, 0
+        is_known = source in self._windows or len(self._windows) < _SOURCES
+        if rows < _ROWS_A_MINUTE and is_known:
+            self._windows[source] = (began, rows + 1)
+            return True
+        return False
+
+
+async def record_rejection(app: App, rejected: RejectedRecipient) -> None:
+    """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
+    at = app.clock()
+    async with app.db.tx() as conn:
+        await record_rejections(conn, [(at, rejected)])
+
+
+async def record_rejections(conn: Conn, found: Sequence[tuple[datetime, RejectedRecipient]]) -> None:
+    """`record_rejected` of what was refused at these times."""
+    names = {recipient_domain(rejected.rcpt_to) for _, rejected in found}
+    known = {name: await domains.find_by_name(conn, name) for name in names}
+    for at, rejected in found:
+        await messages.insert_messages(
+            conn, [_rejected_message(at, rejected, known[recipient_domain(rejected.rcpt_to)])]
+        )
+
+
+def _rejected_message(at: datetime, rejected: RejectedRecipient, domain: Domain | None) -> Message:
+    reply = ServerReply(rejected.smtp_code, rejected.enhanced_code, rejected.text)
+    header = HeaderSummary("", rejected.mail_from, [rejected.rcpt_to], [], "", 0)
+    row_domain = MessageDomain(domain.id if domain else None, recipient_domain(rejected.rcpt_to))
+    recipient = Recipient(rejected.rcpt_to, "rejected", 1, reply)
+    return inbound_message(at, "smtp", row_domain, header, rejected.mail_from, [recipient])

@@ -1,0 +1,79 @@
+"""The contents of messages: files by day, `content/YYYY-MM-DD/<id>.eml` in the data directory."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+
+import structlog
+
+from mailkeep.core.ids import uuid7_time
+
+log = structlog.get_logger("mailkeep.messages")
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def content_folder(data_dir: Path) -> Path:
+    """The folder of contents, with a folder for each day (UTC)."""
+    return data_dir / "content"
+
+
+def content_path(data_dir: Path, message_id: UUID) -> Path:
+    """The file that holds the content of a message while it is kept."""
+    return content_folder(data_dir) / f"{uuid7_time(message_id):%Y-%m-%d}" / f"{message_id}.eml"
+
+
+def save_contents(data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]]]) -> None:
+    """Save the contents of messages for the history. Blocks: call it in a thread.
+
+    An error (a full disk, for example) is logged and fails no send or delivery; the content is missing then.
+    """
+    for message_id, chunks in contents:
+        path = content_path(data_dir, message_id)
+        part = path.with_suffix(".part")
+        try:
+            _write(part, chunks)
+            part.replace(path)
+        except OSError as error:
+            log.warning("message content not saved", message=str(message_id), why=str(error))
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def _write(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write a new file, and create its folder if it is the first of its day."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    try:
+        opened = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = os.open(path, flags, 0o600)
+    with open(opened, "wb") as file:  # noqa: PTH123
+        file.writelines(chunks)
+
+
+def link_content(data_dir: Path, message_id: UUID, file: Path) -> None:
+    """Save the content of a message as a hard link to a finished file, which takes no space."""
+    path = content_path(data_dir, message_id)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.link(file, path)
+    except OSError as error:
+        log.warning("message content not saved", message=str(message_id), why=str(error))
+
+
+def prune_content(data_dir: Path, before: datetime) -> int:
+    """Delete the folders of days that ended before `before`, and return how many. Blocks."""
+    folder, last = content_folder(data_dir), f"{before:%Y-%m-%d}"
+    old = [day for day in folder.glob("*-*-*") if _DAY.fullmatch(day.name) and day.name < last]
+    for day in old:
+        shutil.rmtree(day, ignore_errors=True)
+    return len(old)

@@ -1,0 +1,140 @@
+"""New messages, one constructor for each direction, and the events of messages: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import asdict
+
+from mailkeep.core.ids import uuid7
+from mailkeep.features.record.events.model import Event
+from mailkeep.features.record.messages.model import (
+    DeliveryOutcome,
+    HeaderSummary,
+    MailBounced,
+    MailDelivered,
+    MailFailed,
+    MailReceived,
+    MailSent,
+    Message,
+    MessageDomain,
+    Recipient,
+    Source,
+)
+
+
+def outbound_message(
+    at: datetime,
+    source: Source,
+    domain: MessageDomain,
+    header: HeaderSummary,
+    mail_from: str,
+    recipients: Iterable[str],
+) -> Message:
+    """A message to submit: nobody has accepted it yet. `mail_from` and `recipients` are its envelope."""
+    return Message(
+        id=uuid7(at),
+        direction="outbound",
+        source=source,
+        domain_id=domain.id,
+        domain_name=domain.name,
+        mail_from=mail_from,
+        status="submitting",
+        created_at=at,
+        recipients=[Recipient(address, "submitting") for address in recipients],
+        **_fields(header),
+    )
+
+
+def inbound_message(
+    at: datetime,
+    source: Source,
+    domain: MessageDomain,
+    header: HeaderSummary,
+    mail_from: str,
+    recipients: Sequence[Recipient],
+) -> Message:
+    """A message for one mailbox, or one that was refused. Its recipients have the same status, which is its own."""
+    return Message(
+        id=uuid7(at),
+        direction="inbound",
+        source=source,
+        domain_id=domain.id,
+        domain_name=domain.name,
+        mail_from=mail_from,
+        status=recipients[0].status,
+        created_at=at,
+        recipients=list(recipients),
+        **_fields(header),
+    )
+
+
+def _fields(header: HeaderSummary) -> dict[str, Any]:
+    return {name: getattr(header, name) for name in HeaderSummary.__slots__}
+
+
+def sent_event(message: Message) -> Event:
+    """The `mail.sent` of a message."""
+    payload = MailSent(
+        message_id=message.message_id,
+        from_=message.from_address,
+        to=message.to_addresses,
+        subject=message.subject,
+        domain=message.domain_name,
+        tags=message.tags,
+        metadata=dict(message.metadata),
+    )
+    return Event(message.domain_id, message.id, payload)
+
+
+def received_event(message: Message) -> Event:
+    """The `mail.received` of a message."""
+    payload = MailReceived(
+        message_id=message.message_id,
+        from_=message.from_address,
+        domain=message.domain_name,
+        subject=message.subject,
+        size=message.size,
+        queue_id=message.queue_id or "",
+    )
+    return Event(message.domain_id, message.id, payload)
+
+
+def outcome_event(message: Message, outcome: DeliveryOutcome, attempt: int) -> Event | None:
+    """The event of a delivery attempt with this number; None where it has none.
+
+    Relayed mail has none, as its delivery is unknown. A deferral is a temporary bounce, published after the first
+    attempt only.
+    """
+    is_first_attempt = attempt <= 1
+    if outcome.status == "relayed" or (outcome.status == "deferred" and not is_first_attempt):
+        return None
+    reply = outcome.reply
+    payload = MailDelivered(
+        message_id=message.message_id,
+        from_=message.from_address,
+        to=outcome.address,
+        domain=message.domain_name,
+        subject=message.subject,
+        queue_id=message.queue_id or outcome.queue_id,
+        smtp_code=reply.smtp_code,
+        enhanced_code=reply.enhanced_code,
+        diagnostic=reply.diagnostic,
+        remote_host=reply.remote_host,
+        attempts=attempt,
+        tags=message.tags,
+        metadata=dict(message.metadata),
+        source="system" if message.source == "system" else "",
+    )
+    match outcome.status:
+        case "bounced":
+            payload = MailBounced(**asdict(payload), bounce_type="permanent")
+        case "deferred":
+            payload = MailBounced(**asdict(payload), bounce_type="temporary")
+        case "failed":
+            payload = MailFailed(**asdict(payload), reason=reply.diagnostic)
+        case "delivered":
+            pass
+    return Event(message.domain_id, message.id, payload)
