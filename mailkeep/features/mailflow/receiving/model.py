@@ -24,6 +24,8 @@ from mailkeep.features.record.events.model import (
 )
 from mailkeep.features.record.messages.model import Message, Source
 from mailkeep.mail.message.header_fields import MessageHeader
+from mailkeep.mail.message.parse import UnparsableMessage
+from mailkeep.mail.message.parse_process import ParsedMessage
 
 ReceiveOutcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
 """What became of a message: brought to at least one place, or why to none."""
